@@ -102,7 +102,7 @@ pub(crate) fn ask(engine: &dyn Engine, model: &Model, test: &Test) -> Result<Ans
             std::ops::ControlFlow::Continue(())
         })
         .map_err(|limit| match limit {
-            Limit::Time | Limit::Solver | Limit::Memory => TOO_LARGE.to_owned(),
+            Limit::Time | Limit::Solver | Limit::Memory | Limit::Work => TOO_LARGE.to_owned(),
             Limit::Events
             | Limit::Steps
             | Limit::Paths

@@ -57,7 +57,7 @@ fn stderr(output: &Output) -> String {
 fn loaded(moved: &Moved, variables: &[(&str, &Path)]) -> Option<String> {
     let mut variables = variables.to_vec();
     variables.push(("LD_DEBUG", Path::new("files")));
-    let output = moved.run(&variables, &["check", HOLDS]);
+    let output = moved.run(&variables, &["check", "--engine=all", HOLDS]);
     assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
     assert!(stdout(&output).contains("enumerate, solve agree"), "{}", stdout(&output));
     let said = stderr(&output);
@@ -120,6 +120,7 @@ fn without_libz3_only_what_needs_it_fails() {
     let variable = [("CAUSEWAY_LIBZ3", none.as_path())];
     for arguments in [
         &["--version"][..],
+        &["check", HOLDS],
         &["check", "--engine=enumerate", HOLDS],
         &["explain", HOLDS],
         &["lint", "tests/ptx/fine.ptx"],
@@ -146,7 +147,7 @@ fn without_libz3_only_what_needs_it_fails() {
     assert_eq!(stdout(&asked), "");
 
     for format in crate::formats::formats() {
-        let both = moved.run(&variable, &["check", "--format", &format, HOLDS]);
+        let both = moved.run(&variable, &["check", "--engine=all", "--format", &format, HOLDS]);
         assert_eq!(both.status.code(), Some(0));
         assert!(stderr(&both).starts_with("warning: the engine `solve` is not run"));
         assert!(!stdout(&both).contains("solve"), "{}", stdout(&both));

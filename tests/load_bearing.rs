@@ -50,6 +50,7 @@ fn verdict(test: &Test, model: &Model) -> Verdict {
         timeout: None,
         memory: engine::MEMORY,
         verdict_only: true,
+        portfolio: false,
         blame: false,
         alternatives: &[],
         rests: false,

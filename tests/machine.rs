@@ -37,6 +37,7 @@ pub(crate) fn allowed(test: &Test, model: &Model, timeout: Option<Duration>) -> 
         timeout,
         memory: engine::MEMORY,
         verdict_only: false,
+        portfolio: false,
         blame: false,
         alternatives: &[],
         rests: false,

@@ -64,6 +64,7 @@ pub(crate) fn task(model: &Model) -> Task<'_> {
         timeout: None,
         memory: engine::MEMORY,
         verdict_only: false,
+        portfolio: false,
         blame: true,
         alternatives: &[],
         rests: false,

@@ -115,6 +115,7 @@ fn account(source: &str, options: Options, model: &Model) -> Account {
         timeout,
         memory: usize::MAX,
         verdict_only: false,
+        portfolio: false,
         blame: false,
         cxx: None,
         alternatives: &[],

@@ -326,6 +326,8 @@ pub struct Decode {
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum EngineName {
+    /// One after another with growing limits of work, until one comes to an end; z3 is loaded only if it is needed.
+    Auto,
     /// Enumerates executions as bit matrices.
     Enumerate,
     /// Solves formulas with z3.
@@ -397,7 +399,7 @@ pub struct Check {
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The engine to use
-    #[arg(long, value_enum, default_value_t = EngineName::All)]
+    #[arg(long, value_enum, default_value_t = EngineName::Auto)]
     pub engine: EngineName,
     #[command(flatten)]
     pub judging: Judging,

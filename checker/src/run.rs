@@ -185,6 +185,7 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         timeout: check.limits.timeout,
         memory: check.limits.bytes(),
         verdict_only: check.verdict_only,
+        portfolio: check.engine == EngineName::Auto,
         // The annotations of a test on axioms and readings apply to the unmodified model.
         blame: check.judging.model.is_none() && readings == Some(Readings::default()),
         alternatives: &alternatives,
@@ -194,13 +195,11 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = check.jobs.map_or(cores, usize::from);
-    if task.engines.iter().any(|engine| engine.name() == "solve") {
-        engine::limit_solver(check.limits.bytes().saturating_mul(jobs));
+    engine::limit_solver(check.limits.bytes().saturating_mul(jobs));
+    let mut summary = CheckSummary { compared: !task.portfolio, ..CheckSummary::default() };
+    if summary.compared {
+        summary.engines.extend(task.engines.iter().map(|engine| engine.name()));
     }
-    let mut summary = CheckSummary {
-        engines: task.engines.iter().map(|e| e.name()).collect(),
-        ..CheckSummary::default()
-    };
     let mut report = check.format.report();
     let progress = progress(files.len(), "tests");
     let result = suite::run(&files, &task, jobs, &mut |item| {
@@ -334,7 +333,12 @@ fn gen_command(
     let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
     let Some(SelectedModel { model, .. }) = chosen else { return Ok(Exit::BadInput) };
     let judges = command.check || command.frontier;
-    let engines = if judges { engines(command.engine, err)? } else { Some(Vec::new()) };
+    // Generated tests are small.
+    let engine = match command.engine {
+        EngineName::Auto | EngineName::Enumerate => EngineName::Enumerate,
+        named @ (EngineName::Solve | EngineName::All) => named,
+    };
+    let engines = if judges { engines(engine, err)? } else { Some(Vec::new()) };
     let Some(engines) = engines else { return Ok(Exit::BadInput) };
     generation::command(command, &model, &engines, |tests| progress(tests, "tests"), out, err)
 }
@@ -390,12 +394,14 @@ pub(crate) fn complain(
     unread.map_or(Ok(()), |unread| unread.complain(err))
 }
 
-/// The engines of a run; `None` after an error, if the named engine is not available.
+/// The engines of a run, in the order in which they are tried; `None` after an error, if the named engine is not available.
 ///
 /// With all engines, an engine that is not available is left out with a warning: the verdicts are those of a
 /// build without it.
 fn engines(name: EngineName, err: &mut dyn Write) -> io::Result<Option<Vec<&'static dyn Engine>>> {
     let named = match name {
+        // Whether one is missing shows when it is tried.
+        EngineName::Auto => return Ok(Some(engine::ENGINES.to_vec())),
         EngineName::All => None,
         EngineName::Enumerate => Some("enumerate"),
         EngineName::Solve => Some("solve"),

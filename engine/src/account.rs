@@ -17,19 +17,22 @@ pub struct Budget {
     memory: usize,
     held: usize,
     steps: u32,
+    /// How many more steps there may be.
+    left: Option<u64>,
     reached: Option<Limit>,
 }
 
 impl Default for Budget {
     /// Without limits.
     fn default() -> Budget {
-        Budget { deadline: None, memory: usize::MAX, held: 0, steps: 0, reached: None }
+        Budget { deadline: None, memory: usize::MAX, held: 0, steps: 0, left: None, reached: None }
     }
 }
 
 impl Budget {
     pub fn new(limits: &Limits) -> Budget {
-        Budget { deadline: limits.deadline, memory: limits.memory, ..Budget::default() }
+        let Limits { deadline, memory, work, .. } = *limits;
+        Budget { deadline, memory, left: work, ..Budget::default() }
     }
 
     /// So many bytes more are held; false when that is too much.
@@ -49,6 +52,12 @@ impl Budget {
     /// One step; false when the time is over.
     pub fn step(&mut self) -> bool {
         self.steps = self.steps.wrapping_add(1);
+        if let Some(left) = &mut self.left {
+            match left.checked_sub(1) {
+                Some(less) => *left = less,
+                None => self.reached = self.reached.or(Some(Limit::Work)),
+            }
+        }
         if self.steps.is_multiple_of(STEPS) {
             return self.look();
         }
@@ -101,6 +110,13 @@ mod tests {
         assert!(!account.hold(1));
         account.release(101);
         assert_eq!(account.check(), Err(Limit::Memory));
+    }
+
+    #[test]
+    fn so_many_steps_are_taken() {
+        let mut account = Budget::new(&Limits { work: Some(3), ..Limits::unlimited(2) });
+        assert!((0..3).all(|_| account.step()) && !account.step());
+        assert_eq!(account.check(), Err(Limit::Work));
     }
 
     #[test]

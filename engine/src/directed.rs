@@ -7,23 +7,18 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use litmus::{Quantifier, Test};
+use litmus::{Prop, Quantifier, Test};
 use model::rel::{FlagMeaning, Model};
 use model::value::Value;
 
-use crate::judge::{EngineResult, Task, aired};
+use crate::alike::alike;
+use crate::judge::{EngineResult, aired};
 use crate::sought::Sought;
 use crate::{Engine, ExecutionFacts, Limit, Limits};
 
 /// Runs one engine under a model for the verdict. The result has one outcome: the one that decides, or else some
 /// outcome that passes the filter, if there is one.
-pub(crate) fn run(
-    test: &Test,
-    task: &Task<'_>,
-    engine: &dyn Engine,
-    model: &Model,
-) -> EngineResult {
-    let limits = task.limits();
+pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model) -> EngineResult {
     let mut found =
         EngineResult { engine: engine.name(), directed: true, ..EngineResult::default() };
     let searched = decide(test, engine, model, &limits, &mut found);
@@ -64,7 +59,9 @@ fn decide(
         *witness = Some(show());
         ControlFlow::Break(())
     };
-    engine.search(model, program, &limits, Sought::Outcomes(&asked), seen, &mut visit)
+    let props: Vec<&Prop> = test.filter.iter().chain([&test.proposition]).collect();
+    let alike = || alike(program, &props);
+    engine.search(model, program, &limits, Sought::Outcomes(&asked, &alike), seen, &mut visit)
 }
 
 /// Looks for an outcome that passes the filter, for any outcome, and for executions that never finish.
@@ -86,7 +83,10 @@ fn settle(
         }
         ControlFlow::Continue(())
     };
-    engine.search(model, &test.program, limits, Sought::Outcomes(&asked), seen, &mut visit)
+    let props: Vec<&Prop> = test.filter.iter().collect();
+    let alike = || alike(&test.program, &props);
+    let sought = Sought::Outcomes(&asked, &alike);
+    engine.search(model, &test.program, limits, sought, seen, &mut visit)
 }
 
 /// Looks for an execution that makes the program undefined.
@@ -97,10 +97,12 @@ fn make_undefined(
     limits: &Limits,
     found: &mut EngineResult,
 ) -> Result<(), Limit> {
+    let alike = || alike(&test.program, &[]);
     let mut seen = ExecutionFacts::default();
     let visit =
         &mut |_: &[Value], _: &dyn Fn() -> crate::witness::Witness| ControlFlow::Continue(());
-    let result = engine.search(model, &test.program, limits, Sought::Undefined, &mut seen, visit);
+    let result =
+        engine.search(model, &test.program, limits, Sought::Undefined(&alike), &mut seen, visit);
     found.seen.undefined = seen.undefined;
     found.seen.thin_air = found.seen.thin_air.max(seen.thin_air);
     result

@@ -10,6 +10,8 @@
 mod conflicts;
 mod fences;
 mod general;
+mod symmetry;
+mod writes;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -26,6 +28,7 @@ use model::value::Value;
 
 use self::conflicts::{Conflicts, MAX_MISSES};
 use self::fences::related;
+use self::symmetry::Symmetry;
 use super::account::Budget;
 use super::options::SourceOptions;
 use super::outcome::{
@@ -130,8 +133,8 @@ impl Structures for EnumerationJob<'_, '_> {
         let options = SourceOptions::new(self.model, unfolding, &mut self.account)?;
         let Some(mut options) = options else { return Ok(()) };
         let asked = match self.sought {
-            Sought::Outcomes(asked) if !unfolding.is_stuck() => Some(asked),
-            Sought::Everything | Sought::Outcomes(_) | Sought::Undefined => None,
+            Sought::Outcomes(asked, _) if !unfolding.is_stuck() => Some(asked),
+            Sought::Everything | Sought::Outcomes(..) | Sought::Undefined(_) => None,
         };
         if asked.is_some() && !options.narrow(unfolding, asked) {
             return Ok(());
@@ -143,7 +146,7 @@ impl Structures for EnumerationJob<'_, '_> {
         }
         let bounds = Bounds::new(&structure, options.rf.clone());
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
-        if matches!(self.sought, Sought::Undefined)
+        if matches!(self.sought, Sought::Undefined(_))
             && unfolding.fault().is_none()
             && !plan.flags.iter().any(|flag| undefines(self.model, flag))
         {
@@ -168,12 +171,13 @@ fn shrinking<R: BitRow>(
     plan: &Plan<R>,
 ) -> Option<Vec<usize>> {
     let model = job.model;
-    let sought = matches!(job.sought, Sought::Undefined) && u.fault().is_none();
+    let sought = matches!(job.sought, Sought::Undefined(_)) && u.fault().is_none();
     let shrinks = |flag: &&PlannedFlag| shrinks_with_choice(model, model.flags[flag.flag].node);
     let flags = || plan.flags.iter().filter(|flag| undefines(model, flag));
     (sought && flags().all(|flag| shrinks(&flag))).then(|| flags().map(|flag| flag.node).collect())
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "each is about something else")]
 struct Enumeration<'a, 'j, 'v, R> {
     job: &'a mut EnumerationJob<'j, 'v>,
     /// What decides whether a partial candidate may have an outcome that is sought.
@@ -188,6 +192,13 @@ struct Enumeration<'a, 'j, 'v, R> {
     only: Vec<Source<R>>,
     /// Whether what memory ends with is asked about.
     asks_memory: bool,
+    /// Whether writes are ordered once all reads have a source: where one execution is enough, and what memory ends
+    /// with is not asked about.
+    lazy: bool,
+    /// How many executions were admitted.
+    admitted: usize,
+    /// The order of threads that may be exchanged.
+    symmetry: Symmetry,
     /// Flags that no longer rise once they do not, if one execution that raises a flag is all that is sought.
     shrinking: Option<Vec<usize>>,
     /// For each slot, the writes that cover it.
@@ -233,9 +244,12 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         let options = options.slots;
         let several = |&slot: &usize| options[slot].len() > 1;
         let mut order: Vec<usize> = (0..options.len()).filter(several).collect();
-        if asked.is_some() {
+        if job.sought.alike().is_some() {
+            // What atomics read orders them, and gives the values of counters.
+            let atomic =
+                |slot: usize| u.events[u.slots[slot].read].of.is_some_and(|of| of.rmw.is_some());
             let observed = observed_slots(u);
-            order.sort_by_key(|&slot| !observed[slot]);
+            order.sort_by_key(|&slot| (!observed[slot], !atomic(slot)));
         }
         let only = |of: &Vec<R>| match of[..] {
             [writes] => Source { writes, torn: None },
@@ -252,10 +266,15 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         let repeats = u.slots.iter().enumerate().filter(|(_, slot)| u.repeats(slot.read));
         let repeated = repeats.map(|(index, slot)| (index, overwriting(u, slot))).collect();
         let shrinking = shrinking(job, u, &plan);
+        let asks_memory = asked.is_some() && observes_memory(u.program);
+        let lazy = job.sought.alike().is_some() && !asks_memory;
         let mut search = Enumeration {
             job,
             asked,
-            asks_memory: asked.is_some() && observes_memory(u.program),
+            asks_memory,
+            lazy,
+            admitted: 0,
+            symmetry: Symmetry::default(),
             shrinking,
             structure,
             options,
@@ -290,6 +309,9 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         search.oriented[0].rows.clone_from(&least);
         let undecided = |&&(a, b): &&(usize, usize)| !least[a].has(b) && !least[b].has(a);
         search.free_pairs = search.plan.co_pairs.iter().filter(undecided).copied().collect();
+        if !search.break_symmetry() {
+            return None;
+        }
         search.fix_fences();
         Some(search)
     }
@@ -299,13 +321,16 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         if self.free_pairs.len() > MAX_PAIRS {
             return Err(Stop::Limit(Limit::Events));
         }
-        self.orient(0)
+        if !self.lazy {
+            return self.orient(0);
+        }
+        self.decide(0)
     }
 
     /// Chooses the direction of each pair of morally strong writes from `at` on.
     fn orient(&mut self, at: usize) -> Result<(), Stop> {
         if self.asks_memory && !self.may_matter() {
-            return Ok(());
+            return self.tick();
         }
         let Some(&(a, b)) = self.free_pairs.get(at) else {
             if let Some(known) = &mut self.conflicts {
@@ -344,7 +369,9 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
                 continue;
             }
             self.sources[slot] = Source { writes: self.options[slot][index], torn: None };
-            if self.asked.is_some() && !self.may_matter() {
+            if !self.symmetry.in_order(slot, &self.sources, &self.options)
+                || self.asked.is_some() && !self.may_matter()
+            {
                 self.tick()?;
                 continue;
             }
@@ -532,20 +559,28 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         if !self.consistent() {
             return Ok(false);
         }
+        if self.lazy && !self.free_pairs.is_empty() {
+            return self.order_writes().map(|_| true);
+        }
+        self.complete().map(|()| true)
+    }
+
+    /// The writes are ordered: finds out whether some order of the fences is consistent.
+    fn complete(&mut self) -> Result<(), Stop> {
         if self.free_fences.is_empty() {
-            return self.admit().map(|()| true);
+            return self.admit();
         }
         let mut forced = self.fixed_fences.clone();
         if !self.force_fences(&mut forced) {
-            return Ok(true);
+            return Ok(());
         }
         let free: Vec<(usize, usize)> =
             self.free_fences.iter().copied().filter(|&(a, b)| !related(&forced, a, b)).collect();
         if !self.fences_consistent(&forced) {
-            return Ok(true);
+            return Ok(());
         }
         self.least_co.clone_from(&self.co);
-        self.order_fences(&free, &forced).map(|_| true)
+        self.order_fences(&free, &forced).map(|_| ())
     }
 
     /// The candidate at hand is consistent: reports its outcomes and flags.
@@ -588,10 +623,11 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
     /// Raises flags and counts the execution; whether its outcomes are to be reported.
     fn settle(&mut self) -> Result<bool, Stop> {
         let u = self.structure.unfolding;
+        self.admitted += 1;
         match self.job.sought {
             Sought::Everything => raise_flags(self.job.model, u, &mut self.plan, self.job.seen),
-            Sought::Outcomes(_) => raise_stuck(u, self.job.seen),
-            Sought::Undefined => {
+            Sought::Outcomes(..) => raise_stuck(u, self.job.seen),
+            Sought::Undefined(_) => {
                 raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
                 let found = self.job.seen.undefined.is_some();
                 return if found { Err(Stop::Asked) } else { Ok(false) };

@@ -16,6 +16,7 @@ use rustc_hash::FxHashMap;
 use crate::account::Budget;
 use crate::directed;
 use crate::exit::Exit;
+use crate::portfolio;
 use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
 use crate::witness::Witness;
@@ -90,6 +91,7 @@ pub struct Note {
 pub const BOUND: u32 = 2;
 
 /// How to judge.
+#[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Task<'a> {
     pub model: &'a Model,
     /// What judges tests of C++; `None` leaves them to `model`.
@@ -103,6 +105,8 @@ pub struct Task<'a> {
     pub memory: usize,
     /// Find the verdict alone, not all outcomes: see [`crate::directed`].
     pub verdict_only: bool,
+    /// Run one engine after another with growing limits of work, until one comes to an end, instead of all.
+    pub portfolio: bool,
     /// Whether to judge `Forbidden-by=` and `Readings=` too.
     pub blame: bool,
     /// The model under other readings; none where it has none to switch.
@@ -146,6 +150,7 @@ impl<'a> Task<'a> {
             timeout: None,
             memory: MEMORY,
             verdict_only: false,
+            portfolio: false,
             blame: false,
             alternatives: &[],
             rests: false,
@@ -161,7 +166,7 @@ impl<'a> Task<'a> {
     /// What a search that begins now has.
     pub fn limits(&self) -> Limits {
         let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
-        Limits { bound: self.bound, deadline, memory: self.memory, unending: true }
+        Limits { bound: self.bound, deadline, memory: self.memory, unending: true, work: None }
     }
 }
 
@@ -274,8 +279,12 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
 }
 
 fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
-    let mut all: Vec<EngineResult> =
-        task.engines.iter().map(|engine| run(test, task, *engine, task.model_of(test))).collect();
+    let model = task.model_of(test);
+    let mut all: Vec<EngineResult> = if task.portfolio {
+        vec![portfolio::run(test, task, model)]
+    } else {
+        task.engines.iter().map(|engine| run(test, task, *engine, model)).collect()
+    };
     let disagreement = all.split_first().and_then(|(first, rest)| {
         rest.iter().find_map(|other| difference(test, task, first, other))
     });
@@ -318,11 +327,21 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
 
 /// Runs one engine under a model and collects its outcomes.
 pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> EngineResult {
+    run_within(test, task, engine, model, task.limits())
+}
+
+/// The same, within these limits.
+pub(crate) fn run_within(
+    test: &Test,
+    task: &Task<'_>,
+    engine: &dyn Engine,
+    model: &Model,
+    limits: Limits,
+) -> EngineResult {
     if task.verdict_only {
-        return directed::run(test, task, engine, model);
+        return directed::run(test, limits, engine, model);
     }
     let mut found = EngineResult { engine: engine.name(), ..EngineResult::default() };
-    let limits = task.limits();
     let program = &test.program;
     let mut seen = ExecutionFacts::default();
     let mut outcomes: FxHashMap<Box<[Value]>, u64> = FxHashMap::default();
@@ -573,7 +592,11 @@ fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Stri
 /// `Forbidden-by=` names an axiom that alone forbids the outcome; `Forbidden-by-alone=` one without
 /// which the outcome is allowed.
 fn blame(test: &Test, task: &Task<'_>) -> Option<String> {
-    let engine = *task.engines.first()?;
+    let run = |model: &Model| match task.engines.first() {
+        Some(_) if task.portfolio => portfolio::run(test, task, model),
+        Some(&engine) => run(test, task, engine, model),
+        None => EngineResult::default(),
+    };
     for (key, alone) in [("Forbidden-by", false), ("Forbidden-by-alone", true)] {
         let Some(name) = test.meta(key) else { continue };
         let judging = task.model_of(test);
@@ -583,13 +606,13 @@ fn blame(test: &Test, task: &Task<'_>) -> Option<String> {
         };
         let mut model = judging.with_every_iteration();
         model.axioms.retain(|other| other.name == axiom.name);
-        if !decided_never(test, &run(test, task, engine, &model)) {
+        if !decided_never(test, &run(&model)) {
             return Some(format!("{key}={name}: some candidate with the outcome keeps that axiom"));
         }
         if alone {
             let mut model = judging.with_every_iteration();
             model.axioms.retain(|other| other.name != axiom.name);
-            if decided_never(test, &run(test, task, engine, &model)) {
+            if decided_never(test, &run(&model)) {
                 return Some(format!("{key}={name}: other axioms forbid the outcome too"));
             }
         }
@@ -622,77 +645,4 @@ fn decided_never(test: &Test, found: &EngineResult) -> bool {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::MEMORY;
-
-    /// The race is in the iteration that reads 2.
-    const RACE_BEHIND_THE_BOUND: &str = r"PTX race-behind-the-bound
-{
-uint32_t x=0; y=0;
-}
- P0@cta 0                               | P1@cta 1                  ;
- L: atom.relaxed.gpu.add.u32 r0, [y], 1 | st.weak.u32 [x], 1        ;
- setp.ne.u32 p, r0, 2                   | st.relaxed.gpu.u32 [y], 9 ;
- @p bra M                               |                           ;
- ld.weak.u8 r1, [x]                     |                           ;
- M: setp.lt.u32 p, r0, 2                |                           ;
- @p bra L                               |                           ;
-exists (P0:r0=9)
-";
-
-    fn task(model: &Model) -> Task<'_> {
-        let engines = ENGINES.to_vec();
-        let (timeout, verdict_only, blame) = (None, false, false);
-        Task {
-            model,
-            cxx: None,
-            engines,
-            bound: 2,
-            timeout,
-            memory: MEMORY,
-            verdict_only,
-            blame,
-            alternatives: &[],
-            rests: false,
-        }
-    }
-
-    /// The program is undefined; what is shown of it keeps what 8.7.2 promises, and no more.
-    #[test]
-    fn atomics_of_different_sizes_exclude_one_another() {
-        let model = model::ptx::model();
-        for (scope, promised) in [("gpu", true), ("cta", false)] {
-            let program = format!(
-                "PTX 2xatom\n{{\nuint64_t x=0;\n}}\n P0@cta 0 | P1@cta 1 ;\n \
-                 atom.{scope}.add.u64 r0, [x], 1 | atom.{scope}.add.u32 r0, [x], 1 ;\n\
-                 exists (P0:r0=0 /\\ P1:r0=0)\n"
-            );
-            let test = litmus::parse("", program.as_bytes()).expect("a test");
-            for &engine in ENGINES {
-                let judged = judge(&test, &Task { engines: vec![engine], ..task(&model) });
-                assert_eq!(judged.verdict.name(), "undefined");
-                let lost = |outcome: &[Value]| outcome.iter().all(|&value| value == 0);
-                let lost = judged.found.outcomes.keys().any(|outcome| lost(outcome));
-                assert_eq!(lost, !promised, "{} {scope}", engine.name());
-                let notes: Vec<&str> = judged.notes.iter().map(|note| note.code).collect();
-                let expected: &[&str] =
-                    if promised { &["atomics-exclude-each-other"] } else { &[] };
-                assert_eq!(notes, expected, "{} {scope}", engine.name());
-            }
-        }
-    }
-
-    #[test]
-    fn a_witness_beats_a_bound_behind_which_the_program_may_be_undefined() {
-        let test = litmus::parse("", RACE_BEHIND_THE_BOUND.as_bytes()).expect("a test");
-        let never = RACE_BEHIND_THE_BOUND.replace("exists (P0:r0=9)", "exists (P0:r0=8)");
-        let never = litmus::parse("", never.as_bytes()).expect("a test");
-        let model = model::ptx::model();
-        let judged = |test: &Test, bound| judge(test, &Task { bound, ..task(&model) });
-        let found = judged(&test, 2);
-        assert_eq!((found.verdict.name(), found.notes[0].code), ("holds", "not-explored"));
-        assert_eq!(judged(&never, 2).verdict.name(), "undecided");
-        assert_eq!(judged(&test, 4).verdict.name(), "undefined");
-    }
-}
+mod tests;

@@ -7,6 +7,7 @@
 //! on; [`explain`], the derivation of a verdict.
 
 pub mod account;
+mod alike;
 pub mod concrete;
 pub mod directed;
 pub mod enumerate;
@@ -18,6 +19,7 @@ pub mod options;
 pub mod outcome;
 pub mod parallel;
 pub mod plan;
+mod portfolio;
 pub mod resting;
 #[cfg(feature = "smt")]
 mod smt;
@@ -53,6 +55,9 @@ pub struct Limits {
     pub memory: usize,
     /// Whether executions that never finish are searched, too. They have no outcome.
     pub unending: bool,
+    /// How much work there may be, which does not depend on the clock: candidates looked at, or questions to the
+    /// solver.
+    pub work: Option<u64>,
 }
 
 /// What one test may take in each engine, where the command line does not say it.
@@ -60,7 +65,7 @@ pub const MEMORY: usize = 1 << 30;
 
 impl Limits {
     pub fn unlimited(bound: u32) -> Limits {
-        Limits { bound, deadline: None, memory: usize::MAX, unending: true }
+        Limits { bound, deadline: None, memory: usize::MAX, unending: true, work: None }
     }
 
     /// The limit that this number of bytes for a program's paths reaches, if any.
@@ -95,6 +100,8 @@ pub enum Limit {
     ThinAir,
     /// The solver gave up.
     Solver,
+    /// [`Limits::work`].
+    Work,
     /// The model has a shape that this engine cannot run.
     Model,
 }
@@ -112,6 +119,7 @@ impl Limit {
             Limit::Mixtures => "too many mixtures of the bytes of racing writes",
             Limit::ThinAir => "values may come out of thin air, and not all of them can be tried",
             Limit::Solver => "the solver gave up",
+            Limit::Work => "the limit of work was reached",
             Limit::Model => "this engine does not support the shape of this model",
         }
     }
@@ -224,8 +232,8 @@ pub trait Engine: Sync {
     ) -> Result<(), Limit>;
 }
 
-/// Sets what the solver of all threads together may hold; the engines' own accounts are of one program
-/// each.
+/// Sets what the solver of all threads together may hold, once it is used; the engines' own accounts are of one
+/// program each.
 #[cfg_attr(not(feature = "smt"), expect(unused_variables, reason = "there is no solver"))]
 pub fn limit_solver(bytes: usize) {
     #[cfg(feature = "smt")]

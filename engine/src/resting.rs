@@ -159,11 +159,12 @@ fn again(test: &Test, task: &Task<'_>, engine: Option<&dyn Engine>, model: &Mode
     let task = Task {
         model,
         cxx: None,
-        engines: engine.into_iter().collect(),
+        engines: if task.portfolio { task.engines.clone() } else { engine.into_iter().collect() },
         bound: task.bound,
         timeout: task.timeout,
         memory: task.memory,
         verdict_only: task.verdict_only,
+        portfolio: task.portfolio,
         blame: false,
         alternatives: &[],
         rests: false,

@@ -5,6 +5,7 @@
 //! reused.
 
 use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use z3::ast::Bool;
@@ -31,9 +32,12 @@ pub(crate) fn missing() -> Option<&'static str> {
 const CLAUSE: usize = 200;
 const LITERAL: usize = 20;
 
-/// Sets what Z3 may hold in all threads together: it counts no less.
+/// What Z3 may hold in all threads together, in MiB, where it was not told yet; 0 where there is nothing to tell.
+static UNTOLD: AtomicUsize = AtomicUsize::new(0);
+
+/// Sets what Z3 may hold in all threads together: it counts no less. It is told when it is first used.
 pub(crate) fn limit_memory(bytes: usize) {
-    z3::set_global_param("sat.max_memory", &(bytes >> 20).clamp(64, 1 << 31).to_string());
+    UNTOLD.store((bytes >> 20).clamp(64, 1 << 31), Ordering::Relaxed);
 }
 
 pub(crate) struct Smt {
@@ -53,6 +57,10 @@ pub(crate) struct Assignment(Model);
 
 impl Smt {
     pub(crate) fn new(limits: &Limits) -> Smt {
+        let mebibytes = UNTOLD.swap(0, Ordering::Relaxed);
+        if mebibytes > 0 {
+            z3::set_global_param("sat.max_memory", &mebibytes.to_string());
+        }
         let left =
             limits.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
         let patience = left.unwrap_or(Duration::MAX);

@@ -31,7 +31,7 @@ use model::program::{Observed, Program};
 use model::rel::{FlagMeaning, Model};
 use model::value::Value;
 
-use self::clauses::Term;
+use self::clauses::{Lit, Term};
 use self::encode::Encoder;
 use self::explain::{Final, Groups, Reasons, finals};
 use self::simplify::simplify;
@@ -74,7 +74,8 @@ impl Engine for Solve {
         let air = Air::of(program, model.conventions);
         let mut visited = HashSet::new();
         let visited = &mut visited;
-        let mut job = SolverJob { model, limits, sought, air: &air, visited, seen, visit };
+        let mut job =
+            SolverJob { model, limits, sought, queries: 0, air: &air, visited, seen, visit };
         let result = structures::search(&unfolded, limits, &mut job);
         seen.thin_air = seen.thin_air.max(air.take());
         result
@@ -86,6 +87,8 @@ struct SolverJob<'a, 'v> {
     model: &'a Model,
     limits: &'a Limits,
     sought: Sought<'a>,
+    /// How many questions were asked.
+    queries: u64,
     air: &'a Air,
     /// The outcomes that have been reported.
     visited: &'a mut HashSet<Vec<Value>>,
@@ -105,13 +108,14 @@ impl Structures for SolverJob<'_, '_> {
             return Ok(());
         }
         let (faulty, stuck) = (unfolding.fault().is_some(), unfolding.is_stuck());
-        let mut account = Budget::new(self.limits);
+        // The work of this engine is its questions.
+        let mut account = Budget::new(&Limits { work: None, ..*self.limits });
         account.hold(self.visited.len() * outcome::bytes(unfolding.program));
         let options = SourceOptions::new(self.model, unfolding, &mut account)?;
         let Some(mut options) = options else { return Ok(()) };
         let asked = match self.sought {
-            Sought::Outcomes(asked) if !stuck => Some(asked),
-            Sought::Everything | Sought::Outcomes(_) | Sought::Undefined => None,
+            Sought::Outcomes(asked, _) if !stuck => Some(asked),
+            Sought::Everything | Sought::Outcomes(..) | Sought::Undefined(_) => None,
         };
         if !prune(unfolding, &mut options) || asked.is_some() && !options.narrow(unfolding, asked) {
             return Ok(());
@@ -163,11 +167,11 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
                 self.any(raised)?;
             }
         }
-        if matches!(self.job.sought, Sought::Undefined) {
+        if matches!(self.job.sought, Sought::Undefined(_)) {
             return self.end();
         }
         while !self.encoder.clauses.impossible() {
-            let Some(found) = self.smt.solve(&self.encoder.clauses, &[])? else { break };
+            let Some(found) = self.ask(&[])? else { break };
             self.execution(&found, &finals)?;
             if !self.is_open() {
                 break;
@@ -176,19 +180,28 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
         Ok(())
     }
 
+    /// Asks for an assignment.
+    fn ask(&mut self, assumptions: &[Lit]) -> Result<Option<Assignment>, Limit> {
+        if self.job.limits.work.is_some_and(|work| self.job.queries >= work) {
+            return Err(Limit::Work);
+        }
+        self.job.queries += 1;
+        self.smt.solve(&self.encoder.clauses, assumptions)
+    }
+
     /// Whether anything is still sought of the structure: an outcome that was found may be all.
     fn is_open(&self) -> bool {
         match self.job.sought {
-            Sought::Outcomes(asked) => {
+            Sought::Outcomes(asked, _) => {
                 asked(&vec![None; self.structure.unfolding.program.observed.len()])
             }
-            Sought::Everything | Sought::Undefined => true,
+            Sought::Everything | Sought::Undefined(_) => true,
         }
     }
 
     /// Ends the search if it found the one execution that is sought.
     fn end(&self) -> Result<(), Stop> {
-        let only = matches!(self.job.sought, Sought::Undefined);
+        let only = matches!(self.job.sought, Sought::Undefined(_));
         if only && self.job.seen.undefined.is_some() { Err(Stop::Asked) } else { Ok(()) }
     }
 
@@ -211,7 +224,7 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
         for raised in raised {
             self.any(raised)?;
         }
-        if matches!(self.job.sought, Sought::Undefined) {
+        if matches!(self.job.sought, Sought::Undefined(_)) {
             return self.end();
         }
         self.any(Term::TRUE)
@@ -230,7 +243,7 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
     fn raised(&mut self) -> Vec<Term> {
         let u = self.structure.unfolding;
         let mut terms = Vec::new();
-        if matches!(self.job.sought, Sought::Outcomes(_)) {
+        if matches!(self.job.sought, Sought::Outcomes(..)) {
             return terms;
         }
         for planned in &self.plan.flags {
@@ -259,7 +272,7 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
             Term::Open(lit) => vec![lit],
         };
         while !self.encoder.clauses.impossible() {
-            let Some(found) = self.smt.solve(&self.encoder.clauses, &assumptions)? else { break };
+            let Some(found) = self.ask(&assumptions)? else { break };
             let (taken, mut sources) = self.choice(&found);
             let (u, air) = (self.structure.unfolding, self.job.air);
             let any = valuations(u, &mut sources, air, &mut |_, _| ControlFlow::Break(()));
@@ -277,7 +290,7 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
     /// Takes note of an execution, whose relations the plan holds.
     fn raise(&mut self) {
         let u = self.structure.unfolding;
-        if matches!(self.job.sought, Sought::Outcomes(_)) {
+        if matches!(self.job.sought, Sought::Outcomes(..)) {
             raise_stuck(u, self.job.seen);
         } else {
             raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
@@ -356,7 +369,7 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
         }
         let torn = sources.iter().any(|source| source.writes.count() > 1);
         let needed = match (&outcomes[..], self.job.sought) {
-            ([(_, outcome)], Sought::Outcomes(asked)) if !torn => needed(asked, outcome),
+            ([(_, outcome)], Sought::Outcomes(asked, _)) if !torn => needed(asked, outcome),
             _ => vec![true; u.program.observed.len()],
         };
         let reasons = Reasons::new(&mut self.encoder, &mut self.groups, &taken);

@@ -18,18 +18,31 @@ use super::ExecutionFacts;
 /// enough.
 pub type PartialOutcome<'q> = dyn Fn(&[Option<Value>]) -> bool + 'q;
 
+/// Says which threads may be exchanged without a difference to what is sought, in classes of two and more. It is
+/// asked where a search is large.
+pub type AlikeThreads<'q> = dyn Fn() -> Vec<Vec<ThreadId>> + 'q;
+
 /// What a search is for.
 #[derive(Clone, Copy)]
 pub enum Sought<'q> {
     /// Every outcome and every fact.
     Everything,
-    /// The outcomes of which this is true, and whether some execution never finishes. Others may be reported, too.
-    Outcomes(&'q PartialOutcome<'q>),
+    /// Some outcome of which this is true, and whether some execution never finishes. Others may be reported, too. Where
+    /// threads may be exchanged, one order of them is enough.
+    Outcomes(&'q PartialOutcome<'q>, &'q AlikeThreads<'q>),
     /// One execution that makes the program undefined; no outcome is reported.
-    Undefined,
+    Undefined(&'q AlikeThreads<'q>),
 }
 
-impl Sought<'_> {
+impl<'q> Sought<'q> {
+    /// Which threads may be exchanged, where one execution is enough.
+    pub(crate) fn alike(self) -> Option<&'q AlikeThreads<'q>> {
+        match self {
+            Sought::Everything => None,
+            Sought::Outcomes(_, alike) | Sought::Undefined(alike) => Some(alike),
+        }
+    }
+
     /// Whether an execution of this structure would say anything new, if it never finishes or makes the program
     /// undefined.
     pub(crate) fn wants(
@@ -44,10 +57,10 @@ impl Sought<'_> {
                 seen.wants_stuck(unfolding) && !(faulty && seen.undefined.is_some())
             }
             Sought::Everything => !faulty || seen.undefined.is_none(),
-            Sought::Outcomes(_) => {
+            Sought::Outcomes(..) => {
                 !faulty && (!stuck || unending && seen.knows_less_than(unfolding))
             }
-            Sought::Undefined => seen.undefined.is_none(),
+            Sought::Undefined(_) => seen.undefined.is_none(),
         }
     }
 }
@@ -173,8 +186,12 @@ pub(crate) fn narrow<R: BitRow>(
 pub(crate) fn observed_slots(u: &Unfolding<'_>) -> Vec<bool> {
     let mut observed = vec![false; u.slots.len()];
     let mut mark = |thread: ThreadId, expr: ExprId| {
-        u.paths[usize::from(thread.0)].exprs.leaves(expr, &mut |leaf| {
-            if let Expr::Read(read) = leaf {
+        let path = u.paths[usize::from(thread.0)];
+        path.exprs.leaves(expr, &mut |leaf| {
+            // A path that was cut has registers of reads that it does not come to.
+            if let Expr::Read(read) = leaf
+                && usize::from(read) < path.events.len()
+            {
                 let (from, to) = u.slots_of[u.event_of(thread, read)];
                 observed[from..to].fill(true);
             }

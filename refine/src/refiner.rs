@@ -172,7 +172,7 @@ impl<'a> Refiner<'a> {
         let Patience { time, memory } = self.patience;
         let end = Instant::now() + time;
         let end = self.deadline.map_or(end, |deadline| deadline.min(end));
-        let limits = Limits { bound, deadline: Some(end), memory, unending: false };
+        let limits = Limits { bound, deadline: Some(end), memory, unending: false, work: None };
         let mut masked: Vec<Value> = Vec::new();
         let visit = &mut |values: &[Value], _: &dyn Fn() -> engine::witness::Witness| {
             if run.masks.is_empty() {

@@ -3,6 +3,7 @@
 mod json;
 mod text;
 
+use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use litmus::Test;
@@ -186,7 +187,10 @@ pub struct CheckSummary {
     pub undecided: usize,
     pub rejected: usize,
     pub disagreements: usize,
-    pub engines: Vec<&'static str>,
+    /// Those that ran.
+    pub engines: BTreeSet<&'static str>,
+    /// Whether all of them judged every test.
+    pub compared: bool,
     pub seconds: f64,
 }
 
@@ -196,6 +200,9 @@ impl CheckSummary {
     }
 
     pub fn add(&mut self, item: &SuiteItem) {
+        if let FileResult::Judged { judgement, .. } = &item.outcome {
+            self.engines.extend(&judgement.engines);
+        }
         match item.exit() {
             Exit::AsExpected => {
                 self.ok += 1;
@@ -246,12 +253,14 @@ impl RunSummary for CheckSummary {
                 write!(out, ", {count} {what}")?;
             }
         }
-        let engines = self.engines.join(", ");
-        let agree = match (self.engines.len(), self.disagreements) {
+        let engines = self.engines.iter().copied().collect::<Vec<&str>>().join(", ");
+        let compared = self.engines.len() * usize::from(self.compared);
+        let agree = match (compared, self.disagreements) {
             (2.., 0) if total > self.rejected + self.undecided => " agree",
             (2.., 1..) => " disagree",
             _ => "",
         };
-        writeln!(out, "   ({engines}{agree}; {:.1} s)", self.seconds)
+        let colon = if engines.is_empty() { "" } else { "; " };
+        writeln!(out, "   ({engines}{agree}{colon}{:.1} s)", self.seconds)
     }
 }

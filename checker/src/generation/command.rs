@@ -42,6 +42,7 @@ pub fn command(
         deadline: command.limits.timeout.map(|time| Instant::now() + time),
         memory: command.limits.bytes(),
         unending: false,
+        work: None,
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = command.jobs.map_or(cores, usize::from);

@@ -47,7 +47,7 @@ impl EnumerationJob<'_, '_> {
         if slot < options.len() {
             for &writes in &options[slot] {
                 sources[slot] = Source { writes, torn: None };
-                if let Sought::Outcomes(asked) = self.sought {
+                if let Sought::Outcomes(asked, _) = self.sought {
                     let u = structure.unfolding;
                     if !u.is_stuck() && !may_matter(asked, u, &mut Values::new(u, sources), None) {
                         continue;
@@ -130,7 +130,7 @@ impl EnumerationJob<'_, '_> {
         nodes: &[BitRel<R>],
     ) -> Result<(), Stop> {
         self.raise_flags(structure, nodes);
-        let found = matches!(self.sought, Sought::Undefined) && self.seen.undefined.is_some();
+        let found = matches!(self.sought, Sought::Undefined(_)) && self.seen.undefined.is_some();
         if found { Err(Stop::Asked) } else { Ok(()) }
     }
 
@@ -141,7 +141,7 @@ impl EnumerationJob<'_, '_> {
             return;
         }
         raise_stuck(structure.unfolding, self.seen);
-        if matches!(self.sought, Sought::Outcomes(_)) {
+        if matches!(self.sought, Sought::Outcomes(..)) {
             return;
         }
         for flag in &self.model.flags {
@@ -161,7 +161,7 @@ impl EnumerationJob<'_, '_> {
         [rf, co, fr, fsc]: [&BitRel<R>; 4],
     ) -> Result<(), Stop> {
         let u = structure.unfolding;
-        if u.fault().is_some() || u.is_stuck() || matches!(self.sought, Sought::Undefined) {
+        if u.fault().is_some() || u.is_stuck() || matches!(self.sought, Sought::Undefined(_)) {
             return Ok(());
         }
         if let Some(executions) = &mut self.seen.executions {

@@ -87,6 +87,7 @@ pub fn explain(
         timeout: options.timeout,
         memory: options.memory,
         verdict_only: false,
+        portfolio: false,
         blame: false,
         alternatives: &alternatives,
         rests: !options.dot,
@@ -97,6 +98,7 @@ pub fn explain(
         deadline: options.timeout.map(|timeout| Instant::now() + timeout),
         memory: options.memory,
         unending: true,
+        work: None,
     };
     let mut survey = Survey::new(test, model, options.deep);
     survey.resting = judgement.resting.clone().unwrap_or_default();

@@ -1,0 +1,116 @@
+//! Morally strong writes, ordered once every read has a source: where one execution is enough, few orders matter.
+
+use model::bits::{self, BitRel, BitRow};
+
+use super::{Enumeration, Sought, Stage, Stop};
+
+/// Up to so many open pairs, the directions that are inconsistent alone are found before any is chosen.
+const FORCED: usize = 40;
+
+impl<R: BitRow> Enumeration<'_, '_, '_, R> {
+    /// Orders what coherence order leaves open for the sources at hand, which were found consistent; true once the
+    /// executions admitted are enough.
+    pub(super) fn order_writes(&mut self) -> Result<bool, Stop> {
+        let order = BitRel { rows: self.co.clone() };
+        self.oriented.push(order);
+        let result = match self.force_writes() {
+            Ok(true) => self.order_open(),
+            Ok(false) => Ok(false),
+            Err(stop) => Err(stop),
+        };
+        self.oriented.pop();
+        result
+    }
+
+    /// Directs the pairs of which one direction is inconsistent; false when both are.
+    fn force_writes(&mut self) -> Result<bool, Stop> {
+        loop {
+            let open = self.open_pairs();
+            if open.len() > FORCED {
+                return Ok(true);
+            }
+            let mut changed = false;
+            for (a, b) in open {
+                if self.is_ordered(a, b) {
+                    continue;
+                }
+                self.tick()?;
+                match [(a, b), (b, a)].map(|(first, second)| self.directed(first, second)) {
+                    [None, None] => return Ok(false),
+                    [Some(only), None] | [None, Some(only)] => {
+                        *self.oriented.last_mut().expect("an order was begun") = only;
+                        changed = true;
+                    }
+                    [Some(_), Some(_)] => {}
+                }
+            }
+            if !changed {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Directs the remaining pairs one by one.
+    fn order_open(&mut self) -> Result<bool, Stop> {
+        self.tick()?;
+        let Some(&(a, b)) = self.free_pairs.iter().find(|&&(a, b)| !self.is_ordered(a, b)) else {
+            if !self.is_consistent() {
+                return Ok(false);
+            }
+            let before = self.admitted;
+            self.complete()?;
+            return Ok(self.admitted > before && self.one_is_enough());
+        };
+        for (first, second) in [(a, b), (b, a)] {
+            let Some(next) = self.directed(first, second) else { continue };
+            self.oriented.push(next);
+            let result = self.order_open();
+            self.oriented.pop();
+            if result? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The order with one more pair and what follows, if that is consistent.
+    fn directed(&mut self, first: usize, second: usize) -> Option<BitRel<R>> {
+        let mut next = self.oriented.last().expect("an order was begun").clone();
+        next.insert(first, second);
+        bits::close(&mut next.rows);
+        if !bits::is_irreflexive(&next.rows) {
+            return None;
+        }
+        self.oriented.push(next);
+        let fits = self.is_consistent();
+        let next = self.oriented.pop().expect("it was pushed");
+        fits.then_some(next)
+    }
+
+    /// Whether the order so far is consistent with the sources, whatever the order of the fences.
+    fn is_consistent(&mut self) -> bool {
+        self.fsc.rows.clone_from(&self.fixed_fences.rows);
+        self.run_fences();
+        self.consistent()
+    }
+
+    fn is_ordered(&self, a: usize, b: usize) -> bool {
+        let order = self.oriented.last().expect("there is always the least order");
+        order.has(a, b) || order.has(b, a)
+    }
+
+    fn open_pairs(&self) -> Vec<(usize, usize)> {
+        self.free_pairs.iter().copied().filter(|&(a, b)| !self.is_ordered(a, b)).collect()
+    }
+
+    /// Whether all orders of the writes say the same of what is sought.
+    fn one_is_enough(&self) -> bool {
+        match self.job.sought {
+            Sought::Everything => false,
+            Sought::Outcomes(..) => true,
+            Sought::Undefined(_) => {
+                self.plan.flags.iter().all(|flag| self.plan.stage[flag.node] < Stage::Co)
+            }
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Verdicts of whole tests.
+
+use super::*;
+use crate::MEMORY;
+
+/// The race is in the iteration that reads 2.
+const RACE_BEHIND_THE_BOUND: &str = r"PTX race-behind-the-bound
+{
+uint32_t x=0; y=0;
+}
+ P0@cta 0                               | P1@cta 1                  ;
+ L: atom.relaxed.gpu.add.u32 r0, [y], 1 | st.weak.u32 [x], 1        ;
+ setp.ne.u32 p, r0, 2                   | st.relaxed.gpu.u32 [y], 9 ;
+ @p bra M                               |                           ;
+ ld.weak.u8 r1, [x]                     |                           ;
+ M: setp.lt.u32 p, r0, 2                |                           ;
+ @p bra L                               |                           ;
+exists (P0:r0=9)
+";
+
+fn task(model: &Model) -> Task<'_> {
+    let engines = ENGINES.to_vec();
+    let (timeout, verdict_only, blame) = (None, false, false);
+    Task {
+        model,
+        cxx: None,
+        engines,
+        bound: 2,
+        timeout,
+        memory: MEMORY,
+        verdict_only,
+        portfolio: false,
+        blame,
+        alternatives: &[],
+        rests: false,
+    }
+}
+
+/// The program is undefined; what is shown of it keeps what 8.7.2 promises, and no more.
+#[test]
+fn atomics_of_different_sizes_exclude_one_another() {
+    let model = model::ptx::model();
+    for (scope, promised) in [("gpu", true), ("cta", false)] {
+        let program = format!(
+            "PTX 2xatom\n{{\nuint64_t x=0;\n}}\n P0@cta 0 | P1@cta 1 ;\n \
+             atom.{scope}.add.u64 r0, [x], 1 | atom.{scope}.add.u32 r0, [x], 1 ;\n\
+             exists (P0:r0=0 /\\ P1:r0=0)\n"
+        );
+        let test = litmus::parse("", program.as_bytes()).expect("a test");
+        for &engine in ENGINES {
+            let judged = judge(&test, &Task { engines: vec![engine], ..task(&model) });
+            assert_eq!(judged.verdict.name(), "undefined");
+            let lost = |outcome: &[Value]| outcome.iter().all(|&value| value == 0);
+            let lost = judged.found.outcomes.keys().any(|outcome| lost(outcome));
+            assert_eq!(lost, !promised, "{} {scope}", engine.name());
+            let notes: Vec<&str> = judged.notes.iter().map(|note| note.code).collect();
+            let expected: &[&str] = if promised { &["atomics-exclude-each-other"] } else { &[] };
+            assert_eq!(notes, expected, "{} {scope}", engine.name());
+        }
+    }
+}
+
+#[test]
+fn a_witness_beats_a_bound_behind_which_the_program_may_be_undefined() {
+    let test = litmus::parse("", RACE_BEHIND_THE_BOUND.as_bytes()).expect("a test");
+    let never = RACE_BEHIND_THE_BOUND.replace("exists (P0:r0=9)", "exists (P0:r0=8)");
+    let never = litmus::parse("", never.as_bytes()).expect("a test");
+    let model = model::ptx::model();
+    let judged = |test: &Test, bound| judge(test, &Task { bound, ..task(&model) });
+    let found = judged(&test, 2);
+    assert_eq!((found.verdict.name(), found.notes[0].code), ("holds", "not-explored"));
+    assert_eq!(judged(&never, 2).verdict.name(), "undecided");
+    assert_eq!(judged(&test, 4).verdict.name(), "undefined");
+}
+
+/// A message beside so many cells that the reader looks at, too: 2^cells + 1 executions, 3 outcomes.
+fn beside_a_message(cells: usize) -> Test {
+    let declared: Vec<String> = (0..cells).map(|cell| format!("uint32_t c{cell}=0;")).collect();
+    let mut lines = String::new();
+    for cell in 0..cells {
+        let read = if cell == 0 { "ld.acquire.gpu.u32 r, [f]" } else { "" };
+        lines.push_str(&format!(" st.weak.u32 [c{cell}], 1 | {read} ;\n"));
+    }
+    lines.push_str(" st.release.gpu.u32 [f], 1 | ;\n");
+    for cell in 0..cells {
+        lines.push_str(&format!(" | ld.weak.u32 r{cell}, [c{cell}] ;\n"));
+    }
+    let text = format!(
+        "PTX wide\n{{\n{}\nuint32_t f=0;\n}}\n P0@cta 0 | P1@cta 1 ;\n{lines}exists (1:r=1 /\\ 1:r0=0)\n",
+        declared.join("\n")
+    );
+    litmus::parse("", text.as_bytes()).expect("a test")
+}
+
+#[test]
+fn engines_take_turns() {
+    let model = model::ptx::model();
+    let turns = Task { portfolio: true, ..task(&model) };
+    for (cells, first) in [(3, "enumerate"), (14, "solve")] {
+        let test = beside_a_message(cells);
+        let judged = judge(&test, &turns);
+        let decided = if ENGINES.len() > 1 { first } else { "enumerate" };
+        assert_eq!(judged.engines, [decided], "{cells} cells");
+        for &engine in ENGINES {
+            let alone = judge(&test, &Task { engines: vec![engine], ..task(&model) });
+            assert_eq!(alone.verdict, judged.verdict, "{cells} cells, {}", engine.name());
+            assert!(alone.found.outcomes.keys().eq(judged.found.outcomes.keys()));
+            assert_eq!(judged.found.outcomes.len(), 3);
+        }
+    }
+}
