@@ -45,7 +45,7 @@ pub fn ask(cycle: &Cycle, model: &Model, engine: &dyn Engine, limits: &Limits) -
     };
     let mut seen = ExecutionFacts::default();
     let mut allowed = false;
-    let sought = Sought::Outcomes(&asked);
+    let sought = Sought::Outcomes(&asked, &Vec::new);
     let result = engine.search(model, &program, limits, sought, &mut seen, &mut |values, _| {
         allowed |= values.iter().enumerate().all(|(index, &value)| is_wanted(index, value));
         if allowed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
@@ -53,7 +53,7 @@ pub fn ask(cycle: &Cycle, model: &Model, engine: &dyn Engine, limits: &Limits) -
     let undefined = if program.may_be_undefined() {
         let (seen, visit) =
             (&mut seen, &mut |_: &[Value], _: &dyn Fn() -> Witness| ControlFlow::Continue(()));
-        engine.search(model, &program, limits, Sought::Undefined, seen, visit)
+        engine.search(model, &program, limits, Sought::Undefined(&Vec::new), seen, visit)
     } else {
         Ok(())
     };

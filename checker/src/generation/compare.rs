@@ -11,6 +11,7 @@ use litmus::Test;
 use model::rel::Model;
 
 use super::args::Compare;
+use crate::cli::EngineName;
 use crate::input::{self, shown};
 use crate::kind::FileKind;
 use crate::run;
@@ -40,6 +41,7 @@ pub fn command(
     let Some(tests) = tests(command, err)? else { return Ok(Exit::BadInput) };
     let task = Task {
         engines: engines.to_vec(),
+        portfolio: command.engine == EngineName::Auto,
         bound: command.judging.bound,
         timeout: command.limits.timeout,
         memory: command.limits.bytes(),
