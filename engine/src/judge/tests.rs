@@ -79,11 +79,11 @@ fn beside_a_message(cells: usize) -> Test {
     let mut lines = String::new();
     for cell in 0..cells {
         let read = if cell == 0 { "ld.acquire.gpu.u32 r, [f]" } else { "" };
-        lines.push_str(&format!(" st.weak.u32 [c{cell}], 1 | {read} ;\n"));
+        lines.extend([format!(" st.weak.u32 [c{cell}], 1 | {read} ;\n")]);
     }
     lines.push_str(" st.release.gpu.u32 [f], 1 | ;\n");
     for cell in 0..cells {
-        lines.push_str(&format!(" | ld.weak.u32 r{cell}, [c{cell}] ;\n"));
+        lines.extend([format!(" | ld.weak.u32 r{cell}, [c{cell}] ;\n")]);
     }
     let text = format!(
         "PTX wide\n{{\n{}\nuint32_t f=0;\n}}\n P0@cta 0 | P1@cta 1 ;\n{lines}exists (1:r=1 /\\ 1:r0=0)\n",
