@@ -22,12 +22,17 @@ const TURNS: [(usize, Option<u64>); 7] = [
     (0, None),
 ];
 
+/// The work of the first turn where only the verdict is asked for. A question is cheap to search, and one that the first
+/// engine does not answer soon costs more than that in the other.
+const FIRST: u64 = 1 << 16;
+
 /// The result of the first engine that comes to an end; if none does, that of the first that gave up for good.
 pub(crate) fn run(test: &Test, task: &Task<'_>, model: &Model) -> EngineResult {
     let limits = task.limits();
     let mut open: Vec<bool> = vec![true; task.engines.len()];
     let mut given_up: Option<EngineResult> = None;
-    for (index, work) in TURNS {
+    for (turn, (index, work)) in TURNS.into_iter().enumerate() {
+        let work = if turn == 0 && task.verdict_only { Some(FIRST) } else { work };
         let Some(engine) = task.engines.get(index).filter(|_| open[index]) else { continue };
         if index > 0 && engine.missing().is_some() {
             open[index] = false;
