@@ -50,6 +50,50 @@ fn numbers_are_negative_and_next_to_limits() {
     }
 }
 
+/// Mistakes behind a branch or a wait, which a negative argument or flag would skip.
+#[test]
+fn data_behind_a_branch_has_numbers_of_every_kind() {
+    let kernel = |enters: &str, body: &str| {
+        format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n\
+             .visible .entry k(.param .u64 p, .param .u64 q, .param .u32 n, .param .u64 f)\n{{\n\
+             .reg .b64 %rd<9>; .reg .b32 %r<20>; .reg .pred %p<4>;\n\
+             ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q]; ld.param.u32 %r5, [n]; ld.param.u64 %rd3, [f];\n\
+             mov.u32 %r6, %tid.x;\n{enters}\nld.global.s32 %r1, [%rd1];\n{body}\n\
+             st.global.u32 [%rd2], %r2;\nDONE:\nret;\n}}\n"
+        )
+    };
+    let branches = [
+        "",
+        "setp.ge.s32 %p1, %r6, %r5; @%p1 bra DONE;",
+        "setp.ne.s32 %p1, %r5, 7; @%p1 bra DONE;",
+        "L: ld.acquire.gpu.global.u32 %r7, [%rd3]; setp.ne.s32 %p1, %r7, 1; @%p1 bra L;",
+    ];
+    let mistakes = [
+        ("max.s32 %r2, %r1, 0;", "mov.u32 %r2, %r1;"),
+        ("shr.s32 %r2, %r1, 2;", "shr.u32 %r2, %r1, 2;"),
+        ("div.s32 %r2, %r1, 4;", "shr.s32 %r2, %r1, 2;"),
+        ("rem.s32 %r2, %r1, 4;", "and.b32 %r2, %r1, 3;"),
+        ("cvt.s32.s8 %r2, %r1;", "cvt.u32.u8 %r2, %r1;"),
+        (
+            "add.s32 %r8, %r1, 1; setp.gt.s32 %p2, %r8, %r1; selp.u32 %r2, 1, 0, %p2;",
+            "mov.u32 %r2, 1;",
+        ),
+        (
+            "cvt.u64.u32 %rd4, %r1; add.s64 %rd4, %rd4, 1; shr.u64 %rd4, %rd4, 32; cvt.u32.u64 %r2, %rd4;",
+            "mov.u32 %r2, 0;",
+        ),
+    ];
+    for enters in branches {
+        for (right, wrong) in mistakes {
+            let source = kernel(enters, right);
+            assert_eq!(said(&source, &source).finding.verdict, Verdict::Preserved, "{source}");
+            let finding = said(&source, &kernel(enters, wrong)).finding;
+            assert_eq!(finding.verdict, Verdict::WrongValue, "{enters} {right}: {}", finding.why);
+        }
+    }
+}
+
 /// With some number the target repeats a loop for ever, or leaves its memory.
 #[test]
 fn a_target_ends_where_its_source_does() {

@@ -155,9 +155,7 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     if refiner.is_over() {
         return Err(found(Verdict::Undecided, TOO_LONG));
     }
-    let first = kept.first();
-    let Varied { setups: alone, astray } =
-        first.map(|first| varied(first, by_themselves, refiner)).unwrap_or_default();
+    let Varied { setups: alone, astray } = varied(&kept, by_themselves, refiner);
     let astray = gone.or(astray);
     Ok(Inputs { setups: kept, alone, astray, one_sided: coverage.one_sided() })
 }

@@ -10,6 +10,7 @@ pub mod bind;
 mod blind;
 pub mod decisions;
 pub mod fault;
+mod fills;
 mod follows;
 mod inputs;
 pub mod judge;

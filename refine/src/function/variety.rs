@@ -10,6 +10,7 @@ use model::value::{low_bits, low_bytes, low64};
 use super::bind::{Argument, Memory, Setup, bind};
 use super::decisions::dictionary;
 use super::fault::FaultLines;
+use super::fills::filled;
 use super::inputs::{SIZES, ScannedSetup, accessed, fill, scanned, specials, wanted};
 use super::judge::{LocatedFinding, SIDES};
 use super::scan::{ByteRange, ScanError, ThreadScan, alone};
@@ -37,12 +38,13 @@ pub(super) struct Varied {
     pub(super) astray: Option<LocatedFinding>,
 }
 
-/// Further inputs for the first choice.
+/// Further inputs: for the first choice, and for each with other data.
 pub(super) fn varied(
-    (setup, scans): &ScannedSetup,
+    setups: &[ScannedSetup],
     sides: [&Function; 2],
     refiner: &Refiner<'_>,
 ) -> Varied {
+    let Some((setup, scans)) = setups.first() else { return Varied::default() };
     let mut all: Vec<ScannedSetup> = Vec::new();
     let known: BTreeSet<ByteRange> = accessed(scans).collect();
     let mut gone = None;
@@ -83,6 +85,7 @@ pub(super) fn varied(
         change.apply(&mut other);
         all.extend(ran(other));
     }
+    all.extend(filled(setups, sides, refiner, &mut ran));
     Varied { setups: all, astray: gone }
 }
 
@@ -174,7 +177,7 @@ impl TakenPaths {
 }
 
 /// A change of an input.
-enum InputChange {
+pub(super) enum InputChange {
     Argument(usize, u64),
     Piece(usize, u64),
     Special(String, u64),
@@ -182,7 +185,7 @@ enum InputChange {
 }
 
 impl InputChange {
-    fn apply(&self, setup: &mut Setup) {
+    pub(super) fn apply(&self, setup: &mut Setup) {
         match self {
             InputChange::Argument(index, value) => {
                 setup.arguments[*index] = Argument::Integer(*value);
@@ -198,15 +201,13 @@ impl InputChange {
     }
 }
 
-/// The places that are read in the memory of a parameter, with what they begin with, and the bits of their floats. What
-/// a comparison wants is left as it is.
+/// The places that are read in the memory of a parameter, with what they begin with, and the bits of their floats.
 fn places(setup: &Setup, scans: &[ThreadScan; 2]) -> BTreeMap<ByteRange, (u64, Option<u16>)> {
     let pointed = pointed(setup);
-    let wanted = wanted(scans);
     let mut all: BTreeMap<ByteRange, (u64, Option<u16>)> = BTreeMap::new();
     for one in scans.iter().flat_map(|scan| &scan.uses).filter(|one| one.reads) {
         let place = one.place;
-        if pointed.contains(&place.memory) && !wanted.contains_key(&place) {
+        if pointed.contains(&place.memory) {
             let begins = setup.memory[place.memory].initial_of(place.offset, place.bytes);
             let known = all.entry(place).or_insert((begins, None));
             known.1 = known.1.or(one.float);
@@ -217,16 +218,32 @@ fn places(setup: &Setup, scans: &[ThreadScan; 2]) -> BTreeMap<ByteRange, (u64, O
 
 /// All numbers negative, and their signed parts.
 fn negative(setup: &Setup, scans: &[ThreadScan; 2], function: &Function) -> Vec<InputChange> {
-    let places = places(setup, scans);
+    let wanted = wanted(scans);
     let mut all = Vec::new();
-    let floats =
-        places.iter().filter_map(|(place, (begins, float))| Some((place, begins, (*float)?)));
-    for (&place, begins, bits) in floats {
-        all.push(InputChange::Place(place, begins ^ signs(bits, place.bytes)));
+    for (place, (begins, float)) in places(setup, scans) {
+        if let Some(bits) = float.filter(|_| !wanted.contains_key(&place)) {
+            all.push(InputChange::Place(place, begins ^ signs(bits, place.bytes)));
+        }
     }
+    // What a comparison wants is left as it is.
+    let decides = |change: &InputChange| matches!(change, InputChange::Place(place, _) if wanted.contains_key(place));
+    let numbers = numbers(setup, scans, function, below_zero);
+    all.extend(numbers.into_iter().filter(|change| !decides(change)));
+    all
+}
+
+/// Another value for each number, which is no float: in memory, and as an argument. `value` has its own number and
+/// its width in bits.
+pub(super) fn numbers(
+    setup: &Setup,
+    scans: &[ThreadScan; 2],
+    function: &Function,
+    value: fn(u64, u32) -> u64,
+) -> Vec<InputChange> {
+    let mut all = Vec::new();
     let mut numbers = 0..;
-    let mut next = |bits: u32| below_zero(numbers.next().unwrap_or_default(), bits);
-    for (&place, _) in places.iter().filter(|(_, (_, float))| float.is_none()) {
+    let mut next = |bits: u32| value(numbers.next().unwrap_or_default(), bits);
+    for (place, _) in places(setup, scans).into_iter().filter(|(_, (_, float))| float.is_none()) {
         all.push(InputChange::Place(place, next(8 * place.bytes)));
     }
     for (index, argument) in setup.arguments.iter().enumerate() {
