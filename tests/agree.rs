@@ -38,8 +38,19 @@ pub(crate) enum Answer {
 pub(crate) const BOUND: u32 = 2;
 const TOO_LARGE: &str = "too large";
 
-fn number(variable: &str, default: u64) -> u64 {
+pub(crate) fn number(variable: &str, default: u64) -> u64 {
     std::env::var(variable).ok().and_then(|text| text.parse().ok()).unwrap_or(default)
+}
+
+fn seeded(config: Config, seed: u64) -> TestRunner {
+    let mut bytes = [0; 32];
+    bytes[..8].copy_from_slice(&seed.to_le_bytes());
+    TestRunner::new_with_rng(config, TestRng::from_seed(RngAlgorithm::ChaCha, &bytes))
+}
+
+/// Draws random programs by a seed.
+pub(crate) fn runner(seed: u64) -> TestRunner {
+    seeded(Config { failure_persistence: None, ..Config::default() }, seed)
 }
 
 /// Runs a law over `cases` random programs of each shape, shrinking what breaks it.
@@ -54,10 +65,7 @@ pub(crate) fn law(
     for shape in shapes {
         let cases = u32::try_from(cases).unwrap_or(u32::MAX);
         let config = Config { cases, failure_persistence: None, ..Config::default() };
-        let mut bytes = [0; 32];
-        bytes[..8].copy_from_slice(&seed.to_le_bytes());
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-        let mut runner = TestRunner::new_with_rng(config, rng);
+        let mut runner = seeded(config, seed);
         let result = runner.run(&sketch(*shape), |program| match check(&program) {
             Err(what) if what != TOO_LARGE => {
                 Err(TestCaseError::fail(format!("{what}\n{program}")))

@@ -11,12 +11,14 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use engine::enumerate::Enumerate;
-use engine::judge::{Task, Verdict, judge};
+use engine::judge::{NO_EXECUTION, Task, Verdict, judge};
 use litmus::Test;
-use model::ablation::ablations;
-use model::cxx::{self, ReleaseSequence};
+use litmus::arbitrary::cxx::{CxxTest, cxx};
+use model::ablation::{ablations, restrictions};
+use model::cxx::{self as second, ReleaseSequence};
 use model::ptx;
 use model::rel::Model;
+use proptest::strategy::{Strategy, ValueTree};
 
 use crate::{agree, suite};
 
@@ -41,6 +43,13 @@ fn redundant(model: &Model) -> BTreeMap<String, String> {
     listed
 }
 
+/// The program of a random test of C++.
+fn parsed(program: &CxxTest) -> Test {
+    let text = program.to_string();
+    litmus::parse("random", text.as_bytes())
+        .unwrap_or_else(|errors| panic!("a random program does not parse: {}\n{text}", errors[0]))
+}
+
 fn verdict(test: &Test, model: &Model) -> Verdict {
     let task = Task {
         model,
@@ -62,23 +71,24 @@ fn verdict(test: &Test, model: &Model) -> Verdict {
 fn changed<'t>(tests: &'t [(Test, Verdict)], model: &Model) -> Option<&'t str> {
     let different = |(test, before): &&(Test, Verdict)| {
         let now = verdict(test, model);
-        now != *before && !matches!(now, Verdict::Undecided(_))
+        let limit = matches!(&now, Verdict::Undecided(reason) if reason != NO_EXECUTION);
+        now != *before && !limit
     };
     tests.iter().find(different).map(|(test, _)| test.name.as_str())
 }
 
 #[test]
 fn every_rule_is_load_bearing() {
-    every_rule_of(&ptx::model(), &suite::folder());
+    every_rule_of(&ptx::model(), &suite::folder(), false);
 }
 
 #[test]
 fn every_rule_of_cxx_is_load_bearing() {
-    let model = cxx::model(ReleaseSequence::Cpp20);
-    every_rule_of(&model, &suite::root().join("litmus/cxx"));
+    let model = second::model(ReleaseSequence::Cpp20);
+    every_rule_of(&model, &suite::root().join("litmus/cxx"), true);
 }
 
-fn every_rule_of(model: &Model, folder: &Path) {
+fn every_rule_of(model: &Model, folder: &Path, clauses: bool) {
     let tests: Vec<(Test, Verdict)> = suite::load(folder)
         .into_iter()
         .map(|entry| {
@@ -86,7 +96,10 @@ fn every_rule_of(model: &Model, folder: &Path) {
             (entry.test, verdict)
         })
         .collect();
-    let all = ablations(model);
+    let mut all = ablations(model);
+    if clauses {
+        all.extend(restrictions(model));
+    }
     let next = AtomicUsize::new(0);
     let idle = Mutex::new(Vec::new());
     let work = || {
@@ -109,8 +122,13 @@ fn every_rule_of(model: &Model, folder: &Path) {
     let idle = idle.into_inner().expect("no thread panicked");
     let listed = redundant(model);
     let mut wrong = String::new();
-    for missing in idle.iter().filter(|name| !listed.contains_key(*name)) {
-        writeln!(wrong, "no test needs `{missing}`").expect("strings can be written");
+    let unlisted = |name: &String| idle.contains(name) && !listed.contains_key(name);
+    let unlisted: Vec<_> = all.iter().filter(|(name, _)| unlisted(name)).collect();
+    let found = if clauses { search(model, &unlisted) } else { BTreeMap::new() };
+    for (missing, _) in &unlisted {
+        let found = found.get(missing.as_str());
+        let found = found.map_or(String::new(), |found| format!("; this one would:\n{found}"));
+        writeln!(wrong, "no test needs `{missing}`{found}").expect("strings can be written");
     }
     for name in listed.keys().filter(|name| !idle.contains(name)) {
         let exists = all.iter().any(|(missing, _)| missing == name);
@@ -119,6 +137,47 @@ fn every_rule_of(model: &Model, folder: &Path) {
             .expect("strings can be written");
     }
     assert!(wrong.is_empty(), "\n{wrong}");
+}
+
+/// For each of these clauses a small random program whose outcomes it decides, with the difference: a test to add.
+fn search(model: &Model, clauses: &[&(String, Model)]) -> BTreeMap<String, String> {
+    let mut found = BTreeMap::new();
+    let cases = agree::number("CAUSEWAY_CASES", 2_000);
+    let mut runner = agree::runner(agree::number("CAUSEWAY_SEED", 20));
+    let difference = |program: &CxxTest, weaker: &Model| {
+        let test = parsed(program);
+        let before = agree::ask(&Enumerate, model, &test).ok()?;
+        let after = agree::ask(&Enumerate, weaker, &test).ok()?;
+        agree::difference(("the model", &before), ("without it", &after))
+    };
+    for case in 0..cases {
+        let threads = 1 + usize::try_from(case % 4).expect("a small number");
+        let shape = cxx(threads..=threads, 5 - threads.min(3));
+        let mut tree = shape.new_tree(&mut runner).expect("a program");
+        for (missing, weaker) in clauses {
+            if found.contains_key(missing) || difference(&tree.current(), weaker).is_none() {
+                continue;
+            }
+            let mut steps = 0;
+            let mut smaller = tree.simplify();
+            while smaller && steps < 3_000 {
+                steps += 1;
+                smaller = if difference(&tree.current(), weaker).is_some() {
+                    tree.simplify()
+                } else {
+                    tree.complicate()
+                };
+            }
+            while difference(&tree.current(), weaker).is_none() && tree.complicate() {}
+            let difference = difference(&tree.current(), weaker).unwrap_or_default();
+            found.insert(missing.clone(), format!("{}\n{difference}\n", tree.current()));
+            break;
+        }
+        if found.len() == clauses.len() {
+            break;
+        }
+    }
+    found
 }
 
 #[test]
@@ -139,4 +198,33 @@ fn what_is_redundant_changes_no_outcome_of_random_programs() {
         }
         Ok(())
     });
+}
+
+#[test]
+fn what_is_redundant_in_cxx_changes_no_outcome_of_random_programs() {
+    let model = second::model(ReleaseSequence::Cpp20);
+    let listed = redundant(&model);
+    let mut weaker = ablations(&model);
+    weaker.extend(restrictions(&model));
+    weaker.retain(|(missing, _)| listed.contains_key(missing));
+    assert_eq!(weaker.len(), listed.len());
+    let cases = agree::number("CAUSEWAY_CASES", 600);
+    let mut runner = agree::runner(agree::number("CAUSEWAY_SEED", 20));
+    let (mut defined, mut undefined) = (0, 0);
+    for case in 0..cases {
+        let threads = 2 + usize::try_from(case % 3).expect("a small number");
+        let tree = cxx(threads..=threads, 6 - threads).new_tree(&mut runner).expect("a program");
+        let test = parsed(&tree.current());
+        let Ok(before) = agree::ask(&Enumerate, &model, &test) else { continue };
+        let is_undefined = before == agree::Answer::Undefined;
+        *(if is_undefined { &mut undefined } else { &mut defined }) += 1;
+        for (missing, weaker) in &weaker {
+            let Ok(after) = agree::ask(&Enumerate, weaker, &test) else { continue };
+            let difference = agree::difference(("the model", &before), ("without it", &after));
+            if let Some(difference) = difference {
+                panic!("{missing}: {difference}\n{}", tree.current());
+            }
+        }
+    }
+    assert!(defined > cases / 8 && undefined > cases / 8, "{defined} defined, {undefined} not");
 }

@@ -108,7 +108,7 @@ const NARROW: &[(&str, &[&str])] = &[
     ("ptx", &["given", "reading", "rel", "section"]),
     ("cxx", &["given", "rel"]),
     ("algebra", &["bits", "given", "rel"]),
-    ("ablation", &["rel", "render"]),
+    ("ablation", &["given", "rel", "render"]),
     ("relation_properties", &["given", "rel"]),
 ];
 

@@ -22,6 +22,9 @@ use crate::stuck;
 use crate::witness::Witness;
 use crate::{ENGINES, Engine, ExecutionFacts, Limit, Limits, MEMORY, outcome};
 
+/// Why a program without any execution has no verdict.
+pub const NO_EXECUTION: &str = "no execution was found, not even one that never finishes";
+
 /// About the quantified condition.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
@@ -427,9 +430,7 @@ fn verdict(
             Verdict::Stuck(stuck::never(test, stuck))
         }
         // Neither one that finishes nor one that does not: nothing was tested.
-        (None, None, _) if !found.seen.finishes => Verdict::Undecided(
-            "no execution was found, not even one that never finishes".to_owned(),
-        ),
+        (None, None, _) if !found.seen.finishes => Verdict::Undecided(NO_EXECUTION.to_owned()),
         (None, None, _) => match test.quantifier {
             Quantifier::Exists => Verdict::Fails,
             Quantifier::NotExists | Quantifier::ForAll => Verdict::Holds,

@@ -4,6 +4,7 @@
 //! location observed. The weights favour constructs that are rare in uniform programs: mutually exclusive
 //! scopes, chains through atomics, aliases, accesses of several sizes.
 
+pub mod cxx;
 pub mod placed;
 
 use std::fmt;

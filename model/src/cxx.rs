@@ -49,10 +49,11 @@ pub fn model(sequence: ReleaseSequence) -> Model {
         | (cluster.id() >> same_cluster)
         | (gpu.id() >> same_gpu)
         | (sys * program);
+    let includes = m.name_rel(None, "includes", includes);
     let inclusive = m.name_rel(None, "inclusive", includes & includes.inverse());
 
     // C++20 [intro.races], [atomics.fences]. Reading R40.
-    let seen = rf & inclusive & (monotonic * monotonic);
+    let seen = m.name_rel(None, "atomically-read", rf & inclusive & (monotonic * monotonic));
     let links = (monotonic & write).id() >> (seen >> rmw).star();
     let sequence = match sequence {
         ReleaseSequence::Cpp20 => links,
@@ -62,10 +63,12 @@ pub fn model(sequence: ReleaseSequence) -> Model {
         }
     };
     let sequence = m.name_rel(None, "release-sequence", sequence);
-    let releasing = (fence_release | fence_acq_rel | fence_sc).id() >> po;
-    let acquiring = po >> (fence_acquire | fence_acq_rel | fence_sc).id();
-    let from = (release & write).id() | (releasing >> (monotonic & write).id());
-    let to = (acquire & read).id() | ((monotonic & read).id() >> acquiring);
+    let after_fence = (fence_release | fence_acq_rel | fence_sc).id() >> po;
+    let before_fence = po >> (fence_acquire | fence_acq_rel | fence_sc).id();
+    let from = (release & write).id() | (after_fence >> (monotonic & write).id());
+    let from = m.name_rel(None, "releases", from);
+    let to = (acquire & read).id() | ((monotonic & read).id() >> before_fence);
+    let to = m.name_rel(None, "acquires", to);
     let synchronizes =
         m.name_rel(None, "synchronizes", inclusive & (from >> sequence >> seen >> to));
     let barrier = m.fixed(Fixed::Barrier) | m.fixed(Fixed::ClusterBarrier);
@@ -87,15 +90,19 @@ pub fn model(sequence: ReleaseSequence) -> Model {
 
     // RC11: the partial order of sequentially consistent operations, between those whose scopes
     // include each other.
-    let elsewhere = po - overlap;
+    let elsewhere = m.name_rel(None, "po-elsewhere", po - overlap);
     let before = po
         | (elsewhere >> happens_before >> elsewhere)
         | (happens_before & overlap)
         | ((co | fr) & (monotonic * monotonic));
+    let before = m.name_rel(None, "sc-before", before);
     let first = seq_cst.id() | (fence_sc.id() >> happens_before.opt());
     let last = seq_cst.id() | (happens_before.opt() >> fence_sc.id());
+    let first = m.name_rel(None, "sc-first", first);
+    let last = m.name_rel(None, "sc-last", last);
     let between_fences =
         (fence_sc * fence_sc) & (happens_before | (happens_before >> extended >> happens_before));
+    let between_fences = m.name_rel(None, "sc-fences", between_fences);
     let partial =
         m.name_rel(None, "partial-sc", inclusive & ((first >> before >> last) | between_fences));
     m.axiom(None, "Sequential-Consistency", Constraint::Acyclic(partial.id));
@@ -114,7 +121,9 @@ pub fn model(sequence: ReleaseSequence) -> Model {
     m.axiom(None, "No-Thin-Air", Constraint::Acyclic((rf | dependency).id));
 
     let conflict = (overlap & ((write * memory) | (memory * write))) - all.id();
+    let conflict = m.name_rel(None, "conflict", conflict);
     let together = inclusive & overlap_completely & (atomic * atomic);
+    let together = m.name_rel(None, "atomically-together", together);
     let race = conflict - together - (happens_before | happens_before.inverse());
     let race = m.name_rel(None, "race", race);
     // Its name differs from that of the flag of PTX, which only reports: an imported model has nothing but names.

@@ -160,10 +160,16 @@ impl Model {
     /// before the order, as an operand before its use.
     pub fn move_fixed_first(&mut self) {
         let fixed = self.fixed_nodes();
-        let (first, rest): (Vec<usize>, Vec<usize>) =
+        let (mut order, rest): (Vec<usize>, Vec<usize>) =
             (0..self.nodes.len()).partition(|&node| fixed[node]);
+        order.extend(rest);
+        self.reorder(&order);
+    }
+
+    /// The same model with its nodes in this order, in which operands stand before their uses.
+    pub(crate) fn reorder(&mut self, order: &[usize]) {
         let mut moved = vec![NodeId(0); self.nodes.len()];
-        for (to, &from) in first.iter().chain(&rest).enumerate() {
+        for (to, &from) in order.iter().enumerate() {
             moved[from] = NodeId(u16::try_from(to).expect("a model has few nodes"));
         }
         let to = |id: NodeId| moved[usize::from(id.0)];
@@ -178,7 +184,7 @@ impl Model {
                 self.nodes[from]
             }
         };
-        self.nodes = first.iter().chain(&rest).map(node).collect();
+        self.nodes = order.iter().map(node).collect();
         for definition in &mut self.definitions {
             if let DefinitionBody::Rel(node) = &mut definition.body {
                 *node = to(*node);
