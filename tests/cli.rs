@@ -259,6 +259,8 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         "other-model",
         &["check", "--engine=enumerate", "--model", "tests/cli/coherent.cat", "tests/cli"],
     ),
+    ("model-included", &["check", "--model", "tests/cli/included.cat", "tests/cli/holds.litmus"]),
+    ("model-cycle", &["model", "--model", "tests/cli/includes-a-cycle.cat"]),
     ("broken-model", &["check", "--model", "tests/cli/broken.cat", "tests/cli/holds.litmus"]),
     ("explain-holds", &["explain", "tests/cli/holds.litmus"]),
     ("explain-deep", &["explain", "--deep", "tests/cli/holds.litmus"]),

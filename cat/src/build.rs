@@ -12,6 +12,7 @@ use model::rel::{Builder, Constraint, Conventions, FlagMeaning, Model, Node, Nod
 use model::render;
 
 use super::expr::Evaluator;
+use super::files::SourceFiles;
 use super::names::{self, Vocabulary};
 use super::recursion;
 use super::scope::{Bindings, CatFunction, NameScope, Value};
@@ -31,9 +32,18 @@ struct Libraries {
     total_co: bool,
 }
 
-pub(super) fn model(path: &str, file: &CatFile<'_>, report: &mut Diagnostics) -> Model {
-    let libraries = libraries(file, report);
-    let stem = Path::new(path).file_stem().and_then(|stem| stem.to_str());
+/// Makes the model of the first file.
+pub(super) fn model(
+    files: &SourceFiles,
+    parsed: &[CatFile<'_>],
+    report: &mut Diagnostics,
+) -> Model {
+    let file = &parsed[0];
+    let mut statements = Vec::new();
+    let mut included = vec![Inclusion::Not; parsed.len()];
+    flatten(files, parsed, 0, &mut included, &mut statements, report);
+    let libraries = libraries(&statements);
+    let stem = Path::new(&files.places[0].0).file_stem().and_then(|stem| stem.to_str());
     let name = file.title.filter(|title| !title.is_empty()).or(stem).unwrap_or("cat");
     let builder = Builder::new(name, libraries.conventions);
     let mut build = Build {
@@ -45,14 +55,14 @@ pub(super) fn model(path: &str, file: &CatFile<'_>, report: &mut Diagnostics) ->
         axioms: 0,
         flags: 0,
     };
-    for statement in &file.statements {
+    for statement in statements {
         if !build.evaluator.spend(ByteSpan::default()) {
             break;
         }
         build.statement(statement);
     }
     // What relates events by an order is written as an axiom too.
-    let stated = build.axioms + build.ordered.len();
+    let stated = build.axioms + build.ordered.len() + usize::from(libraries.total_co);
     build.orders(&libraries);
     if report.count() == 0 && stated == 0 {
         report
@@ -78,9 +88,46 @@ pub(super) fn model(path: &str, file: &CatFile<'_>, report: &mut Diagnostics) ->
     model
 }
 
-fn libraries(file: &CatFile<'_>, report: &mut Diagnostics) -> Libraries {
-    let includes = file.statements.iter().filter_map(|statement| match statement {
-        Statement::Include { file, at } => Some((*file, *at)),
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Inclusion {
+    Not,
+    /// It is being read.
+    Open,
+    Done,
+}
+
+/// The statements of a file, with those of each file that it includes in the place where it is first included.
+fn flatten<'t>(
+    files: &SourceFiles,
+    parsed: &'t [CatFile<'t>],
+    file: usize,
+    included: &mut [Inclusion],
+    out: &mut Vec<&'t Statement<'t>>,
+    report: &mut Diagnostics,
+) {
+    included[file] = Inclusion::Open;
+    for statement in &parsed[file].statements {
+        out.push(statement);
+        let Statement::Include { file: name, at } = statement else { continue };
+        let Some(other) = files.meant(file, name, *at, report) else { continue };
+        match included[other] {
+            Inclusion::Not => flatten(files, parsed, other, included, out, report),
+            Inclusion::Open => {
+                report
+                    .error("include", *at, format!("`{}` includes itself", short(name)))
+                    .note("this closes a cycle of files")
+                    .help("move what both files need into a third one");
+            }
+            Inclusion::Done => {}
+        }
+    }
+    included[file] = Inclusion::Done;
+}
+
+fn libraries(statements: &[&Statement<'_>]) -> Libraries {
+    let includes = statements.iter().filter_map(|statement| match statement {
+        Statement::Include { file, .. } => Some(*file),
+        Statement::With { .. } => Some("cos.cat"),
         Statement::Let { .. }
         | Statement::Rec { .. }
         | Statement::Test { .. }
@@ -92,9 +139,8 @@ fn libraries(file: &CatFile<'_>, report: &mut Diagnostics) -> Libraries {
         total_co: false,
     };
     let mut given = Conventions::default();
-    for (file, at) in includes {
+    for file in includes {
         match file {
-            "stdlib.cat" => {}
             "cos.cat" => libraries.total_co = true,
             render::NAMES => libraries.names = Vocabulary::Given,
             render::TEARING => given.tearing = true,
@@ -102,12 +148,7 @@ fn libraries(file: &CatFile<'_>, report: &mut Diagnostics) -> Libraries {
             render::FAILED_CAS_WRITES => given.failed_cas = FailedCas::Writes,
             render::SEMANTIC_DEPENDENCIES => given.semantic_dependencies = true,
             render::SILENT_ATOMICS => given.silent_atomics = true,
-            _ => {
-                report
-                    .error("include", at, format!("`{}` cannot be included", short(file)))
-                    .note("only built-in files can be included")
-                    .help("`stdlib.cat` and `cos.cat` are built in; copy other definitions into this file");
-            }
+            _ => {}
         }
     }
     if libraries.names == Vocabulary::Given {
@@ -136,7 +177,16 @@ impl<'m, 't> Build<'m, 't, '_> {
 
     fn statement(&mut self, statement: &'t Statement<'t>) {
         match statement {
-            Statement::Include { .. } => {}
+            Statement::Include { .. } | Statement::With { base: None } => {}
+            // The order contains it.
+            Statement::With { base: Some(base) } => {
+                let scope = NameScope::global(&self.bound, self.time);
+                if let Some(base) = self.evaluator.relation(base, &scope) {
+                    let co = self.m.chosen(Chosen::Co);
+                    self.axioms += 1;
+                    self.m.axiom(None, "co-extends", Constraint::Empty((base - co).id));
+                }
+            }
             Statement::Lost { name } => self.bind(name, Value::Bad),
             Statement::Let { name, at, parameters: Some(parameters), body } => {
                 let repeated = parameters
@@ -169,6 +219,7 @@ impl<'m, 't> Build<'m, 't, '_> {
                 let relation = match (test, self.evaluator.value(body, &scope)) {
                     // Sets may be tested for emptiness.
                     (AxiomTest::Empty, Value::Set(set)) => Some(set.id()),
+                    (AxiomTest::Empty, Value::Ends(set)) => Some(set),
                     (_, value) => self.evaluator.relation_of(&value, body.at, "the axiom is about"),
                 };
                 if let Some(relation) = relation {
@@ -183,7 +234,7 @@ impl<'m, 't> Build<'m, 't, '_> {
         match &value {
             // `let co = co+` says what holds of co anyway.
             Value::Rel(rel) if own(self.m.look(|model| model.node(rel.id))) => {}
-            Value::Rel(rel) => {
+            Value::Rel(rel) | Value::Ends(rel) => {
                 self.m.name_rel(None, name, *rel);
             }
             Value::Set(set) => {

@@ -3,8 +3,8 @@
 use model::given::{Fixed, Tag};
 use model::rel::{Node, Rel};
 
-use super::expr::Evaluator;
-use super::names::{self, Given};
+use super::expr::{Evaluator, Events};
+use super::names::{self, BuiltinFunction, Given};
 use super::scope::{NameScope, Value};
 use super::syntax::{Expr, ExprKind};
 use text::cursor::short;
@@ -114,7 +114,7 @@ impl<'m> Evaluator<'m, '_> {
             Value::Function(function) => function.parameters.len(),
             Value::Builtin(_) => 1,
             Value::Bad => return Value::Bad,
-            Value::Set(_) | Value::Rel(_) => {
+            Value::Set(_) | Value::Ends(_) | Value::Rel(_) => {
                 self.report
                     .error("type", name_at, format!("`{}` is not a function", short(name)))
                     .note("cannot be called")
@@ -131,14 +131,7 @@ impl<'m> Evaluator<'m, '_> {
         match function {
             Value::Builtin(function) => {
                 let taker = format!("`{name}` takes");
-                let Some(set) = self.set(&arguments[0], scope, &taker) else { return Value::Bad };
-                Value::Rel(match function {
-                    names::BuiltinFunction::ToId => set.id(),
-                    names::BuiltinFunction::FenceRel => {
-                        let po = self.m.fixed(Fixed::Po);
-                        (po & (self.m.tag(Tag::All) * set)) >> po
-                    }
-                })
+                self.builtin(function, &arguments[0], scope, &taker).unwrap_or(Value::Bad)
             }
             Value::Function(function) => {
                 let values: Vec<Value<'m, 't>> =
@@ -153,8 +146,38 @@ impl<'m> Evaluator<'m, '_> {
                 };
                 self.value(function.body, &inner)
             }
-            Value::Set(_) | Value::Rel(_) | Value::Bad => Value::Bad,
+            Value::Set(_) | Value::Ends(_) | Value::Rel(_) | Value::Bad => Value::Bad,
         }
+    }
+}
+
+impl<'m> Evaluator<'m, '_> {
+    fn builtin<'t>(
+        &mut self,
+        function: BuiltinFunction,
+        argument: &'t Expr<'t>,
+        scope: &NameScope<'_, 'm, 't>,
+        taker: &str,
+    ) -> Option<Value<'m, 't>> {
+        let id = self.m.tag(Tag::All).id();
+        Some(match function {
+            BuiltinFunction::ToId => Value::Rel(self.events(argument, scope, taker)?.id()),
+            BuiltinFunction::FenceRel => {
+                let po = self.m.fixed(Fixed::Po);
+                Value::Rel(match self.events(argument, scope, taker)? {
+                    Events::Set(set) => (po & (self.m.tag(Tag::All) * set)) >> po,
+                    Events::Ends(ends) => (po >> ends) >> po,
+                })
+            }
+            BuiltinFunction::Domain => {
+                let of = self.relation(argument, scope)?;
+                Value::Ends((of >> of.inverse()) & id)
+            }
+            BuiltinFunction::Range => {
+                let of = self.relation(argument, scope)?;
+                Value::Ends((of.inverse() >> of) & id)
+            }
+        })
     }
 }
 

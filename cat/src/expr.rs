@@ -90,15 +90,17 @@ impl<'m, 'r> Evaluator<'m, 'r> {
             ExprKind::Not(inner) => {
                 let all = self.m.tag(Tag::All);
                 let value = self.value(inner, scope);
-                if let Value::Set(set) = value {
-                    return Value::Set(all - set);
+                match value {
+                    Value::Set(set) => return Value::Set(all - set),
+                    Value::Ends(ends) => return Value::Ends(all.id() - ends),
+                    Value::Rel(_) | Value::Function(_) | Value::Builtin(_) | Value::Bad => {}
                 }
                 let relation = self.relation_of(&value, inner.at, "`~` takes a set or");
                 wrap(relation.map(|relation| all * all - relation))
             }
             ExprKind::ToId(inner) => {
-                let set = self.set(inner, scope, "`[…]` takes");
-                wrap(set.map(Set::id))
+                let set = self.events(inner, scope, "`[…]` takes");
+                wrap(set.map(Events::id))
             }
             ExprKind::Call(name, arguments) => self.call(name, expr.at, arguments, scope),
         }
@@ -123,7 +125,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
     ) -> Option<Rel<'m>> {
         match value {
             Value::Rel(rel) => Some(*rel),
-            Value::Set(_) => {
+            Value::Set(_) | Value::Ends(_) => {
                 self.report
                     .error("type", at, format!("{taker} a relation"))
                     .note("this is a set")
@@ -135,14 +137,15 @@ impl<'m, 'r> Evaluator<'m, 'r> {
         }
     }
 
-    pub(super) fn set<'t>(
+    pub(super) fn events<'t>(
         &mut self,
         expr: &'t Expr<'t>,
         scope: &NameScope<'_, 'm, 't>,
         taker: &str,
-    ) -> Option<Set<'m>> {
+    ) -> Option<Events<'m>> {
         match self.value(expr, scope) {
-            Value::Set(set) => Some(set),
+            Value::Set(set) => Some(Events::Set(set)),
+            Value::Ends(ends) => Some(Events::Ends(ends)),
             Value::Rel(_) => {
                 self.report
                     .error("type", expr.at, format!("{taker} a set"))
@@ -201,12 +204,18 @@ impl<'m, 'r> Evaluator<'m, 'r> {
         parts: &'t [Expr<'t>],
         scope: &NameScope<'_, 'm, 't>,
     ) -> Value<'m, 't> {
-        let sets: Vec<Option<Set<'m>>> = parts
+        let sets: Vec<Option<Events<'m>>> = parts
             .iter()
-            .map(|part| self.set(part, scope, "`*` between two operands takes"))
+            .map(|part| self.events(part, scope, "`*` between two operands takes"))
             .collect();
+        let all = self.m.tag(Tag::All);
         match sets.as_slice() {
-            [Some(from), Some(to)] => Value::Rel(*from * *to),
+            [Some(Events::Set(from)), Some(Events::Set(to))] => Value::Rel(*from * *to),
+            [Some(Events::Set(from)), Some(Events::Ends(to))] => Value::Rel((*from * all) >> *to),
+            [Some(Events::Ends(from)), Some(to)] => Value::Rel(match to {
+                Events::Set(to) => *from >> (all * *to),
+                Events::Ends(to) => (*from >> (all * all)) >> *to,
+            }),
             [_, _] => Value::Bad,
             _ => {
                 self.report
@@ -237,11 +246,18 @@ impl<'m, 'r> Evaluator<'m, 'r> {
                 (None, value) => value,
                 (Some(Value::Set(a)), Value::Set(b)) => Value::Set(combine_sets(infix, a, b)),
                 (Some(Value::Rel(a)), Value::Rel(b)) => Value::Rel(self.combine(infix, a, b)),
-                (Some(Value::Set(_)), Value::Rel(_)) if !mixed => {
+                (Some(Value::Ends(a)), Value::Ends(b)) => Value::Ends(self.combine(infix, a, b)),
+                (Some(Value::Ends(a)), Value::Set(b)) => {
+                    Value::Ends(self.combine(infix, a, b.id()))
+                }
+                (Some(Value::Set(a)), Value::Ends(b)) => {
+                    Value::Ends(self.combine(infix, a.id(), b))
+                }
+                (Some(Value::Set(_) | Value::Ends(_)), Value::Rel(_)) if !mixed => {
                     mixed = true;
                     self.mixed(infix, parts[0].at, part.at, ("a set", "a relation"))
                 }
-                (Some(Value::Rel(_)), Value::Set(_)) if !mixed => {
+                (Some(Value::Rel(_)), Value::Set(_) | Value::Ends(_)) if !mixed => {
                     mixed = true;
                     self.mixed(infix, parts[0].at, part.at, ("a relation", "a set"))
                 }
@@ -303,6 +319,22 @@ impl<'m, 'r> Evaluator<'m, 'r> {
             (Postfix::Opt, _) => union(relation, self.m.tag(Tag::All).id()),
             (Postfix::Inverse, Node::Inverse(inner)) => self.rel(inner),
             (Postfix::Inverse, _) => relation.inverse(),
+        }
+    }
+}
+
+/// A set that the program fixes, or one that is known with the execution.
+#[derive(Clone, Copy)]
+pub(super) enum Events<'m> {
+    Set(Set<'m>),
+    Ends(Rel<'m>),
+}
+
+impl<'m> Events<'m> {
+    pub(super) fn id(self) -> Rel<'m> {
+        match self {
+            Events::Set(set) => set.id(),
+            Events::Ends(ends) => ends,
         }
     }
 }

@@ -76,9 +76,9 @@ fn name_length(text: &str) -> usize {
     length + usize::from(text[length..].starts_with('\''))
 }
 
-pub(super) fn tokens<'t>(text: &'t str, report: &mut Diagnostics) -> Vec<Token<'t>> {
+/// The tokens of a text behind its first `at` bytes.
+pub(super) fn tokens<'t>(text: &'t str, mut at: usize, report: &mut Diagnostics) -> Vec<Token<'t>> {
     let mut tokens = Vec::new();
-    let mut at = 0;
     loop {
         at = skip_blank(text, at, report);
         let rest = &text[at..];
@@ -147,7 +147,7 @@ mod tests {
 
     fn words(text: &str) -> Vec<&str> {
         let mut report = Diagnostics::default();
-        let words = tokens(text, &mut report).into_iter().map(|token| token.text).collect();
+        let words = tokens(text, 0, &mut report).into_iter().map(|token| token.text).collect();
         assert_eq!(report.count(), 0);
         words
     }

@@ -26,12 +26,17 @@ pub(super) enum BuiltinFunction {
     ToId,
     /// The pairs with an event of S between them.
     FenceRel,
+    /// The events from which a relation leads, and to which.
+    Domain,
+    Range,
 }
 
 pub(super) fn function(name: &str) -> Option<BuiltinFunction> {
     match name {
         "toid" => Some(BuiltinFunction::ToId),
         "fencerel" => Some(BuiltinFunction::FenceRel),
+        "domain" => Some(BuiltinFunction::Domain),
+        "range" => Some(BuiltinFunction::Range),
         _ => None,
     }
 }
@@ -62,6 +67,9 @@ const KNOWN: &[&str] = &[
     "amo",
     "toid",
     "fencerel",
+    "domain",
+    "range",
+    "sm",
 ];
 
 /// Every name that is known from the start.
@@ -75,10 +83,6 @@ pub(super) fn all() -> impl Iterator<Item = &'static str> {
 /// What is part of cat and cannot be said here: why, or what to write.
 pub(super) fn refused(name: &str) -> Option<&'static str> {
     match name {
-        "domain" | "range" => Some(
-            "sets are known from the events alone; `[domain(r)]` is `(r ; r^-1) & id`, and \
-             `[range(r)]` is `(r^-1 ; r) & id`",
-        ),
         "FW" => Some("final writes are not marked; a write with no successor in `co` is final"),
         "B" | "BR" => Some("branches are not events; use `ctrl`, the control dependencies"),
         "RMW" => Some("an atomic is a read and a write; `rmw` relates them"),
@@ -119,7 +123,8 @@ fn relation<'m>(m: &'m Builder, name: &str) -> Option<Rel<'m>> {
     let chosen = |chosen| m.chosen(chosen);
     let all = || m.tag(Tag::All);
     let relation = match name {
-        "id" => all().id(),
+        // No access is several events of one location.
+        "id" | "sm" => all().id(),
         "int" => internal(m),
         "ext" => all() * all() - internal(m),
         "loc" => fixed(Fixed::LocationOverlap),

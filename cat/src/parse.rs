@@ -1,7 +1,7 @@
 //! Parses a file of cat to statements; anything else is reported and skipped.
 
 use super::lex::{Token, TokenKind};
-use super::syntax::{AxiomTest, CatFile, Expr, Statement};
+use super::syntax::{AxiomTest, CatFile, Expr, ExprKind, Statement};
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics};
 
@@ -147,6 +147,9 @@ impl<'t> Parser<'t, '_> {
             out.push(Statement::Include { file: file.text.trim_matches('"'), at: file.at });
             return Some(());
         }
+        if let Some(with) = self.eat("with") {
+            return self.with(with, out);
+        }
         if self.eat("show").is_some() || self.eat("unshow").is_some() {
             // What a drawing shows is no part of a model.
             while self.peek().is_some_and(|token| !begins_statement(token) && token.text != "~") {
@@ -174,6 +177,45 @@ impl<'t> Parser<'t, '_> {
             None => None,
         };
         out.push(Statement::Test { flag, negated, test, at, body, name });
+        Some(())
+    }
+
+    /// `co from generate_cos(e)`: what the files of herd do with `co`, and nothing else.
+    fn with(&mut self, with: ByteSpan, out: &mut Vec<Statement<'t>>) -> Option<()> {
+        let (name, _) = self.name("`co`")?;
+        self.demand("from")?;
+        let from = self.expression()?;
+        let base = match from.kind {
+            ExprKind::Name("cos") => Some(None),
+            ExprKind::Call("generate_cos", mut arguments) if arguments.len() == 1 => {
+                arguments.pop().map(Some)
+            }
+            ExprKind::Call("generate_orders", mut arguments)
+                if arguments.len() == 2 && matches!(arguments[0].kind, ExprKind::Name("W")) =>
+            {
+                arguments.pop().map(Some)
+            }
+            ExprKind::Name(_)
+            | ExprKind::NoPair
+            | ExprKind::NoEvent
+            | ExprKind::Chain(..)
+            | ExprKind::Postfix(..)
+            | ExprKind::Not(_)
+            | ExprKind::ToId(_)
+            | ExprKind::Call(..) => None,
+        };
+        let Some(base) = base.filter(|_| name == "co") else {
+            self.report
+                .error("unsupported", with.to(from.at), "a model cannot choose this order")
+                .note("only `co` is chosen, a total order on each location")
+                .help("with co from generate_cos(co0)");
+            out.push(Statement::Lost { name });
+            return Some(());
+        };
+        // Each order has these.
+        let base =
+            base.filter(|base| !matches!(base.kind, ExprKind::Name("co0") | ExprKind::NoPair));
+        out.push(Statement::With { base });
         Some(())
     }
 

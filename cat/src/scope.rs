@@ -12,6 +12,8 @@ use super::syntax::Expr;
 pub(super) enum Value<'m, 't> {
     Set(Set<'m>),
     Rel(Rel<'m>),
+    /// A set that is known with the execution only, such as `domain(rf)`: the identity on it.
+    Ends(Rel<'m>),
     Function(Rc<CatFunction<'t>>),
     Builtin(names::BuiltinFunction),
     /// Was reported.

@@ -90,6 +90,11 @@ pub(super) enum Statement<'t> {
         file: &'t str,
         at: ByteSpan,
     },
+    /// `with co from …`: the order is total on each location and contains this relation, if it is more than
+    /// what is so of each order.
+    With {
+        base: Option<Expr<'t>>,
+    },
     /// A name that something unsupported would define: it is not reported as unknown.
     Lost {
         name: &'t str,

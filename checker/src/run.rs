@@ -130,7 +130,11 @@ fn other_model(path: &Path, err: &mut dyn Write) -> io::Result<Option<Model>> {
             return Ok(None);
         }
     };
-    match cat::import(&path.to_string_lossy(), &text) {
+    let mut read = |path: &Path| {
+        input::text_of_kind(path, FileKind::Cat)
+            .map_err(|error| format!("{}: {error}", input::shown(path)))
+    };
+    match cat::import_with(&path.to_string_lossy(), &text, &mut read) {
         Ok(model) => Ok(Some(model)),
         Err(diagnostics) => {
             complain_of(&diagnostics, err)?;

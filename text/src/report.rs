@@ -209,6 +209,31 @@ impl Diagnostics {
         if self.drafts.len() < KEPT { nearest(name, known) } else { None }
     }
 
+    /// All errors of several files, whose texts stand one after another: each with its path, where it begins
+    /// and its text. Errors are sorted by file and place, and a label in another file is left out.
+    pub fn finish_files(self, files: &[(String, usize, &str)]) -> Vec<Diagnostic> {
+        let start = |file: &(String, usize, &str)| u32::try_from(file.1).unwrap_or(u32::MAX);
+        let of = |at: ByteSpan| files.iter().rposition(|file| start(file) <= at.start).unwrap_or(0);
+        let mut parts: Vec<Diagnostics> = files.iter().map(|_| Diagnostics::default()).collect();
+        let dropped = self.count - self.drafts.len();
+        for mut draft in self.drafts {
+            let file = of(draft.at);
+            let start = start(&files[file]);
+            let local = |at: ByteSpan| ByteSpan { start: at.start - start, end: at.end - start };
+            draft.labels.retain(|(at, _)| of(*at) == file);
+            draft.labels.iter_mut().for_each(|(at, _)| *at = local(*at));
+            draft.at = local(draft.at);
+            parts[file].count += 1;
+            parts[file].drafts.push(draft);
+        }
+        if let Some(first) = parts.first_mut() {
+            first.count += dropped;
+        }
+        let finish =
+            |(part, file): (Diagnostics, &(String, usize, &str))| part.finish(&file.0, file.2);
+        parts.into_iter().zip(files).flat_map(finish).collect()
+    }
+
     /// All errors, by place.
     pub fn finish(mut self, path: &str, text: &str) -> Vec<Diagnostic> {
         let dropped = self.count - self.drafts.len();

@@ -50,7 +50,7 @@ fn sets_and_relations_are_told_apart() {
 #[test]
 fn every_error_is_reported_once_with_what_was_meant() {
     let text = "let a = polo | rf\nlet b = a | morally\nlet f(x) = x | cau\nacyclic (a | b\n\
-                empty domain(rf) as x\nlet z = polo procedure p() = call q end acyclic strong-red as y";
+                empty FW as x\nlet z = polo procedure p() = call q end acyclic strong-red as y";
     assert_eq!(
         errors(text),
         [
@@ -58,7 +58,7 @@ fn every_error_is_reported_once_with_what_was_meant() {
             "2:13 unknown-name `morally` is not defined",
             "3:16 unknown-name `cau` is not defined",
             "5:1 syntax expected `)`, found `empty`",
-            "5:7 unsupported `domain` is not supported",
+            "5:7 unsupported `FW` is not supported",
             "6:14 unsupported `procedure` is not supported",
             "6:49 unknown-name `strong-red` is not defined",
         ]
@@ -82,11 +82,12 @@ fn what_is_not_supported_is_named() {
             "a flag tests that a relation is not empty, and cannot test that it is empty",
         ),
         ("include \"x.cat\"", "`x.cat` cannot be included"),
-        ("let x = range(po)", "`range` is not supported"),
+        ("let x = range(W)", "this place takes a relation"),
         ("let x = FW", "`FW` is not supported"),
         ("let x = R ++ W", "`++` is not supported"),
         ("let x = if po then rf else co", "`if` is not supported in an expression"),
-        ("with co from generate_cos(co0)", "`with` is not supported"),
+        ("with po from generate_cos(co0)", "a model cannot choose this order"),
+        ("with co from generate_orders(R,co0)", "a model cannot choose this order"),
         ("undefined_unless empty po as x", "`undefined_unless` is not supported"),
         ("acyclic 'acq", "unexpected `'`"),
         ("(* x", "unterminated comment"),

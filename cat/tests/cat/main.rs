@@ -1,6 +1,7 @@
 //! Laws of the importer of `.cat` files: what is printed is read back, what is read means the same.
 
 mod errors;
+mod include;
 mod recursion;
 mod world;
 mod written;
