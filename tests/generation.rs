@@ -38,6 +38,14 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "compare-missing-term",
+        &["compare", "--engine=enumerate", "tests/cli/missing-term.log", "tests/cli/holds.litmus"],
+    ),
+    (
+        "compare-cut-off",
+        &["compare", "--engine=enumerate", "tests/cli/cut-off.log", "tests/cli/holds.litmus"],
+    ),
+    (
         "compare-no-log",
         &["compare", "--engine", "enumerate", "tests/cli/holds.litmus", "tests/cli/holds.litmus"],
     ),

@@ -60,6 +60,7 @@ fn verdict(test: &Test, model: &Model) -> Verdict {
         memory: engine::MEMORY,
         verdict_only: true,
         portfolio: false,
+        until: None,
         blame: false,
         alternatives: &[],
         rests: false,

@@ -65,6 +65,7 @@ pub(crate) fn task(model: &Model) -> Task<'_> {
         memory: engine::MEMORY,
         verdict_only: false,
         portfolio: false,
+        until: None,
         blame: true,
         alternatives: &[],
         rests: false,

@@ -190,6 +190,7 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         memory: check.limits.bytes(),
         verdict_only: check.verdict_only,
         portfolio: check.engine == EngineName::Auto,
+        until: None,
         // The annotations of a test on axioms and readings apply to the unmodified model.
         blame: check.judging.model.is_none() && readings == Some(Readings::default()),
         alternatives: &alternatives,
@@ -200,16 +201,16 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = check.jobs.map_or(cores, usize::from);
     engine::limit_solver(check.limits.bytes().saturating_mul(jobs));
-    let mut summary = CheckSummary { compared: !task.portfolio, ..CheckSummary::default() };
-    if summary.compared {
-        summary.engines.extend(task.engines.iter().map(|engine| engine.name()));
-    }
+    let mut summary = CheckSummary::default();
     let mut report = check.format.report();
     let progress = progress(files.len(), "tests");
     let result = suite::run(&files, &task, jobs, &mut |item| {
         let Some(item) = item else {
             progress.finish_and_clear();
             summary.seconds = start.elapsed().as_secs_f64();
+            if summary.engines.is_empty() && !task.portfolio {
+                summary.engines.extend(task.engines.iter().map(|engine| engine.name()));
+            }
             report.sum(&summary, out)?;
             let (exit, seconds) = (summary.exit(), summary.seconds);
             report.end(&CommandRun { command: "check", exit, seconds }, out)?;

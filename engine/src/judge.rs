@@ -85,7 +85,7 @@ impl Observation {
 /// What to know beside the verdict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// `stuck`, `not-explored`, `no-outcome` or `atomics-exclude-each-other`.
+    /// `stuck`, `not-explored`, `engine-undecided`, `no-outcome` or `atomics-exclude-each-other`.
     pub code: &'static str,
     pub text: String,
 }
@@ -104,6 +104,8 @@ pub struct Task<'a> {
     pub bound: u32,
     /// For each test and engine.
     pub timeout: Option<Duration>,
+    /// When all searches end, whatever time each has.
+    pub until: Option<Instant>,
     /// In bytes, for each test and engine.
     pub memory: usize,
     /// Find the verdict alone, not all outcomes: see [`crate::directed`].
@@ -151,6 +153,7 @@ impl<'a> Task<'a> {
             engines: vec![ENGINES[0]],
             bound: BOUND,
             timeout: None,
+            until: None,
             memory: MEMORY,
             verdict_only: false,
             portfolio: false,
@@ -168,7 +171,8 @@ impl<'a> Task<'a> {
 
     /// What a search that begins now has.
     pub fn limits(&self) -> Limits {
-        let deadline = self.timeout.map(|timeout| Instant::now() + timeout);
+        let own = self.timeout.map(|timeout| Instant::now() + timeout);
+        let deadline = own.into_iter().chain(self.until).min();
         Limits { bound: self.bound, deadline, memory: self.memory, unending: true, work: None }
     }
 }
@@ -206,7 +210,10 @@ pub struct Judgement {
     /// `exists` fails and the others hold, which is what peers print of a program that is stuck.
     pub condition: Option<bool>,
     pub notes: Vec<Note>,
+    /// Those that ran.
     pub engines: Vec<&'static str>,
+    /// Those of them that reached a limit, of a test that another one decides.
+    pub unfinished: Vec<&'static str>,
     /// Two engines differ: what each found that the other did not.
     pub disagreement: Option<String>,
     /// Why the result is not what the test expects.
@@ -260,6 +267,7 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
             condition: None,
             notes: Vec::new(),
             engines: Vec::new(),
+            unfinished: Vec::new(),
             disagreement: None,
             complaint: None,
             resting: None,
@@ -271,7 +279,7 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
     let compared = task.blame && !task.alternatives.is_empty();
     let stated = test.meta("Readings").filter(|_| compared);
     if task.rests || stated.is_some() {
-        let resting = resting(test, task, &judgement);
+        let resting = resting(test, task, &judgement, start);
         if let Some(stated) = stated.filter(|_| judgement.complaint.is_none()) {
             judgement.complaint = misstated(stated, &resting);
         }
@@ -291,7 +299,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     let disagreement = all.split_first().and_then(|(first, rest)| {
         rest.iter().find_map(|other| difference(test, task, first, other))
     });
-    let engines = all.iter().map(|found| found.engine).collect();
+    let engines: Vec<&'static str> = all.iter().map(|found| found.engine).collect();
     // The engine that got furthest speaks for all.
     all.sort_by_key(|found| (found.limit.is_some(), found.seen.executions.is_none()));
     let found = all.swap_remove(0);
@@ -311,16 +319,26 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
         | Verdict::Stuck(_)
         | Verdict::Undecided(_) => None,
     };
+    let mut notes = notes(test, task, &verdict, &found);
+    let limited = all.iter().filter_map(|other| Some((other.engine, other.limit?)));
+    let limited = limited.filter(|_| !matches!(verdict, Verdict::Undecided(_)));
+    let mut unfinished = Vec::new();
+    for (name, limit) in limited {
+        let text = format!("not compared with {name}, which is undecided: {}", limit.text());
+        notes.push(Note { code: "engine-undecided", text });
+        unfinished.push(name);
+    }
     Judgement {
         model: task.model_of(test).name.clone(),
         observation,
         positive,
         negative,
         condition: condition(test, &verdict, positive, negative),
-        notes: notes(test, task, &verdict, &found),
+        notes,
         verdict,
         found,
         engines,
+        unfinished,
         disagreement,
         complaint: None,
         resting: None,

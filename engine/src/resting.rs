@@ -4,6 +4,8 @@
 //! program. The checks for that inspect the text of the program, or its paths, and are conservative:
 //! a choice that they exclude cannot change the verdict.
 
+use std::time::Instant;
+
 use execution::agreed::agreed;
 use execution::layout::Layout;
 use execution::path::Path;
@@ -19,8 +21,8 @@ use model::reading::{Choice, Coherence, Dependencies, FailedCas, Reading, Readin
 use model::rel::Model;
 use model::scope::{Placement, Scope};
 
-use crate::Engine;
 use crate::judge::{Judgement, Observation, Task, Verdict, judge};
+use crate::{Engine, Limit};
 
 /// The built-in model with another choice for one reading.
 pub struct Alternative {
@@ -101,8 +103,12 @@ impl Resting {
 }
 
 /// What the judgement of a test rests on; nothing where the test is not judged under the built-in model of
-/// PTX, or there is no verdict.
-pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Resting {
+/// PTX, or there is no verdict. The comparison has what is left of the time of the test, which was judged from `start` on.
+pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement, start: Instant) -> Resting {
+    // Engines that take turns share one limit.
+    let searches = if task.portfolio { 1 } else { u32::try_from(task.engines.len()).unwrap_or(1) };
+    let until = task.timeout.map(|timeout| start + timeout * searches);
+    let task = &Task { until, engines: task.engines.clone(), ..*task };
     let mut resting = Resting::default();
     let judged = match judgement.verdict {
         Verdict::Unsupported(_) | Verdict::Undecided(_) => false,
@@ -120,6 +126,10 @@ pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Resting {
         let Alternative { reading, choice, .. } = *alternative;
         if let Some(why) = endless(&test.program, alternative) {
             resting.open.push((reading, choice, why.to_owned()));
+            continue;
+        }
+        if until.is_some_and(|until| Instant::now() >= until) {
+            resting.open.push((reading, choice, Limit::Time.text().to_owned()));
             continue;
         }
         let other = again(test, task, engine, &alternative.model);
@@ -162,6 +172,7 @@ fn again(test: &Test, task: &Task<'_>, engine: Option<&dyn Engine>, model: &Mode
         engines: if task.portfolio { task.engines.clone() } else { engine.into_iter().collect() },
         bound: task.bound,
         timeout: task.timeout,
+        until: task.until,
         memory: task.memory,
         verdict_only: task.verdict_only,
         portfolio: task.portfolio,

@@ -359,7 +359,7 @@ pub fn test(cycle: &Cycle, quantifier: Quantifier) -> Test {
         _ => Prop::And(atoms),
     };
     let declared = DeclaredVariable { element: 4, count: None, space: None, sparse: false };
-    let given = DeclaredRegister { bytes: None, given: true };
+    let given = DeclaredRegister { bytes: None, given: true, line: 1 };
     let declarations = Declarations {
         variables: vec![declared; program.variables.len()],
         registers: addresses.iter().map(|&count| vec![given; count]).collect(),
@@ -379,6 +379,7 @@ pub fn test(cycle: &Cycle, quantifier: Quantifier) -> Test {
         filter: None,
         condition_text,
         line_numbers: Vec::new(),
+        variable_lines: Vec::new(),
         condition_line: 0,
     };
     let printed = print::source(&test);
@@ -386,6 +387,12 @@ pub fn test(cycle: &Cycle, quantifier: Quantifier) -> Test {
         |lines: &Vec<String>| (1..=lines.len()).map(|row| printed.line_of_row(row)).collect();
     let longest = test.columns.iter().map(Vec::len).max().unwrap_or(0);
     test.line_numbers = test.columns.iter().map(rows).collect();
+    let count = test.program.variables.len();
+    test.variable_lines = (0..count).map(|entry| printed.line_of_entry(entry)).collect();
+    let registers = test.declarations.registers.iter_mut().flatten();
+    for (entry, register) in (count..).zip(registers) {
+        register.line = printed.line_of_entry(entry);
+    }
     test.condition_line = printed.line_of_row(longest + 1);
     test
 }

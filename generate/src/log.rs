@@ -30,11 +30,26 @@ pub fn read(path: &str, text: &str) -> Result<Vec<LoggedTest>, Vec<Diagnostic>> 
     let mut tests: Vec<LoggedTest> = Vec::new();
     // States of the latest test that are still expected.
     let mut expected = 0;
+    // The line `Test NAME` whose number of states is still expected.
+    let mut named: Option<ByteSpan> = None;
     for (number, line) in text.lines().enumerate() {
         let at = ByteSpan::within(text, line);
-        if let Some(rest) = line.strip_prefix("Test ") {
+        if expected > 0 {
+            expected -= 1;
+            let Some((state, logged)) = state(line, number + 1).zip(tests.last_mut()) else {
+                report
+                    .error("log-state", at, "expected a state")
+                    .note("the line before the states says how many there are")
+                    .help("1234   :>1:r0=0; 1:r1=0;");
+                break;
+            };
+            logged.states.push(state);
+        } else if let Some(rest) = line.strip_prefix("Test ") {
             let name = rest.rsplit_once(' ').map_or(rest, |(name, _)| name);
             tests.push(LoggedTest { name: name.to_owned(), states: Vec::new() });
+            if let Some(before) = named.replace(at) {
+                without_states(before, &mut report);
+            }
         } else if let Some(count) = states(line) {
             let Some(count) = count.ok().filter(|_| !tests.is_empty()) else {
                 report
@@ -47,17 +62,20 @@ pub fn read(path: &str, text: &str) -> Result<Vec<LoggedTest>, Vec<Diagnostic>> 
                 break;
             };
             expected = count;
-        } else if expected > 0 {
-            expected -= 1;
-            let Some((state, logged)) = state(line, number + 1).zip(tests.last_mut()) else {
-                report
-                    .error("log-state", at, "expected a state")
-                    .note("the line before says how many there are")
-                    .help("1234   :>1:r0=0; 1:r1=0;");
-                break;
-            };
-            logged.states.push(state);
+            named = None;
         }
+    }
+    if let Some(last) = text.lines().last().filter(|_| expected > 0 && report.count() == 0) {
+        let more = if expected == 1 { "1 more state" } else { &format!("{expected} more states") };
+        report
+            .error(
+                "log-ends",
+                ByteSpan::within(text, last),
+                format!("the log ends after this line, but {more} should follow"),
+            )
+            .note("the line before the states says how many there are");
+    } else if let Some(named) = named.filter(|_| report.count() == 0) {
+        without_states(named, &mut report);
     }
     if tests.is_empty() && report.count() == 0 {
         report
@@ -65,6 +83,13 @@ pub fn read(path: &str, text: &str) -> Result<Vec<LoggedTest>, Vec<Diagnostic>> 
             .note("a log of herd7, litmus7 or an exported program has lines `Test NAME Allowed`");
     }
     if report.count() == 0 { Ok(tests) } else { Err(report.finish(path, text)) }
+}
+
+/// A test that was cut off before its states.
+fn without_states(at: ByteSpan, report: &mut Diagnostics) {
+    report
+        .error("log-states", at, "the log does not say how many states this test has")
+        .help("Histogram (4 states)");
 }
 
 /// How many states follow: of `States 4` or `Histogram (4 states)`.
@@ -90,7 +115,9 @@ fn state(line: &str, number: usize) -> Option<LoggedState> {
         let (name, value) = term.split_once('=')?;
         let name = name.trim().trim_start_matches('P');
         let name = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
-        values.insert(name.to_owned(), parse_value(value.trim())?);
+        if values.insert(name.to_owned(), parse_value(value.trim())?).is_some() {
+            return None;
+        }
     }
     Some(LoggedState { count, line: number, values })
 }
@@ -119,13 +146,22 @@ pub struct LogComparison {
     pub missing: Vec<Vec<Value>>,
 }
 
-/// Compares the states of a log with all allowed outcomes of the test. A state need not have all observed values; a value
-/// that the test does not observe is an error, by its name.
+/// Why a state of a log cannot be compared: a name, which no value can stand for.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Incomparable {
+    /// The test does not observe it.
+    NotObserved(String),
+    /// The condition has it, and the state does not: whether the state satisfies the condition is not known.
+    NotLogged(String),
+}
+
+/// Compares the states of a log with all allowed outcomes of the test. A state has all values of the condition, and need not
+/// have others that the test observes. A state that cannot be compared is an error, with its line.
 pub fn compare<'o>(
     logged: &LoggedTest,
     test: &Test,
     outcomes: impl Iterator<Item = &'o Vec<Value>> + Clone,
-) -> Result<LogComparison, (usize, String)> {
+) -> Result<LogComparison, (usize, Incomparable)> {
     let names: Vec<(String, u32)> = test
         .program
         .observed
@@ -137,15 +173,19 @@ pub fn compare<'o>(
             (name.to_owned(), Comparand::Observed(index).bits(&test.program))
         })
         .collect();
+    let condition = test.proposition.observed();
     let mut found = LogComparison::default();
     let mut states = Vec::new();
     for state in &logged.states {
         let mut wanted = vec![None; names.len()];
         for (name, &value) in &state.values {
             let Some(index) = names.iter().position(|(known, _)| known == name) else {
-                return Err((state.line, name.clone()));
+                return Err((state.line, Incomparable::NotObserved(name.clone())));
             };
             wanted[index] = Some(proposition::truncate(value, names[index].1));
+        }
+        if let Some(&lacking) = condition.iter().find(|&&index| wanted[index].is_none()) {
+            return Err((state.line, Incomparable::NotLogged(names[lacking].0.clone())));
         }
         found.seen += state.count.unwrap_or(0);
         let has = |outcome: &&Vec<Value>| is(outcome, &wanted, &names);
@@ -194,9 +234,29 @@ mod tests {
             ("States 2\n", "Test NAME"),
             ("Test a Allowed\nStates x\n", "number of states"),
             ("Test a Allowed\nStates 2\n1:r0=0;\nOk", "expected a state"),
+            ("Test a Allowed\nStates 2\n1:r0=0;\nTest b Allowed", "expected a state"),
+            ("Test a Allowed\nStates 3\n1:r0=0;\n", "2 more states should follow"),
+            ("Test a Allowed\nHistogram (1 states)\n", "1 more state should follow"),
+            ("Test a Allowed\nStates 1\n1:r0=0; 1:r0=1;\n", "expected a state"),
+            ("Test a Allowed\n", "does not say how many states"),
+            ("Test a Allowed\nTest b Allowed\nStates 0\n", "does not say how many states"),
         ] {
             let errors = read("log", wrong).expect_err("it is wrong");
             assert!(format!("{:#}", errors[0]).contains(message), "{wrong} {:#}", errors[0]);
         }
+    }
+    #[test]
+    fn a_state_has_what_the_condition_needs() {
+        let text = b"PTX t\n{ x=0; y=0; }\n P0@cta 0,gpu 0 ;\n ld.weak.u32 r0, [x] ;\nlocations [y;]\nexists (P0:r0=-1)\n";
+        let test = litmus::parse("t.litmus", text).expect("it is a test");
+        let outcomes = [vec![0, 0]];
+        let of = |states: &str| {
+            let log = read("log", &format!("Test t Allowed\nStates 1\n{states}\n"));
+            compare(&log.expect("it is a log")[0], &test, outcomes.iter())
+        };
+        assert_eq!(of("0:r0=0;").map(|found| found.allowed), Ok(1));
+        assert_eq!(of("0:r0=0; y=1;").map(|found| found.forbidden.len()), Ok(1));
+        assert_eq!(of("y=0;"), Err((3, Incomparable::NotLogged("0:r0".to_owned()))));
+        assert_eq!(of("0:r0=0; z=0;"), Err((3, Incomparable::NotObserved("z".to_owned()))));
     }
 }

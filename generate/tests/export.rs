@@ -182,3 +182,83 @@ fn the_model_of_herd7_has_every_axiom() {
     assert!(!cat.contains("causeway.cat"));
     assert!(bell().contains("'acq_rel"));
 }
+
+fn parsed(text: &str) -> Test {
+    litmus::parse("t.litmus", text.as_bytes()).unwrap_or_else(|errors| panic!("{:#}", errors[0]))
+}
+
+#[test]
+fn negative_numbers_are_written_as_unsigned_ones_of_their_width() {
+    let stored = parsed(
+        "PTX t\n{ x=-1; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
+         st.relaxed.gpu.u32 [x], -2 | ld.relaxed.gpu.u32 r0, [x] ;\nexists (P1:r0=-2 /\\ [x]!=-1)\n",
+    );
+    let lisa = export(&stored, ExportFormat::HerdLisa).expect("LISA has it");
+    for part in [
+        "x=4294967295;",
+        "w[relaxed,gpu] x 4294967294",
+        "(1:r0=4294967294 /\\ not ([x]=4294967295))",
+    ] {
+        assert!(lisa.contains(part), "{part}\n{lisa}");
+    }
+    let plain = export(&stored, ExportFormat::Dat3m).expect("Dartagnan has it");
+    for part in ["x=4294967295;", "st.relaxed.gpu x, 4294967294", "1:r0=4294967294"] {
+        assert!(plain.contains(part), "{part}\n{plain}");
+    }
+    let given = parsed(
+        "PTX t\n{ x=0; P0:r5=-1; P0:r6=-1; }\n P0@cta 0,gpu 0 ;\n st.weak.u32 [x], r5 ;\n \
+         st.weak.u16 [x], r6 ;\nexists ([x]=-1)\n",
+    );
+    for format in [ExportFormat::Ptx, ExportFormat::Cuda] {
+        let written = export(&given, format).expect("PTX has it");
+        let initial = |line: &&str| line.contains("mov.b") && line.contains("r5, ");
+        let line = written.lines().find(initial).expect("it has a value");
+        let value: String = line
+            .split("r5, ")
+            .nth(1)
+            .expect("a value")
+            .chars()
+            .take_while(char::is_ascii_digit)
+            .collect();
+        let bits: u32 =
+            line.split("mov.b").nth(1).and_then(|rest| rest[..2].parse().ok()).expect("a width");
+        assert_eq!(value.parse::<u128>(), Ok((1 << bits) - 1), "{line}");
+    }
+}
+
+#[test]
+fn what_lisa_would_compute_otherwise_is_refused() {
+    let added = parsed(
+        "PTX t\n{ x=0; }\n P0@cta 0,gpu 0 ;\n ld.weak.u32 r0, [x] ;\n add.u32 r1, r0, -1 ;\nexists (P0:r1=0)\n",
+    );
+    let no = export(&added, ExportFormat::HerdLisa).expect_err("its numbers do not wrap");
+    assert_eq!((no.line, no.what.contains("negative")), (5, true), "{no:?}");
+}
+
+#[test]
+fn a_refused_declaration_is_named_with_its_line() {
+    let head = "PTX t\n{ x=0;\n";
+    let tail = "}\n P0@cta 0,gpu 0 ;\n ld.weak.u32 r0, [x] ;\nexists (P0:r0=0)\n";
+    let (all, lisa) = (
+        [ExportFormat::Dat3m, ExportFormat::HerdLisa, ExportFormat::Ptx, ExportFormat::Cuda],
+        [ExportFormat::HerdLisa],
+    );
+    for (declared, formats, name) in [
+        (".shared y=0;", &all[..], "`y`"),
+        ("y @ generic aliases x;", &all[..], "`y`"),
+        ("y[100];", &all[..2], "`y`"),
+        ("y[100];", &all[3..], "`y`"),
+        ("uint64_t y=0;", &all[..2], "`y`"),
+        ("P0:r7=1;", &lisa[..], "`P0:r7`"),
+    ] {
+        let test = parsed(&format!("{head}{declared}\n{tail}"));
+        for &format in formats {
+            let no = export(&test, format).expect_err(declared);
+            assert_eq!(
+                (no.line, no.what.contains(name)),
+                (3, true),
+                "{declared} {format:?}: {no:?}"
+            );
+        }
+    }
+}

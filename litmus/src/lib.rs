@@ -74,6 +74,8 @@ pub struct Test {
     pub condition_text: String,
     /// The line in the file of each line of each thread.
     pub line_numbers: Vec<Vec<usize>>,
+    /// The line in the file that names each variable first.
+    pub variable_lines: Vec<usize>,
     pub condition_line: usize,
 }
 
@@ -105,6 +107,8 @@ pub struct DeclaredRegister {
     pub bytes: Option<u32>,
     /// Whether it is given a value.
     pub given: bool,
+    /// The line in the file, from 1.
+    pub line: usize,
 }
 
 /// A test in SASS: no table lowers it.
@@ -137,8 +141,23 @@ impl Test {
 
     /// Whether two tests are the same, except for positions in their files.
     pub fn is_same(&self, other: &Test) -> bool {
-        let line_numbers = self.line_numbers.clone();
-        *self == Test { line_numbers, condition_line: self.condition_line, ..other.clone() }
+        *self == other.at_the_lines_of(self)
+    }
+
+    /// The same test with the positions of another one.
+    #[must_use]
+    pub fn at_the_lines_of(&self, other: &Test) -> Test {
+        let mut moved = Test {
+            line_numbers: other.line_numbers.clone(),
+            variable_lines: other.variable_lines.clone(),
+            condition_line: other.condition_line,
+            ..self.clone()
+        };
+        let own = moved.declarations.registers.iter_mut().flatten();
+        for (own, other) in own.zip(other.declarations.registers.iter().flatten()) {
+            own.line = other.line;
+        }
+        moved
     }
 
     /// An outcome as herd writes states: `1:r0=0; [x]=1;`.
@@ -211,6 +230,8 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
     let tail = condition::read(body.tail, &mut draft, report);
     let variables = program::variables(&draft, report);
     let declarations = init::declarations(&draft, declared);
+    let lines = LineIndex::of(text);
+    let variable_lines = draft.variables.iter().map(|variable| lines.number(variable.at)).collect();
     let threads = program::threads(draft);
     let program = Program {
         threads,
@@ -225,7 +246,8 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
     let condition_text =
         format!("{} ({})", tail.quantifier.name(), tail.proposition.text(&program));
     let own = |text: &&str| (*text).to_owned();
-    let (line_numbers, condition_line) = line_numbers(text, places, tail.at);
+    let line_numbers =
+        places.into_iter().map(|column| column.into_iter().map(|at| lines.number(at)).collect());
     Some(Test {
         name: header.name.to_owned(),
         doc: header.doc.iter().map(own).collect(),
@@ -239,8 +261,9 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
         proposition: tail.proposition,
         filter: tail.filter,
         condition_text,
-        line_numbers,
-        condition_line,
+        line_numbers: line_numbers.collect(),
+        variable_lines,
+        condition_line: lines.number(tail.at),
     })
 }
 
@@ -445,16 +468,4 @@ fn instructions(
         places.push(at);
     }
     places
-}
-
-/// The lines of these places and of the last one.
-fn line_numbers(
-    text: &str,
-    places: Vec<Vec<ByteSpan>>,
-    last: ByteSpan,
-) -> (Vec<Vec<usize>>, usize) {
-    let lines = LineIndex::of(text);
-    let numbers =
-        places.into_iter().map(|column| column.into_iter().map(|at| lines.number(at)).collect());
-    (numbers.collect(), lines.number(last))
 }

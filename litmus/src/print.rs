@@ -104,6 +104,16 @@ impl TestText {
         // Two lines have a brace, and numbers begin with 1.
         self.head.len() + self.init.len() + 2 + row + 1
     }
+
+    /// The number of the line that has an entry of the initial state, of those given to [`Self::declare`].
+    pub fn line_of_entry(&self, entry: usize) -> usize {
+        let mut before = 0;
+        let line = self.init.iter().position(|line| {
+            before += line.matches(';').count();
+            before > entry
+        });
+        self.head.len() + 1 + line.unwrap_or(self.init.len()) + 1
+    }
 }
 
 impl fmt::Display for TestText {

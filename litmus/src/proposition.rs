@@ -1,5 +1,7 @@
 //! Propositions about the final state of an execution, in conditions and filters.
 
+use std::collections::BTreeSet;
+
 use lift::program::{has_copies, number};
 use model::isa::alu::Comparison;
 use model::program::{Observed, Program};
@@ -125,6 +127,46 @@ impl Prop {
             Prop::And(props) | Prop::Or(props) => props.iter().any(Prop::compares_by_order),
             Prop::Implies(left, right) => left.compares_by_order() || right.compares_by_order(),
             Prop::Atom(comparison, ..) => !matches!(comparison, Comparison::Eq | Comparison::Ne),
+        }
+    }
+
+    /// The same proposition with each constant as the unsigned number of the bits that are compared.
+    #[must_use]
+    pub fn unsigned(&self, program: &Program) -> Prop {
+        let list = |props: &[Prop]| props.iter().map(|prop| prop.unsigned(program)).collect();
+        let boxed = |prop: &Prop| Box::new(prop.unsigned(program));
+        match self {
+            Prop::True => Prop::True,
+            Prop::False => Prop::False,
+            Prop::Not(prop) => Prop::Not(boxed(prop)),
+            Prop::And(props) => Prop::And(list(props)),
+            Prop::Or(props) => Prop::Or(list(props)),
+            Prop::Implies(left, right) => Prop::Implies(boxed(left), boxed(right)),
+            Prop::Atom(comparison, left, right) => {
+                let bits = width(program, *left, *right);
+                let side = |of: Comparand| match of {
+                    Comparand::Constant(value) => Comparand::Constant(truncate(value, bits)),
+                    Comparand::Observed(_) => of,
+                };
+                Prop::Atom(*comparison, side(*left), side(*right))
+            }
+        }
+    }
+
+    /// The indices of the observed values that it compares, in order.
+    pub fn observed(&self) -> BTreeSet<usize> {
+        match self {
+            Prop::True | Prop::False => BTreeSet::new(),
+            Prop::Not(prop) => prop.observed(),
+            Prop::And(props) | Prop::Or(props) => props.iter().flat_map(Prop::observed).collect(),
+            Prop::Implies(left, right) => &left.observed() | &right.observed(),
+            Prop::Atom(_, left, right) => {
+                let index = |of: &Comparand| match *of {
+                    Comparand::Observed(index) => Some(index),
+                    Comparand::Constant(_) => None,
+                };
+                [left, right].into_iter().filter_map(index).collect()
+            }
         }
     }
 

@@ -3,7 +3,7 @@
 mod json;
 mod text;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use litmus::Test;
@@ -187,10 +187,12 @@ pub struct CheckSummary {
     pub undecided: usize,
     pub rejected: usize,
     pub disagreements: usize,
-    /// Those that ran.
+    /// Those that decided a test, or were to decide one.
     pub engines: BTreeSet<&'static str>,
-    /// Whether all of them judged every test.
-    pub compared: bool,
+    /// Of how many tests that another one decides each engine reached a limit.
+    pub unfinished: BTreeMap<&'static str, usize>,
+    /// How many tests two engines decided.
+    pub compared: usize,
     pub seconds: f64,
 }
 
@@ -201,7 +203,15 @@ impl CheckSummary {
 
     pub fn add(&mut self, item: &SuiteItem) {
         if let FileResult::Judged { judgement, .. } = &item.outcome {
-            self.engines.extend(&judgement.engines);
+            let unfinished = &judgement.unfinished;
+            let decided = judgement.engines.iter().filter(|name| !unfinished.contains(name));
+            self.engines.extend(decided.clone());
+            for name in unfinished {
+                *self.unfinished.entry(name).or_default() += 1;
+            }
+            if !matches!(judgement.verdict, Verdict::Undecided(_)) {
+                self.compared += usize::from(decided.count() > 1);
+            }
         }
         match item.exit() {
             Exit::AsExpected => {
@@ -254,13 +264,18 @@ impl RunSummary for CheckSummary {
             }
         }
         let engines = self.engines.iter().copied().collect::<Vec<&str>>().join(", ");
-        let compared = self.engines.len() * usize::from(self.compared);
-        let agree = match (compared, self.disagreements) {
-            (2.., 0) if total > self.rejected + self.undecided => " agree",
-            (2.., 1..) => " disagree",
+        let agree = match (self.compared, self.disagreements) {
+            (1.., 0) => " agree",
+            (_, 1..) => " disagree",
             _ => "",
         };
-        let colon = if engines.is_empty() { "" } else { "; " };
-        writeln!(out, "   ({engines}{agree}{colon}{:.1} s)", self.seconds)
+        let mut parts = vec![format!("{engines}{agree}")];
+        for (name, count) in &self.unfinished {
+            let of = if total > 1 { format!(" in {count}") } else { String::new() };
+            parts.push(format!("{name} undecided{of}"));
+        }
+        parts.retain(|part| !part.is_empty());
+        parts.push(format!("{:.1} s", self.seconds));
+        writeln!(out, "   ({})", parts.join("; "))
     }
 }

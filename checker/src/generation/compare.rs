@@ -6,7 +6,8 @@ use std::io::{self, Write};
 use engine::Engine;
 use engine::exit::Exit;
 use engine::judge::{Task, Verdict, judge};
-use generate::log::{self, LoggedState};
+use generate::log::{self, Incomparable, LoggedState};
+use lift::program::number;
 use litmus::Test;
 use model::rel::Model;
 
@@ -67,19 +68,27 @@ pub fn command(
         }
         let found = match log::compare(one, known, judgement.found.outcomes.keys()) {
             Ok(found) => found,
-            Err((line, name)) => {
-                writeln!(
-                    err,
-                    "error: {}:{line}: the test does not observe `{name}`",
-                    shown(&command.log)
-                )?;
-                writeln!(err, "help: add it to the test: locations [{name};]")?;
+            Err((line, why)) => {
+                let (what, help) = match why {
+                    Incomparable::NotObserved(name) => (
+                        format!("the test does not observe `{name}`"),
+                        format!("add it to the test: locations [{name};]"),
+                    ),
+                    Incomparable::NotLogged(name) => (
+                        format!(
+                            "the state has no value of `{name}`, which the condition of the test needs"
+                        ),
+                        format!("compare the log of a test that observes `{name}`"),
+                    ),
+                };
+                writeln!(err, "error: {}:{line}: {what}", shown(&command.log))?;
+                writeln!(err, "help: {help}")?;
                 return Ok(Exit::BadInput);
             }
         };
         let (allowed, missing) = (found.allowed, found.missing.len());
         let total =
-            if found.seen > 0 { format!(", seen {} times", found.seen) } else { String::new() };
+            if found.seen > 0 { format!(", seen {}", times(found.seen)) } else { String::new() };
         if command.complete && missing > 0 {
             writeln!(out, "{}: {} missing", one.name, states(missing))?;
             exit = exit.max(Exit::Differs);
@@ -124,10 +133,14 @@ fn states(count: usize) -> String {
     if count == 1 { "1 state is".to_owned() } else { format!("{count} states are") }
 }
 
+fn times(count: u64) -> String {
+    if count == 1 { "once".to_owned() } else { format!("{count} times") }
+}
+
 fn shown_state(state: &LoggedState) -> String {
     let values: Vec<String> =
-        state.values.iter().map(|(name, value)| format!("{name}={value};")).collect();
-    let count = state.count.map_or(String::new(), |count| format!(", {count} times"));
+        state.values.iter().map(|(name, &value)| format!("{name}={};", number(value))).collect();
+    let count = state.count.map_or(String::new(), |count| format!(", {}", times(count)));
     format!("{}{count}", values.join(" "))
 }
 

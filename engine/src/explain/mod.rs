@@ -88,6 +88,7 @@ pub fn explain(
         memory: options.memory,
         verdict_only: false,
         portfolio: false,
+        until: None,
         blame: false,
         alternatives: &alternatives,
         rests: !options.dot,

@@ -1,7 +1,12 @@
 //! Verdicts of whole tests.
 
+use model::program::Program;
+use model::reading::Readings;
+
 use super::*;
-use crate::MEMORY;
+use crate::resting::alternatives;
+use crate::sought::Sought;
+use crate::{MEMORY, OutcomeVisitor};
 
 /// The race is in the iteration that reads 2.
 const RACE_BEHIND_THE_BOUND: &str = r"PTX race-behind-the-bound
@@ -30,6 +35,7 @@ fn task(model: &Model) -> Task<'_> {
         memory: MEMORY,
         verdict_only,
         portfolio: false,
+        until: None,
         blame,
         alternatives: &[],
         rests: false,
@@ -108,4 +114,60 @@ fn engines_take_turns() {
             assert_eq!(judged.found.outcomes.len(), 3);
         }
     }
+}
+
+/// An engine that reaches its limit of time at once.
+struct Limited;
+
+impl Engine for Limited {
+    fn name(&self) -> &'static str {
+        "limited"
+    }
+
+    fn search(
+        &self,
+        _: &Model,
+        _: &Program,
+        _: &Limits,
+        _: Sought<'_>,
+        _: &mut ExecutionFacts,
+        _: &mut OutcomeVisitor<'_>,
+    ) -> Result<(), Limit> {
+        Err(Limit::Time)
+    }
+}
+
+#[test]
+fn an_engine_that_reached_a_limit_does_not_agree() {
+    let model = model::ptx::model();
+    let judged = |engines: &[&'static dyn Engine]| {
+        judge(&beside_a_message(2), &Task { engines: engines.to_vec(), ..task(&model) })
+    };
+    for engines in [[ENGINES[0], &Limited], [&Limited, ENGINES[0]]] {
+        let one = judged(&engines);
+        assert_eq!((one.verdict.name(), one.unfinished), ("fails", vec!["limited"]));
+        let notes: Vec<&str> = one.notes.iter().map(|note| note.code).collect();
+        assert_eq!(notes, ["engine-undecided"]);
+        assert!(one.notes[0].text.contains("limited"), "{:?}", one.notes);
+    }
+    let none = judged(&[&Limited, &Limited]);
+    assert_eq!((none.verdict.name(), none.unfinished, none.notes), ("undecided", vec![], vec![]));
+    let both = judged(&[ENGINES[0], ENGINES[0]]);
+    assert_eq!((both.unfinished, both.notes), (vec![], vec![]));
+}
+
+#[test]
+fn readings_are_compared_in_the_time_of_their_test() {
+    let model = model::ptx::model();
+    let alternatives = alternatives(Readings::default());
+    let text = "PTX w\n{\nx=0;\n}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 0 ;\n st.weak.u32 [x], 1 | st.weak.u32 [x], 2 | st.weak.u32 [x], 3 ;\nexists ([x]=1)\n";
+    let test = litmus::parse("", text.as_bytes()).expect("a test");
+    let timeout = Some(Duration::from_mins(1));
+    let task = Task { timeout, alternatives: &alternatives, ..task(&model) };
+    let (judgement, now) = (judge(&test, &task), Instant::now());
+    let compared = |start| resting(&test, &task, &judgement, start).open;
+    assert_eq!(compared(now), []);
+    let over = now.checked_sub(Duration::from_mins(5)).expect("the computer runs for longer");
+    let open = compared(over);
+    assert!(!open.is_empty() && open.iter().all(|(.., why)| why == Limit::Time.text()), "{open:?}");
 }

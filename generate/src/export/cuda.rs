@@ -10,7 +10,7 @@ use model::isa::alu::Comparison;
 use model::program::Observed;
 
 use super::kernel::{self, Roles};
-use super::{Inexpressible, kernel::ThreadText};
+use super::{Inexpressible, kernel::ThreadText, refuse_variable};
 
 const HEAD: &str = include_str!("harness_head.cu");
 const TAIL: &str = include_str!("harness_tail.cu");
@@ -20,9 +20,8 @@ const STRIDE: usize = 256;
 
 pub(super) fn program(test: &Test) -> Result<String, Inexpressible> {
     let variables = kernel::variables(test)?;
-    if let Some((name, _)) = variables.iter().find(|(_, initial)| initial.len() > STRIDE) {
-        let what = format!("an array of more than {STRIDE} bytes: `{name}`");
-        return Err(Inexpressible { line: 1, what });
+    if let Some(index) = variables.iter().position(|(_, initial)| initial.len() > STRIDE) {
+        return refuse_variable(test, index, &format!("an array of more than {STRIDE} bytes"));
     }
     if let Some(filter) = &test.filter {
         let what = format!("a filter: {}", filter.text(&test.program));

@@ -1,5 +1,6 @@
 //! The dialect of Dartagnan: accesses of 32 bits without types and brackets, scopes without clusters.
 
+use litmus::proposition::truncate;
 use litmus::{Test, print::TestText};
 use model::isa::Instruction;
 use model::isa::Operand;
@@ -12,7 +13,7 @@ use model::isa::st::StoreOrder;
 use model::program::InitialValue;
 use model::scope::Scope;
 
-use super::{ExportedLine, Inexpressible, plain_variables};
+use super::{ExportedLine, Inexpressible, condition, plain_variables};
 
 pub(super) fn text(test: &Test) -> Result<String, Inexpressible> {
     let mut out = TestText::new("PTX", &test.name);
@@ -26,6 +27,7 @@ pub(super) fn text(test: &Test) -> Result<String, Inexpressible> {
         let registers = thread.registers.iter();
         let numbers = registers.filter_map(|register| match register.initial {
             InitialValue::Value(value) if register.bits > 1 => {
+                let value = truncate(value, register.bits.into());
                 Some(format!("{}:{}={value}", thread.name, register.name))
             }
             InitialValue::Value(_) | InitialValue::Address { .. } => None,
@@ -43,7 +45,7 @@ pub(super) fn text(test: &Test) -> Result<String, Inexpressible> {
     if test.filter.is_some() || observed == 0 {
         return Err(Inexpressible { line: test.condition_line, what: "a filter".to_owned() });
     }
-    out.end(test.condition_text.clone());
+    out.end(condition(test));
     Ok(out.to_string())
 }
 

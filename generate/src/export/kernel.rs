@@ -3,12 +3,13 @@
 use std::fmt::Write;
 
 use litmus::Test;
+use litmus::proposition::truncate;
 use model::isa::Operand;
 use model::memory::Space;
 use model::program::{InitialValue, Observed};
 use model::scope::Placement;
 
-use super::{ExportedLine, Inexpressible};
+use super::{ExportedLine, Inexpressible, refuse_variable};
 
 /// What a thread needs and gives: its instructions with addresses in registers.
 pub(super) struct ThreadText {
@@ -46,6 +47,7 @@ pub(super) fn thread(
                 instructions.push(format!("mov.b64 {name}, {};", address(usize::from(variable.0))));
             }
             InitialValue::Value(value) if register.bits > 1 => {
+                let value = truncate(value, register.bits.into());
                 instructions.push(format!("mov{} {name}, {value};", type_of(register.bits)));
             }
             InitialValue::Value(_) => {
@@ -99,11 +101,9 @@ fn text(
 
 /// Each variable: its name and its size. Only those in global memory can be exported.
 pub(super) fn variables(test: &Test) -> Result<Vec<(String, Vec<u8>)>, Inexpressible> {
-    let each = test.program.variables.iter().map(|variable| {
+    let each = test.program.variables.iter().enumerate().map(|(index, variable)| {
         if variable.space != Space::Global || variable.alias.is_some() {
-            let what =
-                format!("an alias, or a variable outside global memory: `{}`", variable.name);
-            return Err(Inexpressible { line: 1, what });
+            return refuse_variable(test, index, "an alias, or a variable outside global memory");
         }
         Ok((variable.name.clone(), variable.initial.clone()))
     });

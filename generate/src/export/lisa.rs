@@ -11,10 +11,10 @@ use model::isa::fence::ProxyFence;
 use model::isa::ld::LoadOrder;
 use model::isa::st::StoreOrder;
 use model::isa::{Address, Instruction, Operand};
-use model::program::Thread;
+use model::program::{InitialValue, Thread};
 use model::strength::Strength;
 
-use super::{ExportedLine, Inexpressible, plain_variables};
+use super::{ExportedLine, Inexpressible, condition, plain_variables};
 
 pub(super) fn text(test: &Test) -> Result<String, Inexpressible> {
     let mut out = TestText::new("LISA", &test.name);
@@ -26,13 +26,17 @@ pub(super) fn text(test: &Test) -> Result<String, Inexpressible> {
     for (number, thread) in test.program.threads.iter().enumerate() {
         let mut column = vec![format!("P{number}")];
         // LISA has the registers r0, r1 and so on.
-        let given = thread.registers.iter().filter(|register| {
-            !matches!(register.initial, model::program::InitialValue::Value(0))
-                && !matches!(register.initial, model::program::InitialValue::Address { .. })
-        });
-        if given.count() > 0 {
-            let what = "a register with an initial value".to_owned();
-            return Err(Inexpressible { line: 1, what });
+        let given = thread.registers.iter().position(
+            |register| matches!(register.initial, InitialValue::Value(value) if value != 0),
+        );
+        if let Some(index) = given {
+            let declared = test.declarations.registers[number].get(index);
+            let line = declared.map_or(1, |declared| declared.line);
+            let what = format!(
+                "a register with an initial value: `{}:{}`",
+                thread.name, thread.registers[index].name
+            );
+            return Err(Inexpressible { line, what });
         }
         for line in ExportedLine::all(test, number) {
             cells(&line, &mut column)?;
@@ -44,7 +48,7 @@ pub(super) fn text(test: &Test) -> Result<String, Inexpressible> {
     if test.filter.is_some() {
         return Err(Inexpressible { line: test.condition_line, what: "a filter".to_owned() });
     }
-    out.end(condition(test));
+    out.end(renamed_condition(test));
     Ok(out.to_string())
 }
 
@@ -79,7 +83,7 @@ fn scopes(test: &Test) -> String {
 }
 
 /// The condition, with the registers of LISA.
-fn condition(test: &Test) -> String {
+fn renamed_condition(test: &Test) -> String {
     let names = test.program.threads.iter().enumerate().flat_map(|(number, thread)| {
         let registers = thread.registers.iter().enumerate();
         registers.map(move |(index, register)| {
@@ -91,7 +95,7 @@ fn condition(test: &Test) -> String {
     let mut out = String::new();
     let mut word = String::new();
     let ends = |c: char| matches!(c, ' ' | '(' | ')' | '=' | '!' | '[' | ']');
-    for c in test.condition_text.chars().chain([' ']) {
+    for c in condition(test).chars().chain([' ']) {
         if ends(c) {
             out += names.get(&word).unwrap_or(&word);
             word.clear();
@@ -200,12 +204,16 @@ fn cell(line: &ExportedLine<'_>) -> Result<Option<String>, Inexpressible> {
             format!("f[{}]", annotations(line)?)
         }
         Instruction::ProxyFence(ProxyFence::Alias) => "f[alias]".to_owned(),
-        Instruction::Alu(Alu { op, ty, destination, sources }) => {
+        Instruction::Alu(Alu { op, ty, destination, sources: operands }) => {
             let destination = plain(line.thread, usize::from(destination.0));
             let sources: Vec<String> =
-                sources.iter().map(|&source| operand(line, source)).collect();
+                operands.iter().map(|&source| operand(line, source)).collect();
             let sources = sources.join(" ");
-            if *op == AluOp::Add {
+            // Numbers of LISA do not wrap.
+            let wraps = |source: &Operand| matches!(source, Operand::Imm(value) if line.number(*value) > i32::MAX as u64);
+            if *op == AluOp::Add && operands.iter().any(wraps) {
+                return line.refuse("the addition of a negative constant");
+            } else if *op == AluOp::Add {
                 format!("mov {destination} (add {sources})")
             } else if *op == AluOp::And {
                 format!("mov {destination} (and {sources})")

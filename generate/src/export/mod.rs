@@ -7,9 +7,11 @@ mod herd_model;
 mod kernel;
 mod lisa;
 
+use litmus::proposition::truncate;
 use litmus::{Dialect, Test};
 use model::isa::alu::{Alu, AluOp, Comparison};
 use model::isa::{Guard, Instruction, Line, Operand, Reg};
+use model::memory::Space;
 use model::program::{InitialValue, Thread};
 
 pub use herd_model::{bell, cat};
@@ -86,11 +88,20 @@ impl<'t> ExportedLine<'t> {
         &self.thread.registers[usize::from(register.0)].name
     }
 
+    /// A constant as the unsigned number that the instruction takes: a reader of another tool has no width to wrap it at.
+    fn number(&self, value: u64) -> u64 {
+        let bits = match &self.line.instruction {
+            Instruction::Alu(alu) => alu.ty.bits,
+            instruction => instruction.access().map_or(64, |(_, ty, _)| ty.bits),
+        };
+        u64::try_from(truncate(value.into(), bits.into())).unwrap_or(value)
+    }
+
     /// The name of a variable, the name of a register, or a number.
     fn operand(&self, operand: Operand) -> String {
         match operand {
             Operand::Reg(register) => self.name(register).to_owned(),
-            Operand::Imm(value) => value.to_string(),
+            Operand::Imm(value) => self.number(value).to_string(),
             Operand::Address(variable) => {
                 self.test.program.variables[usize::from(variable.0)].name.clone()
             }
@@ -124,21 +135,32 @@ impl<'t> ExportedLine<'t> {
     }
 }
 
+/// The condition with unsigned constants, as the memory of another tool has them.
+fn condition(test: &Test) -> String {
+    let proposition = test.proposition.unsigned(&test.program);
+    format!("{} ({})", test.quantifier.name(), proposition.text(&test.program))
+}
+
+/// The format has no words for something of a variable.
+fn refuse_variable<T>(test: &Test, variable: usize, what: &str) -> Result<T, Inexpressible> {
+    let line = test.variable_lines.get(variable).copied().unwrap_or(1);
+    let name = &test.program.variables[variable].name;
+    Err(Inexpressible { line, what: format!("{what}: `{name}`") })
+}
+
 /// The initial state of the variables, for formats in herd's frame: 32-bit scalars in global memory.
 fn plain_variables(test: &Test) -> Result<Vec<(String, u64)>, Inexpressible> {
-    let refuse =
-        |name: &str, what: &str| Err(Inexpressible { line: 1, what: format!("{what}: `{name}`") });
     let mut all = Vec::new();
-    for variable in &test.program.variables {
+    for (index, variable) in test.program.variables.iter().enumerate() {
         let name = &variable.name;
         if variable.alias.is_some() {
-            return refuse(name, "an alias");
+            return refuse_variable(test, index, "an alias");
         }
-        if variable.space != model::memory::Space::Global {
-            return refuse(name, "a variable outside global memory");
+        if variable.space != Space::Global {
+            return refuse_variable(test, index, "a variable outside global memory");
         }
-        if variable.initial.len() > 8 {
-            return refuse(name, "an array");
+        if variable.initial.len() > 4 {
+            return refuse_variable(test, index, "an array, or a variable of more than 32 bits");
         }
         let value =
             variable.initial.iter().rev().fold(0, |value, &byte| value << 8 | u64::from(byte));

@@ -11,7 +11,7 @@ use crate::{Declarations, DeclaredRegister, DeclaredVariable};
 use lift::draft::{PointsTo, ProgramBuilder};
 use text::cursor::{Cursor, short};
 use text::lex::TokenKind;
-use text::report::{ByteSpan, Diagnostics};
+use text::report::{ByteSpan, Diagnostics, LineIndex};
 
 /// An array of more elements is a mistake, or a way to use up memory.
 const MOST_ELEMENTS: u64 = 1 << 16;
@@ -50,6 +50,7 @@ struct InitReader<'a, 'r> {
     registers: Vec<Vec<DeclaredRegister>>,
     pointers: Vec<Pointer<'a>>,
     aliases: Vec<Aliasing<'a>>,
+    lines: LineIndex,
 }
 
 pub(crate) fn read(
@@ -58,8 +59,8 @@ pub(crate) fn read(
     report: &mut Diagnostics,
 ) -> DeclaredNames {
     let registers = vec![Vec::new(); draft.threads.len()];
-    let mut reader =
-        InitReader { draft, report, registers, pointers: Vec::new(), aliases: Vec::new() };
+    let (pointers, aliases, lines) = (Vec::new(), Vec::new(), LineIndex::of(init.text));
+    let mut reader = InitReader { draft, report, registers, pointers, aliases, lines };
     let mut cursor = init;
     while !cursor.at_end() {
         if cursor.eat(";").is_some() {
@@ -391,7 +392,9 @@ impl<'a> InitReader<'a, '_> {
         }
         owner.draft(register).initial = Some(InitialValue::Value(0));
         let given = cursor.eat("=").is_some();
-        self.registers[usize::from(thread.0)].push(DeclaredRegister { bytes: ty.bytes, given });
+        let line = self.lines.number(token.at);
+        let declared = DeclaredRegister { bytes: ty.bytes, given, line };
+        self.registers[usize::from(thread.0)].push(declared);
         if !given {
             return Some(());
         }
