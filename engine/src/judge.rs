@@ -324,8 +324,8 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     let limited = limited.filter(|_| !matches!(verdict, Verdict::Undecided(_)));
     let mut unfinished = Vec::new();
     for (name, limit) in limited {
-        let text = format!("not compared with {name}, which is undecided: {}", limit.text());
-        notes.push(Note { code: "engine-undecided", text });
+        let why = format!("not compared with {name}, which is undecided: {}", limit.text());
+        notes.push(Note { code: "engine-undecided", text: why });
         unfinished.push(name);
     }
     Judgement {

@@ -247,8 +247,8 @@ mod tests {
     }
     #[test]
     fn a_state_has_what_the_condition_needs() {
-        let text = b"PTX t\n{ x=0; y=0; }\n P0@cta 0,gpu 0 ;\n ld.weak.u32 r0, [x] ;\nlocations [y;]\nexists (P0:r0=-1)\n";
-        let test = litmus::parse("t.litmus", text).expect("it is a test");
+        let written = b"PTX t\n{ x=0; y=0; }\n P0@cta 0,gpu 0 ;\n ld.weak.u32 r0, [x] ;\nlocations [y;]\nexists (P0:r0=-1)\n";
+        let test = litmus::parse("t.litmus", written).expect("it is a test");
         let outcomes = [vec![0, 0]];
         let of = |states: &str| {
             let log = read("log", &format!("Test t Allowed\nStates 1\n{states}\n"));

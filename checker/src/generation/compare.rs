@@ -69,20 +69,7 @@ pub fn command(
         let found = match log::compare(one, known, judgement.found.outcomes.keys()) {
             Ok(found) => found,
             Err((line, why)) => {
-                let (what, help) = match why {
-                    Incomparable::NotObserved(name) => (
-                        format!("the test does not observe `{name}`"),
-                        format!("add it to the test: locations [{name};]"),
-                    ),
-                    Incomparable::NotLogged(name) => (
-                        format!(
-                            "the state has no value of `{name}`, which the condition of the test needs"
-                        ),
-                        format!("compare the log of a test that observes `{name}`"),
-                    ),
-                };
-                writeln!(err, "error: {}:{line}: {what}", shown(&command.log))?;
-                writeln!(err, "help: {help}")?;
+                refuse_state(command, line, &why, err)?;
                 return Ok(Exit::BadInput);
             }
         };
@@ -127,6 +114,27 @@ pub fn command(
     let equal = if command.complete { format!(", {equal} equal") } else { String::new() };
     writeln!(out, "{compared} compared{equal}{left}")?;
     Ok(exit)
+}
+
+/// Says why a state of the log cannot be compared.
+fn refuse_state(
+    command: &Compare,
+    line: usize,
+    why: &Incomparable,
+    err: &mut dyn Write,
+) -> io::Result<()> {
+    let (what, help) = match why {
+        Incomparable::NotObserved(name) => (
+            format!("the test does not observe `{name}`"),
+            format!("add it to the test: locations [{name};]"),
+        ),
+        Incomparable::NotLogged(name) => (
+            format!("the state has no value of `{name}`, which the condition of the test needs"),
+            format!("compare the log of a test that observes `{name}`"),
+        ),
+    };
+    writeln!(err, "error: {}:{line}: {what}", shown(&command.log))?;
+    writeln!(err, "help: {help}")
 }
 
 fn states(count: usize) -> String {

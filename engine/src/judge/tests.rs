@@ -160,8 +160,8 @@ fn an_engine_that_reached_a_limit_does_not_agree() {
 fn readings_are_compared_in_the_time_of_their_test() {
     let model = model::ptx::model();
     let alternatives = alternatives(Readings::default());
-    let text = "PTX w\n{\nx=0;\n}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 0 ;\n st.weak.u32 [x], 1 | st.weak.u32 [x], 2 | st.weak.u32 [x], 3 ;\nexists ([x]=1)\n";
-    let test = litmus::parse("", text.as_bytes()).expect("a test");
+    let written = "PTX w\n{\nx=0;\n}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 0 ;\n st.weak.u32 [x], 1 | st.weak.u32 [x], 2 | st.weak.u32 [x], 3 ;\nexists ([x]=1)\n";
+    let test = litmus::parse("", written.as_bytes()).expect("a test");
     let timeout = Some(Duration::from_mins(1));
     let task = Task { timeout, alternatives: &alternatives, ..task(&model) };
     let (judgement, now) = (judge(&test, &task), Instant::now());

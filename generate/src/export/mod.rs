@@ -90,9 +90,11 @@ impl<'t> ExportedLine<'t> {
 
     /// A constant as the unsigned number that the instruction takes: a reader of another tool has no width to wrap it at.
     fn number(&self, value: u64) -> u64 {
-        let bits = match &self.line.instruction {
-            Instruction::Alu(alu) => alu.ty.bits,
-            instruction => instruction.access().map_or(64, |(_, ty, _)| ty.bits),
+        let instruction = &self.line.instruction;
+        let bits = if let Instruction::Alu(alu) = instruction {
+            alu.ty.bits
+        } else {
+            instruction.access().map_or(64, |(_, ty, _)| ty.bits)
         };
         u64::try_from(truncate(value.into(), bits.into())).unwrap_or(value)
     }
