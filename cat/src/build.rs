@@ -40,7 +40,7 @@ pub(super) fn model(
 ) -> Model {
     let file = &parsed[0];
     let mut statements = Vec::new();
-    let mut included = vec![Inclusion::Not; parsed.len()];
+    let mut included = vec![FileState::Not; parsed.len()];
     flatten(files, parsed, 0, &mut included, &mut statements, report);
     let libraries = libraries(&statements);
     let stem = Path::new(&files.places[0].0).file_stem().and_then(|stem| stem.to_str());
@@ -89,7 +89,7 @@ pub(super) fn model(
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Inclusion {
+enum FileState {
     Not,
     /// It is being read.
     Open,
@@ -101,27 +101,27 @@ fn flatten<'t>(
     files: &SourceFiles,
     parsed: &'t [CatFile<'t>],
     file: usize,
-    included: &mut [Inclusion],
+    included: &mut [FileState],
     out: &mut Vec<&'t Statement<'t>>,
     report: &mut Diagnostics,
 ) {
-    included[file] = Inclusion::Open;
+    included[file] = FileState::Open;
     for statement in &parsed[file].statements {
         out.push(statement);
         let Statement::Include { file: name, at } = statement else { continue };
         let Some(other) = files.meant(file, name, *at, report) else { continue };
         match included[other] {
-            Inclusion::Not => flatten(files, parsed, other, included, out, report),
-            Inclusion::Open => {
+            FileState::Not => flatten(files, parsed, other, included, out, report),
+            FileState::Open => {
                 report
                     .error("include", *at, format!("`{}` includes itself", short(name)))
                     .note("this closes a cycle of files")
                     .help("move what both files need into a third one");
             }
-            Inclusion::Done => {}
+            FileState::Done => {}
         }
     }
-    included[file] = Inclusion::Done;
+    included[file] = FileState::Done;
 }
 
 fn libraries(statements: &[&Statement<'_>]) -> Libraries {

@@ -3,7 +3,7 @@
 use model::given::{Fixed, Tag};
 use model::rel::{Node, Rel};
 
-use super::expr::{Evaluator, Events};
+use super::expr::{Evaluator, SetOrEnds};
 use super::names::{self, BuiltinFunction, Given};
 use super::scope::{NameScope, Value};
 use super::syntax::{Expr, ExprKind};
@@ -165,8 +165,8 @@ impl<'m> Evaluator<'m, '_> {
             BuiltinFunction::FenceRel => {
                 let po = self.m.fixed(Fixed::Po);
                 Value::Rel(match self.events(argument, scope, taker)? {
-                    Events::Set(set) => (po & (self.m.tag(Tag::All) * set)) >> po,
-                    Events::Ends(ends) => (po >> ends) >> po,
+                    SetOrEnds::Set(set) => (po & (self.m.tag(Tag::All) * set)) >> po,
+                    SetOrEnds::Ends(ends) => (po >> ends) >> po,
                 })
             }
             BuiltinFunction::Domain => {

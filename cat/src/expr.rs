@@ -100,7 +100,7 @@ impl<'m, 'r> Evaluator<'m, 'r> {
             }
             ExprKind::ToId(inner) => {
                 let set = self.events(inner, scope, "`[…]` takes");
-                wrap(set.map(Events::id))
+                wrap(set.map(SetOrEnds::id))
             }
             ExprKind::Call(name, arguments) => self.call(name, expr.at, arguments, scope),
         }
@@ -142,10 +142,10 @@ impl<'m, 'r> Evaluator<'m, 'r> {
         expr: &'t Expr<'t>,
         scope: &NameScope<'_, 'm, 't>,
         taker: &str,
-    ) -> Option<Events<'m>> {
+    ) -> Option<SetOrEnds<'m>> {
         match self.value(expr, scope) {
-            Value::Set(set) => Some(Events::Set(set)),
-            Value::Ends(ends) => Some(Events::Ends(ends)),
+            Value::Set(set) => Some(SetOrEnds::Set(set)),
+            Value::Ends(ends) => Some(SetOrEnds::Ends(ends)),
             Value::Rel(_) => {
                 self.report
                     .error("type", expr.at, format!("{taker} a set"))
@@ -204,17 +204,19 @@ impl<'m, 'r> Evaluator<'m, 'r> {
         parts: &'t [Expr<'t>],
         scope: &NameScope<'_, 'm, 't>,
     ) -> Value<'m, 't> {
-        let sets: Vec<Option<Events<'m>>> = parts
+        let sets: Vec<Option<SetOrEnds<'m>>> = parts
             .iter()
             .map(|part| self.events(part, scope, "`*` between two operands takes"))
             .collect();
         let all = self.m.tag(Tag::All);
         match sets.as_slice() {
-            [Some(Events::Set(from)), Some(Events::Set(to))] => Value::Rel(*from * *to),
-            [Some(Events::Set(from)), Some(Events::Ends(to))] => Value::Rel((*from * all) >> *to),
-            [Some(Events::Ends(from)), Some(to)] => Value::Rel(match to {
-                Events::Set(to) => *from >> (all * *to),
-                Events::Ends(to) => (*from >> (all * all)) >> *to,
+            [Some(SetOrEnds::Set(from)), Some(SetOrEnds::Set(to))] => Value::Rel(*from * *to),
+            [Some(SetOrEnds::Set(from)), Some(SetOrEnds::Ends(to))] => {
+                Value::Rel((*from * all) >> *to)
+            }
+            [Some(SetOrEnds::Ends(from)), Some(to)] => Value::Rel(match to {
+                SetOrEnds::Set(to) => *from >> (all * *to),
+                SetOrEnds::Ends(to) => (*from >> (all * all)) >> *to,
             }),
             [_, _] => Value::Bad,
             _ => {
@@ -325,16 +327,16 @@ impl<'m, 'r> Evaluator<'m, 'r> {
 
 /// A set that the program fixes, or one that is known with the execution.
 #[derive(Clone, Copy)]
-pub(super) enum Events<'m> {
+pub(super) enum SetOrEnds<'m> {
     Set(Set<'m>),
     Ends(Rel<'m>),
 }
 
-impl<'m> Events<'m> {
+impl<'m> SetOrEnds<'m> {
     pub(super) fn id(self) -> Rel<'m> {
         match self {
-            Events::Set(set) => set.id(),
-            Events::Ends(ends) => ends,
+            SetOrEnds::Set(set) => set.id(),
+            SetOrEnds::Ends(ends) => ends,
         }
     }
 }
