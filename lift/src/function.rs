@@ -44,8 +44,24 @@ pub struct Function {
     /// The same function, undefined where a result is: if it has rules of that kind. It is for runs without other
     /// threads.
     pub checked: Option<Box<Function>>,
+    /// Its values that are not defined, such as `poison`.
+    pub undefined: UndefinedValues,
     /// Assumptions of the reader.
     pub notes: Vec<String>,
+}
+
+/// What a reader makes of values that are not defined. Whatever it makes of them, the function has some of the outcomes
+/// that the program allows.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum UndefinedValues {
+    /// There is none.
+    #[default]
+    Absent,
+    /// Stores of them are left out, and there is no other use. The same function with 0 for each of them, if it can be
+    /// read.
+    LeftOut(Option<Box<Function>>),
+    /// Each is 0.
+    Zero,
 }
 
 /// A word of a returned value.

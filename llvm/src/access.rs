@@ -14,6 +14,9 @@ use text::cursor::short;
 const SIZES: &str = "a volatile vector promises nothing about the sizes of its accesses: contexts that tell these \
      apart are not compared";
 
+/// The note of a function that stores an undefined value.
+const UNDEFINED_STORE: &str = "a store of an undefined value is left out";
+
 /// The maximum number of elements of a local variable.
 const MOST: u64 = 1 << 16;
 
@@ -291,7 +294,11 @@ impl<'a, 'm> Translator<'a, 'm> {
         let wide = if scalar.bits() <= 32 { 32 } else { 64 };
         for (mut cell, index) in self.cells(&access.ty.any(), value)?.into_iter().zip(0_i64..) {
             if cell == super::value::UNDEFINED {
-                return self.no("a store of `undef` is not supported");
+                if !strength.is_empty() {
+                    return self.no("an atomic or volatile store of `undef` is not supported");
+                }
+                self.leaves_undefined();
+                continue;
             }
             if scalar.bits() == 1 {
                 cell = self.number_of(&cell);
@@ -318,6 +325,12 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
         }
         Ok(())
+    }
+
+    /// A store of an undefined value: memory may keep what it holds, or hold anything.
+    pub(super) fn leaves_undefined(&mut self) {
+        self.stores_undefined = true;
+        self.note(UNDEFINED_STORE.to_owned());
     }
 
     /// The scalars of an operand, each of which must have a value.

@@ -449,6 +449,13 @@ impl<'a> Parser<'a, '_> {
             if attributes.contains(&"signext") {
                 how.signed.push(arguments.len());
             }
+            if attributes.contains(&"align") {
+                // `align 8` or `align(8)`.
+                let words = self.tokens[at..self.next].iter().map(|token| token.at.of(self.text));
+                let mut behind = words.skip_while(|word| *word != "align").skip(1);
+                let number = behind.find(|word| *word != "(").and_then(|word| word.parse().ok());
+                how.aligned.extend(number.map(|number| (arguments.len(), number)));
+            }
             if attributes.contains(&"byval") {
                 // `byval(T)`, among the other attributes.
                 let end = std::mem::replace(&mut self.next, at);

@@ -1,6 +1,7 @@
 //! Instructions that compute on registers only.
 
 use super::bits::{ScalarPart, WIDEST};
+use super::copy;
 use super::function::{CellText, LoweringResult, Root, Translator};
 use super::step::{InstructionKind, Typed, TypedInstruction};
 use super::ty::{ScalarType, Ty};
@@ -37,6 +38,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
             if callee.starts_with("llvm.masked.store.") {
                 return self.masked_store(arguments);
+            }
+            if copy::is_copy(callee) {
+                return self.copies(callee, (arguments, how));
             }
             let result = to(self);
             if self.is_external(callee) {
@@ -102,10 +106,9 @@ impl<'a, 'm> Translator<'a, 'm> {
                 Ok(())
             }
             InstructionKind::Freeze(of) => {
-                let cells = self.defined(&of.0, &of.1)?;
-                to.iter()
-                    .zip(&cells)
-                    .try_for_each(|((scalar, to), from)| self.mov(*scalar, to, from))
+                // What is not defined may be any value. As one that no use is defined for, it remains that.
+                let cells = self.cells(&of.0, &of.1)?;
+                self.given(instruction.result, &cells)
             }
             InstructionKind::Part(part) => self.part(part, instruction.result, &to),
             InstructionKind::Unsupported(what) => {

@@ -19,7 +19,7 @@ use lift::Dialect;
 use lift::builder::FunctionBuilder;
 use lift::function::{
     EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refusals, Refused,
-    ReturnedWord, is_reserved,
+    ReturnedWord, UndefinedValues, is_reserved,
 };
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics, LineIndex};
@@ -74,6 +74,8 @@ pub(super) struct Translator<'a, 'm> {
     pub(super) shared_call: Option<CellText>,
     /// Whether the executions in which a result is poison are to be undefined.
     pub(super) checked: bool,
+    /// Whether `undef` and `poison` are 0.
+    pub(super) zero: bool,
     /// For registers whose values may be poison: the predicates that say whether they are.
     pub(super) poison: BTreeMap<CellText, CellText>,
     /// Words that are in use.
@@ -85,6 +87,8 @@ pub(super) struct Translator<'a, 'm> {
     pub(super) at: ByteSpan,
     /// The words of the returned value.
     pub(super) result: Vec<ReturnedWord>,
+    /// Whether a store of a value that is not defined was left out.
+    pub(super) stores_undefined: bool,
     pub(super) builder: FunctionBuilder,
     notes: Vec<String>,
     /// The reasons for which the function is not judged.
@@ -151,18 +155,43 @@ pub(super) fn translate<'a>(
     lines: &LineIndex,
     report: &mut Diagnostics,
 ) -> Result<Function, Refusals> {
-    let mut function = translated(of, definition, (lines, report), false)?;
-    let checked = translated(of, definition, (lines, &mut Diagnostics::default()), true).ok();
+    let again =
+        |variant| translated(of, definition, (lines, &mut Diagnostics::default()), variant).ok();
+    let zero = FunctionVariant { zero: true, ..FunctionVariant::default() };
+    let mut variant = FunctionVariant::default();
+    let mut function = match translated(of, definition, (lines, report), variant) {
+        Ok(mut function) => {
+            if let UndefinedValues::LeftOut(other) = &mut function.undefined {
+                *other = again(zero).map(Box::new);
+            }
+            function
+        }
+        Err(refusals) => {
+            let undefined = refusals.all().iter().all(|one| one.why.contains("`undef`"));
+            variant = zero;
+            undefined.then(|| again(zero)).flatten().ok_or(refusals)?
+        }
+    };
+    let checked = again(FunctionVariant { checked: true, ..variant });
     function.checked = checked.filter(|one| one.rows != function.rows).map(Box::new);
     Ok(function)
 }
 
-/// The same. `checked`: an execution in which a result is poison is undefined.
+/// How a function is translated.
+#[derive(Clone, Copy, Default)]
+struct FunctionVariant {
+    /// An execution in which a result is poison is undefined.
+    checked: bool,
+    /// `undef` and `poison` are 0.
+    zero: bool,
+}
+
+/// The same, in one way.
 fn translated<'a>(
     (module, bodies): (&Module<'a>, &Bodies<'a, '_>),
     definition: &FunctionDefinition<'a>,
     (lines, report): (&LineIndex, &mut Diagnostics),
-    checked: bool,
+    FunctionVariant { checked, zero }: FunctionVariant,
 ) -> Result<Function, Refusals> {
     let before = report.count();
     let blocks = &bodies[definition.name].blocks;
@@ -180,12 +209,14 @@ fn translated<'a>(
         calls: Vec::new(),
         shared_call: None,
         checked,
+        zero,
         poison: BTreeMap::new(),
         names: BTreeSet::new(),
         labels: BTreeMap::new(),
         pending: Vec::new(),
         at: definition.at,
         result: Vec::new(),
+        stores_undefined: false,
         builder: FunctionBuilder::new(Dialect::Cxx),
         notes: Vec::new(),
         refused: Vec::new(),
@@ -212,6 +243,13 @@ fn translated<'a>(
         initial: lifted.initial,
         result: translator.result,
         checked: None,
+        undefined: if zero {
+            UndefinedValues::Zero
+        } else if translator.stores_undefined {
+            UndefinedValues::LeftOut(None)
+        } else {
+            UndefinedValues::Absent
+        },
         notes: translator.notes,
     })
 }

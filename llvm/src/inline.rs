@@ -3,12 +3,17 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use super::bits::ScalarPart;
+use super::access::place;
+use super::bits::{ScalarPart, WIDEST};
 use super::function::{
-    FunctionBody, LoweredValue, LoweringResult, Root, Translator, parameter_names,
+    CellText, FunctionBody, LoweredValue, LoweringResult, Root, Translator, parameter_names,
 };
 use super::module::FunctionDefinition;
+use super::parameter::MOST_PARTS;
 use super::step::Typed;
+use super::ty::{ScalarType, Ty};
+use lift::function::{EntryValue, FunctionVariable};
+use model::memory::Space;
 use text::cursor::short;
 
 /// The maximum number of calls inside each other.
@@ -58,11 +63,18 @@ impl<'a, 'm> Translator<'a, 'm> {
         callers.push(definition.name);
         let (mut values, mut roots) = (BTreeMap::new(), BTreeMap::new());
         let names = parameter_names(definition);
-        for ((parameter, name_of), (ty, value)) in
+        for ((parameter, name_of), argument) in
             definition.parameters.iter().zip(names).zip(arguments)
         {
-            if parameter.attributes.iter().any(|how| matches!(*how, "byval" | "byref" | "sret")) {
-                return self.no(format!("a call of `@{name}` with `byval` is not supported"));
+            let (ty, value) = argument;
+            if parameter.attributes.contains(&"byref") {
+                return self.no(format!("a call of `@{name}` with `byref` is not supported"));
+            }
+            if let Some(copied) = &parameter.copied {
+                let parts = vec![(ScalarType::Ptr, self.copy_for_call(name_of, argument, copied)?)];
+                roots.insert(name_of, Root::Alloca(name_of));
+                values.insert(name_of, LoweredValue { ty: parameter.ty.clone(), parts });
+                continue;
             }
             let Some(scalars) = ty.parts(&self.module.types) else {
                 return self.no("an argument of this type is not supported");
@@ -89,6 +101,52 @@ impl<'a, 'm> Translator<'a, 'm> {
         self.at = at;
         self.place(end);
         done
+    }
+
+    /// The address of the copy that a call makes for a parameter with `byval`.
+    fn copy_for_call(
+        &mut self,
+        parameter: &'a str,
+        argument: &Typed<'a>,
+        ty: &Ty,
+    ) -> LoweringResult<CellText> {
+        let types = &self.module.types;
+        let bytes = ty.stride(types).and_then(|bytes| u32::try_from(bytes).ok());
+        let (Some(places), Some(bytes)) = (ty.places(types), bytes) else {
+            return self.no("an argument with `byval` of this type is not supported");
+        };
+        if places.len() > MOST_PARTS {
+            return self.no("an argument with `byval` of this size is not supported");
+        }
+        if let Some(space) = argument.0.address_space() {
+            self.space(space)?;
+        }
+        let (base, offset) = self.constant_address(&argument.1)?;
+        let variable = self.fresh(&format!("copy_{parameter}"));
+        self.variable(FunctionVariable {
+            name: variable.clone(),
+            space: Space::Local,
+            bytes,
+            ..FunctionVariable::default()
+        });
+        let copy = self.register(parameter);
+        self.entry(&copy, EntryValue::Address(variable));
+        for (scalar, at) in places {
+            let words = if scalar.bits() == WIDEST {
+                vec![("u64", 0), ("u64", 8)]
+            } else {
+                vec![(self.width(scalar)?.0, 0)]
+            };
+            for (ty, more) in words {
+                let at = at + more;
+                let cell = self.temporary();
+                let from = place(&base, offset.wrapping_add_unsigned(at));
+                self.row(format!("load.{ty} {cell}, {from}")).element = true;
+                let to = place(&copy, at.cast_signed());
+                self.row(format!("store.{ty} {to}, {cell}"));
+            }
+        }
+        Ok(copy)
     }
 
     /// A return of a function that stands in place of its call. `last`: nothing of it follows.

@@ -12,6 +12,7 @@ mod body;
 mod call;
 mod compute;
 mod control;
+mod copy;
 mod external;
 mod float;
 mod function;

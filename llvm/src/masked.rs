@@ -61,7 +61,8 @@ impl<'a> Translator<'a, '_> {
                 mask => format!("@{mask} "),
             };
             if cell == UNDEFINED {
-                return self.no("a store of `undef` is not supported");
+                self.leaves_undefined();
+                continue;
             }
             let (ty, _) = self.width(scalar)?;
             self.row(format!("{guard}store.{ty} {}, {cell}", at[lane]));

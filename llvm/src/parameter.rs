@@ -15,7 +15,7 @@ use text::cursor::short;
 const OF_NVPTX: &str = "the data layout has generic pointers of 32 bits: they are read with 64, as `llc` does for nvptx64";
 
 /// The maximum number of parts of a parameter with `byval`, each of which is copied.
-const MOST_PARTS: usize = 64;
+pub(super) const MOST_PARTS: usize = 64;
 
 impl<'a> Translator<'a, '_> {
     pub(super) fn parameters(&mut self) -> LoweringResult<Vec<Parameter>> {

@@ -76,6 +76,8 @@ pub(super) struct CallAttributes<'a> {
     pub(super) is_fast: bool,
     /// The types of the memory that is copied for arguments with `byval`, by their places.
     pub(super) copied: Vec<(usize, Ty)>,
+    /// The alignments of arguments, by their places.
+    pub(super) aligned: Vec<(usize, u64)>,
     /// The places of the arguments with `signext`.
     pub(super) signed: Vec<usize>,
     /// The words before the type and after the arguments: attributes, and names of groups of attributes.

@@ -82,12 +82,18 @@ impl<'a> Translator<'a, '_> {
                 let Some(scalars) = ty.parts(&self.module.types) else {
                     return self.no("a value of this type is not supported");
                 };
+                let is_undefined = matches!(*literal, "undef" | "poison");
+                let is_zero = is_undefined && self.zero;
+                if is_zero {
+                    self.note(TAKEN_FOR_ZERO.to_owned());
+                }
+                let literal = if is_zero { "zeroinitializer" } else { *literal };
                 // Each undefined part must get a value before it is used. Otherwise the use is refused.
-                if matches!(*literal, "undef" | "poison") {
+                if matches!(literal, "undef" | "poison") {
                     return Ok(vec![UNDEFINED.to_owned(); scalars.len()]);
                 }
                 if scalars.len() > 1 {
-                    return match *literal {
+                    return match literal {
                         "zeroinitializer" => scalars
                             .into_iter()
                             .map(|scalar| self.literal(scalar, literal))
@@ -301,6 +307,9 @@ impl<'a> Translator<'a, '_> {
             }
     }
 }
+
+/// The note of a function with values that are not defined.
+const TAKEN_FOR_ZERO: &str = "`undef` and `poison` are taken for 0, which they may be";
 
 /// Marks a part that has no value yet.
 pub(super) const UNDEFINED: &str = "undef";

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io;
 use std::path::Path;
 
-use lift::function::{Function, Functions, Refusals};
+use lift::function::{Function, Functions, Refusals, Refused};
 use lift::listing::Signature;
 use text::Diagnostic;
 use text::origin::Origins;
@@ -47,6 +47,11 @@ pub struct FunctionsFile {
     pub origins: Origins,
 }
 
+/// Whether an error concerns one function alone: the rest of the module is read as if it were not there.
+fn is_of_function(found: &Diagnostic) -> bool {
+    found.code == "undeclared"
+}
+
 /// Reads the functions of a file. The extension determines its kind; for standard input, the beginning of the
 /// text does.
 pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<FunctionsFile, FunctionsError> {
@@ -77,8 +82,14 @@ pub fn functions(path: &Path, listing: ListingSource<'_>) -> Result<FunctionsFil
         Some(kind @ FileKind::Ptx) => {
             let (module, diagnostics) = ptx::read(&shown, &text);
             match module {
-                Some(module) if diagnostics.is_empty() => {
-                    (kind, Ok(lift::module::functions(&module)), ptx::origins(utf8()?))
+                Some(module) if diagnostics.iter().all(is_of_function) => {
+                    let faults = diagnostics.into_iter().map(|found| Refused {
+                        line: found.span.line,
+                        why: format!("{}, which no assembler accepts", found.message),
+                    });
+                    let faults: Vec<Refused> = faults.collect();
+                    let functions = lift::module::functions_besides(&module, &faults);
+                    (kind, Ok(functions), ptx::origins(utf8()?))
                 }
                 _ => (kind, Err(diagnostics), Origins::default()),
             }

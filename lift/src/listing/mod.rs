@@ -19,7 +19,7 @@ use crate::builder::FunctionBuilder;
 use crate::column::{self, ColumnCell};
 use crate::function::{
     EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refusals,
-    Refused,
+    Refused, UndefinedValues,
 };
 use ptx::qualifier::Dialect;
 use sass::listing::{self, Listing, ListingLine};
@@ -240,9 +240,8 @@ impl ListedFunctionReader<'_> {
         for variable in variables {
             builder.variable(variable);
         }
-        for (register, value) in &self.initial {
-            builder.entry(register, value.clone());
-        }
+        let initial = self.initial.iter();
+        initial.for_each(|(register, value)| builder.entry(register, value.clone()));
         let lifted = builder.listing(self.text, &cells, rows, (self.sm, self.family), refused)?;
         Ok(Function {
             name: function.name.to_owned(),
@@ -256,6 +255,7 @@ impl ListedFunctionReader<'_> {
             initial: lifted.initial,
             result: Vec::new(),
             checked: None,
+            undefined: UndefinedValues::Absent,
             notes: self.notes.into_iter().collect(),
         })
     }

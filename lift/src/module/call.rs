@@ -232,7 +232,7 @@ impl<'a> FunctionReader<'_, 'a> {
 }
 
 /// The accesses of at most eight bytes that make so many bytes: each with its offset.
-fn pieces(bytes: u32) -> Vec<(u32, u32)> {
+pub(super) fn pieces(bytes: u32) -> Vec<(u32, u32)> {
     let mut all = Vec::new();
     let mut at = 0;
     while at < bytes {

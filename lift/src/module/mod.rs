@@ -11,6 +11,7 @@ mod parameter;
 mod store;
 mod warp;
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::memory::Space;
@@ -18,7 +19,9 @@ use ptx::qualifier::Dialect;
 use ptx::{BodyItem, FunctionDeclaration, Instruction, MemoryDeclaration, Module};
 
 use crate::builder::FunctionBuilder;
-use crate::function::{Function, Functions, Language, Parameter, Refusals, Refused};
+use crate::function::{
+    Function, Functions, Language, Parameter, Refusals, Refused, UndefinedValues,
+};
 use crate::opaque::LONE_LANE;
 use names::Names;
 use warp::WrittenInstruction;
@@ -50,6 +53,8 @@ struct ModuleContents<'m, 'a> {
     module: &'m Module<'a>,
     functions: Vec<FunctionDeclaration<'a>>,
     globals: BTreeMap<&'a str, GlobalVariable<'a>>,
+    /// Of each function, the instructions that name what is not declared.
+    faults: BTreeMap<usize, Vec<Refused>>,
 }
 
 /// A function whose body is being read: the function itself, or one that it calls.
@@ -92,13 +97,25 @@ struct FunctionReader<'m, 'a> {
 
 /// The functions of a module that have a body.
 pub fn functions(module: &Module<'_>) -> Functions {
+    functions_besides(module, &[])
+}
+
+/// The same for a module in which some instructions name what is not declared: these refuse their functions, and those
+/// that call them.
+pub fn functions_besides(module: &Module<'_>, faults: &[Refused]) -> Functions {
     let mut names = Names::default();
     let globals = module.globals().into_iter().map(|declared| {
         let own = names.fresh(declared.name);
         (declared.name, GlobalVariable { declared, own })
     });
     let globals = globals.collect();
-    let contents = ModuleContents { module, functions: module.declared_functions(), globals };
+    let functions = module.declared_functions();
+    let mut by_function: BTreeMap<usize, Vec<Refused>> = BTreeMap::new();
+    for fault in faults {
+        let behind = functions.partition_point(|function| function.line <= fault.line);
+        by_function.entry(behind.saturating_sub(1)).or_default().push(fault.clone());
+    }
+    let contents = ModuleContents { module, functions, globals, faults: by_function };
     let all = contents.functions.iter().enumerate();
     all.map(|(index, declared)| (declared.name.to_owned(), function(&contents, index))).collect()
 }
@@ -143,6 +160,7 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
     if let Err(why) = reader.signature(declared) {
         reader.refused.push(Refused { line, why });
     }
+    reader.addressed_parameters(index);
     reader.body(index);
     if reader.passes_local && !reader.called.is_empty() {
         let why = "a call of a function without a body, which may have the address of local memory";
@@ -162,6 +180,7 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         initial: lifted.initial,
         result,
         checked: None,
+        undefined: UndefinedValues::Absent,
         notes: reader.notes,
     })
 }
@@ -228,7 +247,9 @@ impl<'a> FunctionReader<'_, 'a> {
 
     /// Reads the body of a function. What cannot be read is recorded.
     fn body(&mut self, index: usize) {
-        let items = self.contents.module.body(index);
+        let contents = self.contents;
+        self.refused.extend(contents.faults.get(&index).into_iter().flatten().cloned());
+        let items = contents.module.body(index);
         let mut label = None;
         for (at, item) in items.iter().enumerate() {
             match item {
@@ -287,7 +308,11 @@ impl<'a> FunctionReader<'_, 'a> {
             format!("@{negated}{} ", self.names.plain(guard))
         });
         let part = |name: &str| parts[1..].contains(&name);
-        self.follow_local(instruction, opcode, opcode == "cvta" && part("local") && !part("to"));
+        self.follow_local(
+            instruction,
+            opcode,
+            opcode == "cvta" && (part("local") || part("param")) && !part("to"),
+        );
         if instruction.memory && parts[1..].iter().any(|part| part.starts_with("param")) {
             return self.parameter(instruction, &guard, &parts);
         }
@@ -321,7 +346,11 @@ impl<'a> FunctionReader<'_, 'a> {
         }
         let operands = operands.join(", ");
         let blank = if operands.is_empty() { "" } else { " " };
-        let name = &instruction.name;
+        let mut name = Cow::Borrowed(&instruction.name[..]);
+        if opcode == "cvta" && !self.frames[0].arguments.is_empty() {
+            // A parameter whose address is taken is in local memory.
+            name = name.replace(".param", ".local").into();
+        }
         let row = self.builder.instruction(&format!("{guard}{name}{blank}{operands}"), self.line);
         row.volatile = instruction.memory && (part("volatile") || part("mmio"));
         Ok(())

@@ -1,10 +1,14 @@
 //! Parameters and results: `ld.param` and `st.param`.
 
-use ptx::{Instruction, PrintedOperand};
+use std::collections::BTreeSet;
 
+use ptx::{BodyItem, Instruction, PrintedOperand};
+
+use super::call::pieces;
 use super::operand::split;
 use super::{FunctionReader, ReadResult};
-use crate::function::{EntryValue, ReturnedWord};
+use crate::function::{EntryValue, FunctionVariable, ReturnedWord};
+use model::memory::Space;
 
 /// The width of a type in bits; 0 if it is none.
 pub(super) fn width(ty: &str) -> u16 {
@@ -39,8 +43,10 @@ impl<'a> FunctionReader<'_, 'a> {
             // The function is refused for its results.
             return Ok(());
         }
-        if result.is_none() && index.is_none() {
-            if self.variable(&base)?.is_none() {
+        let in_memory = self.frame().arguments.contains_key(&base[..])
+            || outermost && !self.frame().arguments.is_empty() && index.is_none();
+        if result.is_none() && (index.is_none() || in_memory) {
+            if !in_memory && self.variable(&base)?.is_none() {
                 let text = instruction.text;
                 return Err(format!("`{text}`: an address in the parameters that is computed"));
             }
@@ -77,6 +83,48 @@ impl<'a> FunctionReader<'_, 'a> {
             offset += u32::from(bits) / 8;
         }
         Ok(())
+    }
+
+    /// Copies each parameter whose address the function takes to local memory, where it is then.
+    pub(super) fn addressed_parameters(&mut self, index: usize) {
+        let own = self.declared(index).parameters.iter().map(|parameter| parameter.name);
+        let own: Vec<&str> = own.collect();
+        let mut addressed = BTreeSet::new();
+        for item in self.contents.module.body(index) {
+            let BodyItem::Instruction(instruction) = item else { continue };
+            if !instruction.memory {
+                let operands = split(&instruction.operands_text());
+                addressed.extend(own.iter().position(|own| operands.iter().any(|one| one == own)));
+            }
+        }
+        for number in addressed {
+            let Some(bits) = self.parameters.get(number).map(|parameter| parameter.bits) else {
+                continue;
+            };
+            let (name, bytes) = (own[number], u32::from(bits) / 8);
+            let memory = self.names.fresh(&format!("param.{number}.memory"));
+            self.builder.variable(FunctionVariable {
+                name: memory.clone(),
+                space: Space::Local,
+                bytes,
+                ..FunctionVariable::default()
+            });
+            let whole = self.parameters[number].alignment.is_none();
+            for (offset, bytes) in pieces(bytes) {
+                let bits = u16::try_from(8 * bytes).expect("eight bytes at most");
+                let (value, initial) = if whole {
+                    (format!("param.{number}"), EntryValue::Parameter(number))
+                } else {
+                    let piece = EntryValue::Piece { parameter: number, offset, bits };
+                    (format!("param.{number}.{offset}.whole"), piece)
+                };
+                let value = self.names.plain(&value);
+                self.builder.entry(&value, initial);
+                self.push(&format!("st.local.u{bits} [{memory}+{offset}], {value}"));
+            }
+            let frame = self.frames.last_mut().expect("a function is being read");
+            frame.arguments.insert(name, memory);
+        }
     }
 
     /// The register of the word of the result that begins at a byte, and its bits.

@@ -343,8 +343,8 @@ fn all_that_is_not_covered_is_listed_with_its_line() {
         ["8: `g` is initialized with more than numbers"]
     );
     assert_eq!(
-        refused("", "mov.b64 d, a;\nld.param.u32 r1, [d+4];"),
-        ["9: `ld.param.u32 r1, [d+4]`: an address in the parameters that is computed"]
+        refused("", "ld.param.u32 r1, [d+4];"),
+        ["8: `ld.param.u32 r1, [d+4]`: an address in the parameters that is computed"]
     );
     let wide = ".version 8.7\n.target sm_90\n.address_size 64\n\
         .func (.param .b32 out[400]) f()\n{\n.reg .b32 r;\nst.param.b32 [out], r;\nret;\n}\n";
@@ -371,4 +371,40 @@ fn all_that_is_not_covered_is_listed_with_its_line() {
         refused(".global .u32 g[4];", "ld.u32 r1, g[2];"),
         ["8: an element of an array is not supported"]
     );
+}
+
+#[test]
+fn a_parameter_whose_address_is_taken_is_memory() {
+    let text = MODULE.replace(
+        "ld.param.u32 %r1, [f_param_1];",
+        "mov.b64 %rd3, f_param_1; ld.param.u32 %r1, [%rd3]; ld.param.u32 %r1, [f_param_1];",
+    );
+    let function = columns(&text).remove(0).1.expect("it is covered");
+    let cells: Vec<String> = function.rows.iter().map(FunctionLine::cell).collect();
+    assert_eq!(
+        cells[..5],
+        [
+            "st.local.u32 [param_1_memory+0], param_1",
+            "mov.u64 rd1, param_0",
+            "mov.b64 rd3, param_1_memory",
+            "ld.local.u32 r1, [rd3]",
+            "ld.local.u32 r1, [param_1_memory]",
+        ]
+    );
+    assert!(function.initial.contains(&("param_1".to_owned(), EntryValue::Parameter(1))));
+}
+
+#[test]
+fn what_is_not_declared_refuses_its_function_and_its_callers() {
+    let text = ".version 8.7\n.target sm_90\n.address_size 64\n\
+        .func f()\n{\n.reg .b32 r;\nst.param.b32 [result], r;\nret;\n}\n\
+        .func g()\n{\ncall f;\nret;\n}\n.func h()\n{\nret;\n}\n";
+    let (module, diagnostics) = ptx::read("m.ptx", text.as_bytes());
+    let found: Vec<_> = diagnostics.iter().map(|one| (one.code, one.span.line)).collect();
+    assert_eq!(found, [("undeclared", 7)]);
+    let fault = Refused { line: 7, why: "no".to_owned() };
+    let read = functions_besides(&module.expect("a module"), &[fault]);
+    let lines: Vec<Option<usize>> =
+        read.iter().map(|(_, one)| one.as_ref().err().map(|why| why.first().line)).collect();
+    assert_eq!(lines, [Some(7), Some(7), None]);
 }

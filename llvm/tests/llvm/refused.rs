@@ -1,5 +1,7 @@
 //! What is not supported refuses its function, and what is no LLVM IR is told: each with its line.
 
+use lift::function::UndefinedValues;
+
 use crate::column;
 
 /// The reason and the line of the first function of a module.
@@ -12,6 +14,30 @@ fn refused(text: &str) -> (usize, String) {
 
 fn body(lines: &str) -> String {
     format!("define void @f(ptr %p, i32 %n) {{\nentry:\n{lines}\n  ret void\n}}\n")
+}
+
+#[test]
+fn what_is_not_defined_is_left_out_or_zero() {
+    let read = |lines: &str| {
+        let function = column::read(&body(lines)).remove(0).1.expect("it is read");
+        let text = column::cells(&function);
+        let stores = text.lines().filter(|line| line.contains("store")).count();
+        let zero = match function.undefined {
+            UndefinedValues::Absent => panic!("{lines}"),
+            UndefinedValues::LeftOut(zero) => Some(column::cells(&zero.expect("it is read"))),
+            UndefinedValues::Zero => None,
+        };
+        (stores, zero.map(|text| text.lines().filter(|line| line.contains("store")).count()))
+    };
+    let shuffled = "  %v = shufflevector <2 x i32> zeroinitializer, <2 x i32> undef, <2 x i32> <i32 0, i32 undef>\n  \
+                    store <2 x i32> %v, ptr %p";
+    let masked =
+        "  call void @llvm.masked.store.v2i32.p0(<2 x i32> undef, ptr %p, <2 x i1> <i1 1, i1 0>)";
+    assert_eq!(read("  store i32 undef, ptr %p"), (0, Some(1)));
+    assert_eq!(read(shuffled), (1, Some(2)));
+    assert_eq!(read(masked), (0, Some(1)));
+    assert_eq!(read("  store atomic i32 undef, ptr %p release, align 4"), (1, None));
+    assert_eq!(read("  %v = add i32 %n, poison\n  store i32 %v, ptr %p"), (1, None));
 }
 
 #[test]
@@ -44,20 +70,10 @@ fn what_is_not_covered_is_named_with_its_line() {
         ("  %v = udiv i128 1, 2", "`udiv` of i128 is not supported"),
         ("  %v = sitofp i128 1 to float", "`sitofp` from i128 to float is not supported"),
         ("  %v = call afn float @llvm.sqrt.f32(float 0.0)", "`llvm.sqrt afn` is not supported"),
-        ("  store i32 undef, ptr %p", "a store of `undef` is not supported"),
-        (
-            "  %v = shufflevector <2 x i32> zeroinitializer, <2 x i32> undef, <2 x i32> <i32 0, i32 undef>\n  \
-             store <2 x i32> %v, ptr %p",
-            "a store of `undef` is not supported",
-        ),
         ("  store volatile i24 1, ptr %p", "an access of type i24 is not supported"),
         (
             "  %v = atomicrmw add ptr %p, i128 1 seq_cst",
             "this `atomicrmw` of i128 is not supported",
-        ),
-        (
-            "  call void @llvm.masked.store.v2i32.p0(<2 x i32> undef, ptr %p, <2 x i1> <i1 1, i1 0>)",
-            "a store of `undef` is not supported",
         ),
         (
             "  call void @llvm.masked.store.v2i4.p0(<2 x i4> zeroinitializer, ptr %p, <2 x i1> <i1 1, i1 0>)",

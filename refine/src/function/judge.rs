@@ -8,9 +8,7 @@ use std::ops::Range;
 use lift::external::is_memory;
 use lift::function::{Function, Language, Refused};
 use model::isa::Instruction;
-use model::isa::atom::AtomicOp;
 use model::memory::Space;
-use model::program::Thread;
 use model::scope::Scope;
 use model::strength::{AccessOrder, Strength};
 use model::value::Value;
@@ -21,6 +19,7 @@ use super::blind::{Replacement, all_near, blind};
 use super::fault::{self, FaultLines};
 use super::follows::follows;
 use super::inputs::{Inputs, checked, inputs, wanted};
+use super::invented::invented;
 use super::partner::{self, MeetingLocation, OWN, contexts, meetings};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::subword::{NOTE as PARTS_OF_WORDS, words};
@@ -642,58 +641,4 @@ fn role(scan: &ThreadScan, place: ByteRange) -> BTreeSet<(usize, u16, bool)> {
         here.map(|one| (path, one.epoch, one.writes)).collect::<Vec<_>>()
     };
     paths.flat_map(at).collect()
-}
-
-/// Finds a store of the target to bytes that the source never writes.
-fn invented(case: &RefinementCase<'_>, scans: &[ThreadScan; 2]) -> Option<LocatedFinding> {
-    // More iterations of a loop, or values that the scan did not try, may write there.
-    if scans[0].bound_reached || !scans[0].is_complete() {
-        return None;
-    }
-    let written = |scan: &ThreadScan| -> BTreeSet<(usize, u32)> {
-        let places = scan.uses.iter().filter(|one| one.writes).map(|one| one.place);
-        let bytes =
-            places.flat_map(|at| (at.offset..at.offset + at.bytes).map(move |b| (at.memory, b)));
-        bytes.collect()
-    };
-    let (ours, theirs) = (written(&scans[0]), written(&scans[1]));
-    let bound = bind(&case.setup, case.target, &Default::default()).ok()?;
-    let mut part = None;
-    for &(memory, byte) in theirs.difference(&ours) {
-        let at = |place: ByteRange| {
-            place.memory == memory && (place.offset..place.offset + place.bytes).contains(&byte)
-        };
-        let mut writes = scans[1].paths.iter().flatten().filter(|one| one.writes && at(one.place));
-        let first = writes.clone().next()?;
-        let name = &case.setup.memory[memory].name;
-        let within = |place: ByteRange| {
-            ours.iter().any(|&(of, byte)| {
-                of == memory && (place.offset..place.offset + place.bytes).contains(&byte)
-            })
-        };
-        let line = bound.line(case.target, first.line);
-        let lines = FaultLines { target: Some(line), source: None };
-        // The target may exchange a whole word and preserve the bytes around the source's, if it is correct.
-        if writes.all(|one| exchanges(bound.thread(), one.line) && within(one.place)) {
-            if case.words.values().any(|word| *word == first.place) {
-                continue;
-            }
-            let bytes = first.place.bytes;
-            let why = format!(
-                "the target exchanges {bytes} bytes of `{name}` for an operation on a part of them"
-            );
-            part.get_or_insert((Finding::new(Verdict::Outside, why), lines));
-            continue;
-        }
-        let why =
-            format!("the target writes byte {byte} of `{name}`, which the source never writes");
-        return Some((Finding::new(Verdict::WrongValue, why), lines));
-    }
-    part
-}
-
-/// Whether an instruction may preserve some bytes of what it writes, whoever writes them.
-fn exchanges(thread: &Thread, line: usize) -> bool {
-    let Instruction::Atomic(one) = &thread.lines[line].instruction else { return false };
-    matches!(one.op, AtomicOp::Cas | AtomicOp::And | AtomicOp::Or | AtomicOp::Xor)
 }

@@ -13,6 +13,7 @@ pub mod fault;
 mod fills;
 mod follows;
 mod inputs;
+mod invented;
 pub mod judge;
 mod mapped;
 pub mod partner;
@@ -22,6 +23,7 @@ mod repair;
 mod run;
 pub mod scan;
 mod subword;
+mod undefined;
 mod variety;
 mod weaken;
 
@@ -110,7 +112,7 @@ pub fn judge(pair: &FunctionPair, refiner: Refiner<'_>) -> PairReport {
         }
         (None, Some(Ok(source)), Some(Ok(target))) => {
             let sides = (parts::in_parts(source, target), parts::in_parts(target, source));
-            judge::judge(&sides.0, &sides.1, refiner)
+            undefined::judge(&sides.0, &sides.1, refiner)
         }
     };
     PairReport {

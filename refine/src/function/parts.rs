@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use lift::function::{EntryValue, Function};
+use lift::function::{EntryValue, Function, UndefinedValues};
 
 /// A function that reads a parameter as a part of its own size if the other side reads it in parts: LLVM IR has a
 /// `half` where PTX has two bytes.
@@ -44,5 +44,8 @@ pub(super) fn in_parts<'a>(function: &'a Function, other: &Function) -> Cow<'a, 
         }
     }
     function.checked = function.checked.map(|one| Box::new(in_parts(&one, other).into_owned()));
+    if let UndefinedValues::LeftOut(Some(zero)) = &mut function.undefined {
+        **zero = in_parts(zero, other).into_owned();
+    }
     Cow::Owned(function)
 }
