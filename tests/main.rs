@@ -34,6 +34,7 @@ mod numbers;
 mod oracle;
 mod pairs;
 mod peer;
+mod planted;
 mod reach;
 mod reading_numbers;
 mod readings;

@@ -29,6 +29,10 @@ impl OpaqueOp {
     pub fn apply(self, ty: Type, sources: &[Value]) -> Value {
         let value = sources[0];
         let lane = sources.get(1).copied().unwrap_or(value) & 31;
+        if let Some(at) = AMONG_LIKE_LANES.iter().position(|other| *other == self) {
+            let own = value & low_bits(32);
+            return if is_small(own) { SHUFFLES[at].apply(ty, sources) } else { own };
+        }
         let shuffles = SHUFFLES.contains(&self);
         if shuffles && lane == 0 || REDUCTIONS.contains(&self) {
             return value & low_bits(ty.bits);
@@ -48,6 +52,13 @@ impl OpaqueOp {
             COS => OpaqueOp::COS_OF_TURN.depends_on(Type::F32, &[turn(value)]),
             _ => self.depends_on(ty, sources),
         }
+    }
+
+    /// A shuffle among lanes that have the same floats and large numbers, and different small ones, such as indices: what
+    /// decides between equal values shows only there. `None` if it is no shuffle.
+    pub fn among_like_lanes(self) -> Option<OpaqueOp> {
+        let at = SHUFFLES.iter().position(|shuffle| *shuffle == self)?;
+        Some(AMONG_LIKE_LANES[at])
     }
 
     /// What a result is computed from, whatever computes it: the same for a product and a sum as for both at once,
@@ -117,6 +128,14 @@ const SHUFFLES: [OpaqueOp; 4] = [
     OpaqueOp::named("shfl.up.b32"),
     OpaqueOp::named("shfl.down.b32"),
     OpaqueOp::named("shfl.bfly.b32"),
+];
+
+/// The same where other lanes have the same floats and large numbers.
+const AMONG_LIKE_LANES: [OpaqueOp; 4] = [
+    OpaqueOp::named("shfl.idx.b32 among like lanes"),
+    OpaqueOp::named("shfl.up.b32 among like lanes"),
+    OpaqueOp::named("shfl.down.b32 among like lanes"),
+    OpaqueOp::named("shfl.bfly.b32 among like lanes"),
 ];
 
 /// Operations on the values of the active lanes, of which there is one.
@@ -321,6 +340,22 @@ mod tests {
         for small in [0, 51, 0xffff_fffb] {
             assert!((1..1022).contains(&other(small)), "{small}");
         }
+    }
+
+    #[test]
+    fn like_lanes_have_the_same_large_numbers_and_other_small_ones() {
+        let shuffle = OpaqueOp::named("shfl.bfly.b32");
+        let like = shuffle.among_like_lanes().expect("it is a shuffle");
+        let of = |op: OpaqueOp, value: Value| op.apply(Type::U32, &[value, 16, 31]);
+        for own in [0xc080_0000, 0x3f80_0000, 0x1234_5678] {
+            assert_eq!(of(like, own), own);
+            assert_ne!(of(shuffle, own), own);
+        }
+        for own in [0, 51, 0xffff_fffb] {
+            assert_eq!(of(like, own), of(shuffle, own));
+            assert_ne!(of(like, own), own);
+        }
+        assert_eq!(OpaqueOp::named("redux.add.s32").among_like_lanes(), None);
     }
 
     #[test]

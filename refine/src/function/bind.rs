@@ -126,7 +126,13 @@ pub struct Setup {
     pub special: BTreeMap<String, u64>,
     /// The parts of parameters that are no scalars. They do not overlap.
     pub pieces: Vec<ParameterPiece>,
+    /// The memory to which `%envreg2` and `%envreg1` lead, its low and its high half: that of a grid whose CTAs
+    /// synchronize.
+    pub workspace: Option<usize>,
 }
+
+/// The special registers that hold a pointer to the memory of a grid, its low half first.
+pub const WORKSPACE: [&str; 2] = ["envreg2", "envreg1"];
 
 /// A column of a test: its cells, and the initial values of registers.
 #[derive(Clone, Debug)]
@@ -231,6 +237,9 @@ impl Setup {
             EntryValue::Address(name) => {
                 self.variable(name).map_or(InitialValue::Value(0), address)
             }
+            EntryValue::Special(name) if name == WORKSPACE[0] && self.workspace.is_some() => self
+                .workspace
+                .map_or(InitialValue::Value(0), |memory| argument(&Argument::Pointer(memory))),
             EntryValue::Special(name) => {
                 let value = self.special.get(name).copied().unwrap_or_else(|| special(name));
                 InitialValue::Value(value.into())

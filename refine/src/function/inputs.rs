@@ -11,13 +11,15 @@ use model::memory::Space;
 use model::program::Program;
 use model::value::{Value, low_bytes, low64};
 
-use super::bind::{Argument, Memory, ParameterPiece, Setup, bind, pointers};
+use super::bind::{Argument, Setup, WORKSPACE, bind};
 use super::decisions::dictionary;
-use super::judge::{JudgeResult, LocatedFinding, SIDES, found, refused};
-use super::scan::{ByteRange, MemoryUse, ScanError, ScanOptions, TOO_LONG, ThreadScan, scan};
+use super::first::base;
+use super::judge::{JudgeResult, LocatedFinding, SIDES, found};
+use super::scan::{
+    ByteRange, MemoryUse, ScanError, ScanOptions, TOO_LONG, ThreadScan, alone, scan,
+};
 use super::subword;
 use super::variety::{Varied, astray, varied};
-use crate::language::SourceId;
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, Verdict};
 
@@ -92,9 +94,25 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     let mut filled = setup.clone();
     fill(&mut filled, &first);
     subword::fill(&mut filled, &first);
-    // A number that the function takes for an address or a count may lead it astray.
-    if let Ok(scans) = scans(&filled) {
+    // A number that the function takes for an address or a count may lead it astray, unless it is an index of memory
+    // that is a little larger.
+    let mut numbered_scans = scans(&filled);
+    for size in &SIZES[1..3] {
+        let Err((_, ScanError::Outside { .. })) = numbered_scans else { break };
+        for memory in filled.memory.iter_mut().filter(|memory| memory.grows) {
+            memory.count = memory.count.max(size / memory.element);
+        }
+        numbered_scans = scans(&filled);
+    }
+    if let Ok(scans) = numbered_scans {
+        let new = accessed(&scans).any(|place| !accessed(&first).any(|one| one == place));
         (setup, first) = (filled, scans);
+        if new {
+            (setup, first) = numbered(setup, first, sides, refiner);
+        }
+        if let Some(defined) = defined(&setup, &first, sides, refiner) {
+            (setup, first) = defined;
+        }
     }
     let mut coverage = Coverage::default();
     coverage.add(&first);
@@ -155,9 +173,53 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     if refiner.is_over() {
         return Err(found(Verdict::Undecided, TOO_LONG));
     }
-    let Varied { setups: alone, astray } = varied(&kept, by_themselves, refiner);
-    let astray = gone.or(astray);
+    let Varied { setups: alone, astray: further } = varied(&kept, by_themselves, refiner);
+    // Where other threads may write anything, some path ends.
+    let endless = |(setup, scans): &ScannedSetup| {
+        scans[1].bound_reached.then(|| astray(setup, by_themselves, refiner)).flatten()
+    };
+    let astray = gone.or(further).or_else(|| kept.iter().find_map(endless));
     Ok(Inputs { setups: kept, alone, astray, one_sided: coverage.one_sided() })
+}
+
+/// A choice where numbers in memory lead to places that have no numbers yet: those have some, too.
+fn numbered(
+    setup: Setup,
+    scans: [ThreadScan; 2],
+    sides: [&Function; 2],
+    refiner: &Refiner<'_>,
+) -> ScannedSetup {
+    let mut other = setup.clone();
+    fill(&mut other, &scans);
+    match scanned(&other, sides, refiner, scan) {
+        Ok(scans) => (other, scans),
+        Err(_) => (setup, scans),
+    }
+}
+
+/// A choice with which the source is defined when it runs alone, such as one whose divisors are not 0: other places have
+/// other values that decide comparisons. `None` if the source is defined as it is, or with none of them.
+fn defined(
+    setup: &Setup,
+    scans: &[ThreadScan; 2],
+    sides: [&Function; 2],
+    refiner: &Refiner<'_>,
+) -> Option<ScannedSetup> {
+    let is_defined = |setup: &Setup| scanned(setup, [sides[0]; 2], refiner, alone).is_ok();
+    let wanted = wanted(scans);
+    let most = wanted.values().map(Vec::len).max().filter(|_| !is_defined(setup))?;
+    (1..most).find_map(|choice| {
+        let mut other = setup.clone();
+        for (place, values) in &wanted {
+            let memory = &mut other.memory[place.memory];
+            if memory.space == Space::Global {
+                let value = values[choice.min(values.len() - 1)];
+                memory.set_initial(place.offset, place.bytes, value);
+            }
+        }
+        let scans = scanned(&other, sides, refiner, scan).ok()?;
+        is_defined(&other).then_some((other, scans))
+    })
 }
 
 /// A function as it runs without other threads: numbers with which it is undefined are not tried.
@@ -286,11 +348,17 @@ pub(super) fn fill(setup: &mut Setup, scans: &[ThreadScan; 2]) {
     }
     let decides =
         |place: &ByteRange| scans.iter().any(|scan| scan.decisions.wanted.contains_key(place));
+    let begins = |setup: &Setup, place: &ByteRange| {
+        setup.memory[place.memory].initial_of(place.offset, place.bytes)
+    };
+    let given: BTreeSet<u64> = uses.keys().map(|place| begins(setup, place)).collect();
     for (number, (place, one)) in (0..).zip(&uses) {
-        let memory = &mut setup.memory[place.memory];
-        let given = memory.initial_of(place.offset, place.bytes) != 0;
-        if one.plain && !given && !decides(place) {
-            memory.set_initial(place.offset, place.bytes, distinct(number, one.float, place.bytes));
+        if one.plain && begins(setup, place) == 0 && !decides(place) {
+            let value = |number: u64| distinct(number, one.float, place.bytes);
+            let mut numbers = (number..).step_by(uses.len()).take(1 + given.len());
+            let other = numbers.find(|number| !given.contains(&value(*number)));
+            let memory = &mut setup.memory[place.memory];
+            memory.set_initial(place.offset, place.bytes, value(other.unwrap_or(number)));
         }
     }
     let private = scans.iter().flat_map(|scan| &scan.private);
@@ -313,7 +381,7 @@ pub(super) fn fill(setup: &mut Setup, scans: &[ThreadScan; 2]) {
 }
 
 /// A number for each place; floats of so many bits in all parts of the place.
-fn distinct(number: u64, float: Option<u16>, bytes: u32) -> u64 {
+pub(super) fn distinct(number: u64, float: Option<u16>, bytes: u32) -> u64 {
     let Some(bits) = float else { return 51 + number };
     as_float(2 + number, bits, bytes)
 }
@@ -429,7 +497,8 @@ pub(super) fn specials(sides: [&Function; 2]) -> BTreeSet<String> {
 /// Whether a special register has one value, or the one that readers of listings assume: the thread is the only active one of
 /// its warp, and the first, and its CTA is the first of its cluster.
 fn is_assumed(special: &str) -> bool {
-    special == "WARP_SZ"
+    WORKSPACE.contains(&special)
+        || special == "WARP_SZ"
         || special == "laneid"
         || special == "cluster_ctarank"
         || special.starts_with("lanemask_")
@@ -460,181 +529,6 @@ fn aliases(setup: &Setup, source: &Function) -> Vec<Setup> {
         }
     }
     all
-}
-
-/// The words of all cells. Memory must not have one of these names.
-fn taken(functions: [&Function; 2]) -> BTreeSet<String> {
-    let mut all = BTreeSet::new();
-    for function in functions {
-        for row in &function.rows {
-            let word = |c: char| !(c.is_ascii_alphanumeric() || c == '_');
-            all.extend(row.text.split(word).map(str::to_owned));
-        }
-        all.extend(function.initial.iter().map(|(name, _)| name.clone()));
-    }
-    all
-}
-
-fn unique(name: &str, taken: &mut BTreeSet<String>) -> String {
-    let mut name = name.to_owned();
-    while !taken.insert(name.clone()) {
-        name.push('_');
-    }
-    name
-}
-
-/// The first setup: memory for every pointer and variable, and small integers.
-fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
-    let mut taken = taken([source, target]);
-    let mut setup = Setup {
-        memory: Vec::new(),
-        arguments: Vec::new(),
-        pieces: Vec::new(),
-        special: BTreeMap::new(),
-    };
-    for function in [source, target] {
-        for variable in &function.variables {
-            let known = setup.memory.iter_mut().find(|memory| memory.name == variable.name);
-            let element =
-                [4, 2, 1].into_iter().find(|size| variable.bytes % size == 0).unwrap_or(1);
-            match known {
-                Some(memory) if memory.space != variable.space => {
-                    let why = format!("`{}` is in two state spaces", variable.name);
-                    return Err(found(Verdict::Unsupported, why));
-                }
-                Some(memory) => {
-                    memory.count = memory.count.max(variable.bytes / memory.element);
-                }
-                None => {
-                    let initial = variable.initial.chunks(element as usize).map(|bytes| {
-                        bytes.iter().rev().fold(0, |all, byte| all << 8 | u64::from(*byte))
-                    });
-                    let initial = (0..).zip(initial).filter(|(_, value)| *value != 0);
-                    setup.memory.push(Memory {
-                        name: variable.name.clone(),
-                        space: variable.space,
-                        element,
-                        count: variable.bytes / element,
-                        grows: variable.grows,
-                        initial: initial.collect(),
-                    });
-                }
-            }
-        }
-    }
-    for (index, parameter) in source.parameters.iter().enumerate() {
-        let pointer = parameter.points_to.or_else(|| {
-            let theirs = target.parameters[index].points_to;
-            let wide = parameter.bits == 64 && !SourceId::of(source.language).has_pointers();
-            theirs.or(wide.then_some(Space::Global))
-        });
-        let argument = match pointer {
-            Some(space) => {
-                let own = matches!(space, Space::Shared | Space::Local);
-                let space = if own { space } else { Space::Global };
-                pointed(&mut setup, space, unique(&parameter.name, &mut taken))
-            }
-            None => Argument::Integer(integer(index, parameter.bits)),
-        };
-        setup.arguments.push(argument);
-    }
-    pieces(&mut setup, [source, target], &mut taken);
-    for name in ["x", "w", "z"] {
-        let name = unique(name, &mut taken);
-        setup.memory.push(Memory {
-            name,
-            space: Space::Global,
-            element: 4,
-            count: 1,
-            grows: false,
-            initial: BTreeMap::new(),
-        });
-    }
-    let typed = SourceId::of(source.language).has_pointers();
-    if typed && setup.pieces.is_empty() {
-        return Ok(setup);
-    }
-    let mut used = BTreeSet::new();
-    for (side, function) in SIDES.into_iter().zip([source, target]) {
-        let bound =
-            bind(&setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
-        used.extend(pointers(function, bound.thread()));
-    }
-    // In a language without pointer types, a wide parameter that no access uses as an address is not known to
-    // be one. Parts of parameters have no types.
-    for (index, argument) in setup.arguments.iter_mut().enumerate().filter(|_| !typed) {
-        let declared = source.parameters[index].points_to.is_some();
-        if matches!(argument, Argument::Pointer(_)) && !declared && !used.contains(&(index, None)) {
-            *argument = Argument::Integer(integer(index, source.parameters[index].bits));
-        }
-    }
-    for (number, piece) in setup.pieces.iter_mut().enumerate() {
-        if !used.contains(&(piece.parameter, Some(piece.offset))) {
-            piece.value = Argument::Integer(composed(number, piece, [source, target]));
-        }
-    }
-    Ok(setup)
-}
-
-/// A pointer to memory of its own.
-fn pointed(setup: &mut Setup, space: Space, name: String) -> Argument {
-    setup.memory.push(Memory {
-        name,
-        space,
-        element: 4,
-        count: SIZES[0] / 4,
-        grows: true,
-        initial: BTreeMap::new(),
-    });
-    Argument::Pointer(setup.memory.len() - 1)
-}
-
-/// The parts of parameters that are no scalars: the widest ones that either side reads. Each of 64 bits may be a
-/// pointer.
-fn pieces(setup: &mut Setup, sides: [&Function; 2], taken: &mut BTreeSet<String>) {
-    let read = sides.iter().flat_map(|side| &side.initial).filter_map(|(_, value)| match value {
-        EntryValue::Piece { parameter, offset, bits } => Some((*parameter, *offset, *bits)),
-        EntryValue::Parameter(_)
-        | EntryValue::Value(_)
-        | EntryValue::Address(_)
-        | EntryValue::Special(_) => None,
-    });
-    let mut read: Vec<(usize, u32, u16)> = read.collect();
-    read.sort_by_key(|(parameter, offset, bits)| (*parameter, *offset, u16::MAX - bits));
-    let mut end = (usize::MAX, 0);
-    for &(parameter, offset, bits) in &read {
-        if end.0 == parameter && offset < end.1 {
-            continue;
-        }
-        end = (parameter, offset + u32::from(bits) / 8);
-        let value = if bits == 64 {
-            let name = format!("{}_{offset}", sides[0].parameters[parameter].name);
-            pointed(setup, Space::Global, unique(&name, taken))
-        } else {
-            Argument::Integer(0)
-        };
-        setup.pieces.push(ParameterPiece { parameter, offset, bits, value });
-    }
-}
-
-/// The number of a part of a parameter. Each part of it that a side reads by itself has a number of its own.
-fn composed(number: usize, piece: &ParameterPiece, sides: [&Function; 2]) -> u64 {
-    let starts: BTreeSet<u32> = sides
-        .iter()
-        .flat_map(|side| &side.initial)
-        .filter_map(|(_, value)| {
-            let EntryValue::Piece { parameter, offset, .. } = value else { return None };
-            let at = offset.checked_sub(piece.offset)?;
-            (*parameter == piece.parameter && 8 * at < piece.bits.into()).then_some(at)
-        })
-        .collect();
-    let parts = (number..).zip(&starts);
-    parts.fold(0, |all, (number, at)| all | integer(number, piece.bits) << (8 * at))
-}
-
-/// The argument for an integer parameter: a distinct number, or 1 for an `i1`.
-fn integer(index: usize, bits: u16) -> u64 {
-    if bits == 1 { 1 } else { 1 + index as u64 }
 }
 
 /// The highest bound on loop iterations. The bound is raised up to it if no execution ends before.

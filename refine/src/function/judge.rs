@@ -17,9 +17,11 @@ use super::ask::RefinementCase;
 use super::bind::{Argument, Setup, bind};
 use super::blind::{Replacement, all_near, blind};
 use super::fault::{self, FaultLines};
+use super::first::signatures;
 use super::follows::follows;
 use super::inputs::{Inputs, checked, inputs, wanted};
 use super::invented::invented;
+use super::lanes::among_equals;
 use super::partner::{self, MeetingLocation, OWN, contexts, meetings};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::subword::{NOTE as PARTS_OF_WORDS, words};
@@ -73,6 +75,12 @@ fn compared(
 ) -> JudgeResult<LocatedFinding> {
     let mut all = cases(source, target, refiner)?;
     let (mut finding, at) = judged(&mut all)?;
+    let no_alarm = matches!(finding.verdict, Verdict::Preserved | Verdict::Stronger);
+    if (no_alarm || finding.racy)
+        && let Some(found) = among_equals(source, target, &all)?
+    {
+        return Ok(found);
+    }
     if all.astray.as_ref().is_some_and(|(astray, _)| *astray == finding) {
         return Ok((finding, at));
     }
@@ -113,7 +121,7 @@ fn is_alarm(finding: &Finding) -> bool {
 }
 
 /// Whether, without other threads, all that differs are floats close to each other.
-fn is_rounded(case: &mut RefinementCase<'_>) -> bool {
+pub(super) fn is_rounded(case: &mut RefinementCase<'_>) -> bool {
     let alone = partner::alone(case.locations.len());
     let mut outcomes = |lowered| {
         let program = case.program(&alone, lowered).ok()??;
@@ -150,7 +158,7 @@ pub(super) type JudgeResult<T> = Result<T, Box<Finding>>;
 pub(super) struct Cases<'a> {
     pub(super) setups: Vec<JudgedSetup<'a>>,
     /// Those without other threads.
-    alone: Vec<JudgedSetup<'a>>,
+    pub(super) alone: Vec<JudgedSetup<'a>>,
     /// The finding for an input with which the source ends and the target does not.
     astray: Option<LocatedFinding>,
     /// Lines of the source, and of the target, that decide the same way in all of them, and how.
@@ -423,7 +431,7 @@ fn unseen(cases: &[JudgedSetup<'_>], one_sided: &[Vec<(usize, bool)>; 2]) -> Vec
 
 /// A value that the target computes without other threads and the source does not, in any setup. This is not
 /// a question of order.
-fn wrong_value(cases: &mut [JudgedSetup<'_>]) -> JudgeResult<Option<LocatedFinding>> {
+pub(super) fn wrong_value(cases: &mut [JudgedSetup<'_>]) -> JudgeResult<Option<LocatedFinding>> {
     for (case, scans, all) in cases {
         let alone = all.iter().filter(|context| context.is_alone()).map(std::slice::from_ref);
         for context in alone {
@@ -504,32 +512,8 @@ pub(super) fn found(verdict: Verdict, why: impl Into<String>) -> Box<Finding> {
     Box::new(Finding::new(verdict, why))
 }
 
-/// Both sides must have the same parameters and results.
-fn signatures(source: &Function, target: &Function) -> JudgeResult<()> {
-    let (ours, theirs) = (source.parameters.len(), target.parameters.len());
-    if ours != theirs {
-        let why = format!("the source has {ours} parameters, the target {theirs}");
-        return Err(found(Verdict::Unsupported, why));
-    }
-    let has_value = |function: &Function| function.result.iter().any(|word| word.mask != 0);
-    match (source.result.len(), target.result.len()) {
-        (_, 0) if has_value(source) => {
-            Err(found(Verdict::WrongValue, "the target returns nothing"))
-        }
-        (0, _) if has_value(target) => {
-            Err(found(Verdict::WrongValue, "the source returns nothing"))
-        }
-        (0, _) | (_, 0) => Ok(()),
-        (ours, theirs) if ours != theirs => {
-            let why = format!("the source returns {ours} words of 64 bits, the target {theirs}");
-            Err(found(Verdict::Unsupported, why))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// One setup, with the places at which threads meet.
-fn case<'a>(
+pub(super) fn case<'a>(
     setup: Setup,
     scans: &[ThreadScan; 2],
     sides: [&'a Function; 2],

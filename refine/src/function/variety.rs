@@ -11,7 +11,7 @@ use super::bind::{Argument, Memory, Setup, bind};
 use super::decisions::dictionary;
 use super::fault::FaultLines;
 use super::fills::filled;
-use super::inputs::{SIZES, ScannedSetup, accessed, fill, scanned, specials, wanted};
+use super::inputs::{SIZES, ScannedSetup, accessed, distinct, fill, scanned, specials, wanted};
 use super::judge::{LocatedFinding, SIDES};
 use super::scan::{ByteRange, ScanError, ThreadScan, alone};
 use crate::refiner::Refiner;
@@ -76,6 +76,13 @@ pub(super) fn varied(
             ran(other)
         })),
     }
+    let further = elsewhere(setup, scans, sides, &changes);
+    for other in further.into_iter().chain(last(setup, scans, sides)) {
+        if refiner.is_over() {
+            break;
+        }
+        all.extend(ran(other));
+    }
     let more = selected(setup, scans, sides).into_iter().chain(compared(setup, sides));
     for change in more {
         if all.len() >= MOST || refiner.is_over() {
@@ -87,6 +94,82 @@ pub(super) fn varied(
     }
     all.extend(filled(setups, sides, refiner, &mut ran));
     Varied { setups: all, astray: gone }
+}
+
+/// The registers that tell threads apart, and the places of other threads of two CTAs of one warp in them.
+const THREADS: [&[(&str, u64)]; 3] = [&[], &[("tid.x", 1)], &[("tid.x", 6), ("ctaid.x", 1)]];
+
+/// A number that bounds what threads do, which none of them reaches.
+const LARGE: u64 = 1_000;
+
+/// The inputs of other threads: with numbers that comparisons do not single out in all places, and with negative ones;
+/// with the numbers that the first choice has for arguments, and with large ones.
+fn elsewhere(
+    setup: &Setup,
+    scans: &[ThreadScan; 2],
+    sides: [&Function; 2],
+    negative: &[InputChange],
+) -> Vec<Setup> {
+    let read = specials(sides);
+    let mut plain = setup.clone();
+    for (number, (place, _)) in (0..).zip(wanted(scans)) {
+        let memory = &mut plain.memory[place.memory];
+        if memory.space == Space::Global {
+            memory.set_initial(place.offset, place.bytes, distinct(number, None, place.bytes));
+        }
+    }
+    let mut below = plain.clone();
+    for change in negative.iter().filter(|change| matches!(change, InputChange::Place(..))) {
+        change.apply(&mut below);
+    }
+    let mut all: Vec<Setup> = Vec::new();
+    for thread in THREADS {
+        for mut other in [plain.clone(), below.clone()] {
+            for &(name, value) in thread.iter().filter(|(name, _)| read.contains(*name)) {
+                other.special.insert(name.to_owned(), value);
+            }
+            if thread.len() > 1 {
+                let parameters = other.arguments.iter_mut().zip(&sides[0].parameters);
+                for (number, (argument, parameter)) in (LARGE..).zip(parameters) {
+                    // A number that does not fit would be another one.
+                    let fits = number & !low64(low_bits(parameter.bits)) == 0;
+                    if fits && matches!(argument, Argument::Integer(_)) {
+                        *argument = Argument::Integer(number);
+                    }
+                }
+            }
+            if other != *setup && !all.contains(&other) {
+                all.push(other);
+            }
+        }
+    }
+    all
+}
+
+/// The maximum number of inputs for the last CTA.
+const LAST: usize = 16;
+
+/// The inputs of the last CTA of so many: a counter has the number of those before it.
+fn last(setup: &Setup, scans: &[ThreadScan; 2], sides: [&Function; 2]) -> Vec<Setup> {
+    let count = "nctaid.x".to_owned();
+    if !specials(sides).contains(&count) {
+        return Vec::new();
+    }
+    let strong = scans.iter().flat_map(|scan| &scan.uses).filter(|one| !one.plain);
+    let strong: BTreeSet<ByteRange> = strong.map(|one| one.place).collect();
+    let of = |number: u64| {
+        let mut other = setup.clone();
+        other.special.insert(count.clone(), number);
+        for place in wanted(scans).keys().filter(|place| strong.contains(place)) {
+            let memory = &mut other.memory[place.memory];
+            if memory.space == Space::Global {
+                memory.set_initial(place.offset, place.bytes, number - 1);
+            }
+        }
+        other
+    };
+    let numbers = words(setup, sides, false).into_iter().filter(|word| (3..256).contains(word));
+    numbers.take(LAST).map(of).collect()
 }
 
 /// Scans both sides without other threads, with memory that they stay inside, as far as there is any.
