@@ -3,7 +3,9 @@
 //!
 //! The seed is fixed; `CAUSEWAY_SEED` tries another, and `CAUSEWAY_CONTEXTS` more contexts. `.ci/nightly` does both.
 
-use refine::function::{Attacked, FunctionPair, attack, paired};
+use refine::context::{Context, ContextOp};
+use refine::function::{Attack, Attacked, FunctionPair, attack, paired};
+use refine::step::AccessKind;
 use refine::verdict::Verdict;
 use refine::{Models, Refiner};
 
@@ -64,9 +66,10 @@ fn random_contexts_agree_with_those_of_functions() {
     let models = Models::default();
     let refiner = Refiner { tearing: false, ..Refiner::new(&models) };
     let (seed, contexts) = (number("CAUSEWAY_SEED", 20), number("CAUSEWAY_CONTEXTS", 0));
-    let contexts = usize::try_from(contexts).expect("a count").clamp(300, 100_000);
+    let contexts = usize::try_from(contexts).expect("a count").clamp(500, 100_000);
     let attacked = |pair: &FunctionPair| -> Attacked {
-        attack(pair, refiner, seed, contexts).expect("both are read").expect("both have inputs")
+        let how = Attack { seed, contexts, judged: &|_| true };
+        attack(pair, refiner, how).expect("both are read").expect("both have inputs")
     };
     let (mut checked, mut confirmed, mut weaker) = (0, 0, 0);
     for (body, replacements) in KERNELS {
@@ -96,4 +99,53 @@ fn random_contexts_agree_with_those_of_functions() {
         "seed {seed}: {checked} contexts add no outcome; {confirmed} of {weaker} weaker targets confirmed"
     );
     assert!(weaker > 8 && confirmed * 3 > weaker * 2, "{confirmed} of {weaker}");
+}
+
+/// Whether all reads of the context's own threads are compare-exchanges, and there are some.
+fn reads_by_exchange(context: &Context) -> bool {
+    let ops = context.threads[1..].iter().flatten();
+    let mut reads = ops.filter_map(|op| match op {
+        ContextOp::Access { act, .. } if act.shows() => Some(*act),
+        _ => None,
+    });
+    let exchange = |act: AccessKind| matches!(act, AccessKind::CompareExchange(_));
+    reads.next().is_some_and(exchange) && reads.all(exchange)
+}
+
+/// Whether the context's own threads go on only after they waited in a loop, and do.
+fn waits_in_loops(context: &Context) -> bool {
+    let mut ops = context.threads[1..].iter().flatten();
+    ops.clone().any(|op| matches!(op, ContextOp::Await(_)))
+        && !ops.any(|op| matches!(op, ContextOp::Guard(_)))
+}
+
+#[test]
+fn exchanges_and_loops_of_random_contexts_find_mistakes() {
+    let models = Models::default();
+    let refiner = Refiner { tearing: false, ..Refiner::new(&models) };
+    let lock = KERNELS[2].0;
+    let message = KERNELS[0].0;
+    let counter = "L: ld.acquire.gpu.global.u32 %r1, [%rd2]; setp.ne.u32 %p1, %r1, 2; @%p1 bra L; \
+         ld.global.u32 %r2, [%rd1]; st.global.u32 [%rd3], %r2;";
+    let kinds: [(&str, &dyn Fn(&Context) -> bool); 2] =
+        [("exchanges", &reads_by_exchange), ("loops", &waits_in_loops)];
+    for (name, judged) in kinds {
+        for (body, replaced) in [
+            (lock, ("cas.acquire", "cas.relaxed")),
+            (lock, ("st.release", "st.relaxed")),
+            (lock, ("@%p1 bra L;", "")),
+            (message, ("st.release", "st.relaxed")),
+            (counter, ("ld.acquire", "ld.relaxed")),
+            (counter, (" 2; @", " 1; @")),
+        ] {
+            let attacked = |pair: &FunctionPair| {
+                let how = Attack { seed: 20, contexts: 4_000, judged };
+                attack(pair, refiner, how).expect("both are read").expect("both have inputs")
+            };
+            let found = attacked(&pair(body, Some(replaced))).refutation;
+            assert!(found.is_some(), "contexts with {name} do not refute {replaced:?} in {body}");
+            let same = attacked(&pair(body, None));
+            assert!(same.refutation.is_none() && same.checked > 20, "{name}: {same:?} {body}");
+        }
+    }
 }

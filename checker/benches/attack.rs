@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 
 use checker::lower::files::{ListingSource, functions};
 use engine::MEMORY;
-use refine::function::{FunctionPair, attack, judge, paired};
+use refine::function::{Attack, FunctionPair, attack, judge, paired};
 use refine::verdict::Verdict;
 use refine::{Models, Patience, Refiner};
 
@@ -64,7 +64,8 @@ fn main() -> ExitCode {
             if !matches!(verdict, Verdict::Preserved | Verdict::Stronger) {
                 continue;
             }
-            let Some(Ok(attacked)) = attack(&pair, refiner, seed, contexts) else { continue };
+            let how = Attack { seed, contexts, judged: &|_| true };
+            let Some(Ok(attacked)) = attack(&pair, refiner, how) else { continue };
             judged += 1;
             checked += attacked.checked;
             withdrawn += attacked.withdrawn;

@@ -128,16 +128,19 @@ pub enum ContextOp {
     RowBarriers,
     /// One barrier of a function.
     Barrier(Step),
-    /// `at` is the index of a place. Each store has a distinct value.
+    /// `at` is the index of a place. Each store has a distinct value. A compare-exchange expects `expects`.
     Access {
         act: AccessKind,
         at: usize,
         order: AccessOrder,
         value: u64,
+        expects: u64,
     },
     Fence(FenceOrder),
     /// Ends the thread unless its last read returned such a value.
     Guard(AwaitedValue),
+    /// Repeats the last access, a read, until it returns such a value.
+    Await(AwaitedValue),
 }
 
 /// What a thread of a context goes on with.
@@ -147,6 +150,8 @@ pub enum AwaitedValue {
     Written,
     /// The value with which the location begins.
     Initial,
+    /// This value.
+    Exactly(u64),
 }
 
 /// A context without its placement.
@@ -220,7 +225,8 @@ fn op(text: &str, value: u64) -> ContextOp {
         "un" => AccessOrder::Unordered,
         _ => AccessOrder::Relaxed,
     };
-    let access = |act| ContextOp::Access { act, at: at as usize, order: order_of, value };
+    let access =
+        |act| ContextOp::Access { act, at: at as usize, order: order_of, value, expects: 0 };
     match name {
         "R" => ContextOp::Judged,
         "B" => ContextOp::RowBarriers,
@@ -421,7 +427,7 @@ impl Context {
                 Step::access(act, place, order, self.scope_of(at))
             }
             ContextOp::Fence(order) => Step::Fence { order, scope: self.scope_of_fence(thread) },
-            ContextOp::Guard(_) => Step::Guard,
+            ContextOp::Guard(_) | ContextOp::Await(_) => Step::Guard,
         })
     }
 

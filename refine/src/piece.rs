@@ -17,7 +17,7 @@ use super::language::SourceId;
 use super::step::{AccessKind, AccessOrder, Step};
 use super::witness::WitnessAccess;
 
-/// Lines with registers of their own. A branch leads past the last line.
+/// Lines with registers of their own. A branch leads to one of them, or past the last one.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ThreadPiece {
     pub registers: Vec<Register>,
@@ -43,7 +43,10 @@ pub struct StepOperands {
     pub words: [String; 2],
 }
 
-/// The names of the predicate and of the label with which a thread ends, depending on its last read.
+/// The target of a branch past the last line.
+const PAST: usize = usize::MAX;
+
+/// The names of the predicate and of the label to which a thread jumps, depending on its last read.
 pub struct GuardNames {
     /// What the names of other registers begin with.
     pub prefix: String,
@@ -173,10 +176,32 @@ impl ThreadPiece {
     }
 
     /// Ends the piece if the last read returned this value, or unless it did. `None` if nothing was read.
-    pub fn end_if(
+    pub fn end_if(&mut self, ty: Type, ends: (u64, bool), names: Option<GuardNames>) -> Option<()> {
+        let end = names.as_ref().map(|names| names.end.clone());
+        self.leave_if(ty, ends, PAST, names)?;
+        self.end = end.or(self.end.take());
+        Some(())
+    }
+
+    /// Goes back to a line if the last read returned this value, or unless it did. `None` if nothing was read.
+    pub fn repeat_if(
+        &mut self,
+        ty: Type,
+        ends: (u64, bool),
+        line: usize,
+        names: GuardNames,
+    ) -> Option<()> {
+        let first = self.lines.get_mut(line)?;
+        first.text = format!("{}: {}", names.end, first.text);
+        self.leave_if(ty, ends, line, Some(names))
+    }
+
+    /// Jumps to a line if the last read returned this value, or unless it did.
+    fn leave_if(
         &mut self,
         ty: Type,
         (value, holds): (u64, bool),
+        target: usize,
         names: Option<GuardNames>,
     ) -> Option<()> {
         let read = *self.shown.last()?;
@@ -191,10 +216,7 @@ impl ThreadPiece {
             None => [Step::Guard, Step::Guard].map(|step| step.to_string()),
         };
         let predicate = match names {
-            Some(GuardNames { predicate, end, .. }) => {
-                self.end = Some(end);
-                predicate
-            }
+            Some(GuardNames { predicate, .. }) => predicate,
             None => format!("p{}", self.registers.len()),
         };
         let predicate = self.register(predicate, 1);
@@ -202,7 +224,7 @@ impl ThreadPiece {
             (AluOp::Setp(Comparison::Eq), vec![Operand::Reg(read), Operand::Imm(value)]);
         let alu = Alu { op, ty, destination: predicate, sources };
         self.push(None, Instruction::Alu(alu), compare);
-        let jump = Instruction::Branch(Branch { target: 0, condition: None });
+        let jump = Instruction::Branch(Branch { target, condition: None });
         self.push(Some(Guard { predicate, negated: !holds }), jump, branch);
         Some(())
     }
@@ -216,13 +238,13 @@ impl ThreadPiece {
     /// Appends the piece to a thread.
     pub fn append(&self, thread: &mut Thread) {
         let moved = u16::try_from(thread.registers.len()).expect("a thread has few registers");
-        let end = thread.lines.len() + self.lines.len();
+        let start = thread.lines.len();
         thread.registers.extend(self.registers.iter().cloned());
         for line in &self.lines {
             let mut line = line.clone();
             line.each_register_mut(&mut |register| register.0 += moved);
             if let Instruction::Branch(branch) = &mut line.instruction {
-                branch.target = end;
+                branch.target = start + branch.target.min(self.lines.len());
             }
             thread.lines.push(line);
         }

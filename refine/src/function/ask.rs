@@ -173,7 +173,8 @@ impl<'a> RefinementCase<'a> {
     ) -> Option<ThreadPiece> {
         // The context of a listing is PTX, given by the promises of its instructions.
         let language = SourceId::of(self.function(lowered).language);
-        let (mut piece, mut last) = (ThreadPiece::default(), None::<usize>);
+        // The last access that reads, and its first line.
+        let (mut piece, mut last) = (ThreadPiece::default(), None::<(usize, usize)>);
         for &op in ops {
             let shared = op.place().is_some_and(|at| self.locations[at].shared);
             let step = context.step(thread, op, if shared { Spot::Y } else { Spot::X })?;
@@ -181,25 +182,41 @@ impl<'a> RefinementCase<'a> {
             let (accessed, steps) = match op {
                 ContextOp::Judged | ContextOp::RowBarriers => return None,
                 ContextOp::Barrier(_) => (None, vec![step]),
-                ContextOp::Guard(awaited) => {
-                    let ByteRange { memory, offset, bytes } = self.locations[last?].place;
+                ContextOp::Guard(awaited) | ContextOp::Await(awaited) => {
+                    let (at, line) = last?;
+                    let ByteRange { memory, offset, bytes } = self.locations[at].place;
                     let initial = self.setup.memory[memory].initial_of(offset, bytes);
                     let ty = if bytes >= 8 { Type::U64 } else { Type::U32 };
-                    let (predicate, end) = (format!("{prefix}p"), format!("{prefix}end"));
-                    let prefix = prefix.to_owned();
-                    let ends = (initial, awaited == AwaitedValue::Written);
-                    piece.end_if(ty, ends, Some(GuardNames { prefix, predicate, end }))?;
+                    let (value, goes_on) = match awaited {
+                        AwaitedValue::Exactly(value) => (self.value(at, value), true),
+                        AwaitedValue::Initial => (initial, true),
+                        AwaitedValue::Written => (initial, false),
+                    };
+                    let of = |end: String| GuardNames {
+                        prefix: prefix.to_owned(),
+                        predicate: format!("{prefix}p"),
+                        end,
+                    };
+                    let ends = (value, !goes_on);
+                    if matches!(op, ContextOp::Await(_)) {
+                        let names = of(format!("{prefix}again{line}"));
+                        piece.repeat_if(ty, ends, line, names)?;
+                    } else {
+                        piece.end_if(ty, ends, Some(of(format!("{prefix}end"))))?;
+                    }
                     continue;
                 }
                 ContextOp::Fence(_) => (None, self.steps(step, false, lowered)?),
-                ContextOp::Access { act, at, value, .. } => {
-                    last = if act.shows() { Some(at) } else { last };
-                    let (mut place, mut value) = (self.locations[at].place, self.value(at, value));
+                ContextOp::Access { act, at, value, expects, .. } => {
+                    last = if act.shows() { Some((at, piece.lines.len())) } else { last };
+                    let mut place = self.locations[at].place;
+                    let mut values = [value, expects].map(|value| self.value(at, value));
                     within = if lowered { self.part(at) } else { None };
                     if let Some(part) = within {
-                        (place, value) = (part.word, part.with(value));
+                        place = part.word;
+                        values = values.map(|value| part.with(value));
                     }
-                    (Some((place, value)), self.steps(step, shared, lowered)?)
+                    (Some((place, values)), self.steps(step, shared, lowered)?)
                 }
             };
             for step in steps {
@@ -207,7 +224,7 @@ impl<'a> RefinementCase<'a> {
                 let aside = |piece: &ThreadPiece| format!("{prefix}w{}", piece.lines.len());
                 let register = if within.is_some() { aside(&piece) } else { shown.clone() };
                 let mut operands =
-                    accessed.map(|(place, value)| self.operands(place, value, register));
+                    accessed.map(|(place, values)| self.operands(place, values, register));
                 // No instruction has a constant of 128 bits.
                 if let (Some(operands), Step::Access { act, .. }) = (&mut operands, step)
                     && operands.bits > 64
@@ -247,7 +264,12 @@ impl<'a> RefinementCase<'a> {
     }
 
     /// The operands of a context's access.
-    fn operands(&self, place: ByteRange, value: u64, register: String) -> StepOperands {
+    fn operands(
+        &self,
+        place: ByteRange,
+        [value, expects]: [u64; 2],
+        register: String,
+    ) -> StepOperands {
         let ByteRange { memory, offset, bytes } = place;
         let name = &self.setup.memory[memory].name;
         let variable = VariableId(u16::try_from(memory).expect("few variables"));
@@ -257,8 +279,8 @@ impl<'a> RefinementCase<'a> {
             bits: u16::try_from(8 * bytes).expect("16 bytes at most"),
             register,
             value: Operand::Imm(value),
-            expects: 0,
-            words: [value.to_string(), "0".to_owned()],
+            expects,
+            words: [value, expects].map(|value| value.to_string()),
         }
     }
 

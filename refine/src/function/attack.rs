@@ -1,6 +1,10 @@
 //! Random contexts of a function, which the lists of [`super::partner`] do not have: they attack a target that is
 //! preserved in those, and confirm one that is not.
 //!
+//! A refutation is one execution, in which a compare-exchange is a swap or a load, and a loop that waits is its last
+//! iteration. So these two show no mistake that other operations cannot show; but whole programs have them, and engines,
+//! mappings and tables have rules of their own for them.
+//!
 //! The same seed gives the same contexts.
 
 use std::ops::Range;
@@ -9,7 +13,9 @@ use lift::function::{Function, HERE};
 use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
-use super::judge::{cases, located, refused};
+use super::bind::Setup;
+use super::blind::{Replacement, blind};
+use super::judge::{cases, is_rounded, located, refused, wrong_value};
 use super::partner::{FRESH, MeetingLocation, OWN};
 use super::scan::ThreadScan;
 use crate::context::{AwaitedValue, Context, ContextOp, at};
@@ -22,6 +28,14 @@ use crate::verdict::Finding;
 
 /// The placements of partners: of the function's CTA, cluster and GPU, and beyond.
 const PLACES: [Placement; 6] = [HERE, HERE, at(0, 0, 1), at(0, 1, 2), at(0, 1, 2), at(1, 2, 3)];
+
+/// The number of random contexts, and which of them are judged.
+#[derive(Clone, Copy)]
+pub struct Attack<'a> {
+    pub seed: u64,
+    pub contexts: usize,
+    pub judged: &'a dyn Fn(&Context) -> bool,
+}
 
 /// What random contexts say about a function.
 #[derive(Debug, Default)]
@@ -36,7 +50,8 @@ pub struct Attacked {
     pub refutation: Option<Finding>,
 }
 
-/// Judges a function in so many random contexts, until one refutes.
+/// Judges a function in random contexts, until one refutes; without rounded results if only these differ where no other
+/// thread runs.
 ///
 /// # Errors
 ///
@@ -45,8 +60,33 @@ pub(super) fn attack(
     source: &Function,
     target: &Function,
     refiner: Refiner<'_>,
-    seed: u64,
-    contexts: usize,
+    how: Attack<'_>,
+) -> Result<Attacked, Box<Finding>> {
+    let attacked = attacked(source, target, refiner, how)?;
+    if attacked.refutation.is_none() {
+        return Ok(attacked);
+    }
+    let mut setups = cases(source, target, refiner.within_time())?.setups;
+    let differs = wrong_value(&mut setups)?.is_some();
+    if !differs || !setups.iter_mut().all(|(case, ..)| is_rounded(case)) {
+        return Ok(attacked);
+    }
+    for by in [Replacement::Origins, Replacement::One] {
+        let (Some(source), Some(target)) = (blind(source, by), blind(target, by)) else { continue };
+        let without = self::attacked(&source, &target, refiner, how)?;
+        if without.refutation.is_none() {
+            return Ok(without);
+        }
+    }
+    Ok(attacked)
+}
+
+/// The same where all results are compared.
+fn attacked(
+    source: &Function,
+    target: &Function,
+    refiner: Refiner<'_>,
+    Attack { seed, contexts, judged }: Attack<'_>,
 ) -> Result<Attacked, Box<Finding>> {
     let mut numbers = RandomNumbers::new(seed);
     let mut setups = cases(source, target, refiner.within_time())?.setups;
@@ -58,14 +98,16 @@ pub(super) fn attack(
         }
         let chosen = numbers.below(setups.len());
         let (case, scans, _) = &mut setups[chosen];
-        case.refiner = refiner;
+        // The inputs chose how often loops are followed.
+        case.refiner = Refiner { bound: case.refiner.bound, ..refiner };
         let maker = RandomPartners {
+            setup: &case.setup,
             locations: &case.locations,
             scan: &scans[0],
             framed: !source.kernel,
             cxx,
         };
-        let Some(context) = maker.context(&mut numbers) else { continue };
+        let Some(context) = maker.context(&mut numbers).filter(judged) else { continue };
         let mut search = ContextSearch::default();
         let found = search
             .judge(case, std::slice::from_ref(&context), false)
@@ -85,6 +127,7 @@ pub(super) fn attack(
 
 /// Makes the contexts of one choice of inputs.
 struct RandomPartners<'a> {
+    setup: &'a Setup,
     locations: &'a [MeetingLocation],
     scan: &'a ThreadScan,
     /// Whether other code may precede and follow the function.
@@ -135,7 +178,7 @@ impl RandomPartners<'_> {
     }
 
     /// A partner's operations: a few accesses, half of them of two places that the function accesses in the other
-    /// order, with fences and guards in between, and the barriers of the function.
+    /// order, with fences, guards and loops that wait in between, and the barriers of the function.
     fn partner(&self, numbers: &mut RandomNumbers, placement: Placement) -> Vec<ContextOp> {
         let ordered: Vec<(usize, usize)> = self.scan.ordered.iter().copied().collect();
         let mut places = Vec::new();
@@ -153,11 +196,25 @@ impl RandomPartners<'_> {
                 ops.push(fence(numbers));
             }
             ops.push(access);
-            let ContextOp::Access { act, .. } = access else { continue };
-            if act.shows() && numbers.one_in(2) {
-                let awaited = [AwaitedValue::Written, AwaitedValue::Written, AwaitedValue::Initial];
-                ops.push(ContextOp::Guard(numbers.of(&awaited)));
+            let ContextOp::Access { act, order, expects, .. } = access else { continue };
+            if !act.shows() || !numbers.one_in(2) {
+                continue;
             }
+            let swaps = matches!(act, AccessKind::CompareExchange(_));
+            let awaited = match self.locations[place].wanted.as_slice() {
+                _ if swaps && !numbers.one_in(4) => AwaitedValue::Exactly(expects),
+                wanted if !wanted.is_empty() && numbers.one_in(3) => {
+                    AwaitedValue::Exactly(numbers.of(wanted))
+                }
+                _ if numbers.one_in(3) => AwaitedValue::Initial,
+                _ => AwaitedValue::Written,
+            };
+            // A loop that waits by weak loads need not end.
+            ops.push(if order != AccessOrder::Weak && numbers.one_in(3) {
+                ContextOp::Await(awaited)
+            } else {
+                ContextOp::Guard(awaited)
+            });
         }
         if !ops.is_empty() && Scope::Cta.includes(HERE, placement) && !numbers.one_in(4) {
             let mut from = 0;
@@ -183,6 +240,8 @@ impl RandomPartners<'_> {
         let kinds = [AccessKind::Load, AccessKind::Load, AccessKind::Store, AccessKind::Store];
         let mut act = if plain || place.bytes < 4 || numbers.below(4) > 0 {
             numbers.of(&kinds)
+        } else if place.bytes <= 8 && numbers.one_in(2) {
+            AccessKind::CompareExchange(None)
         } else {
             AccessKind::Swap
         };
@@ -206,7 +265,24 @@ impl RandomPartners<'_> {
         let fresh = FRESH + u64::try_from(numbers.below(4)).expect("a small number");
         let wanted = &location.wanted;
         let value = if wanted.is_empty() || numbers.one_in(2) { fresh } else { numbers.of(wanted) };
-        Some(ContextOp::Access { act, at, order, value })
+        let expects = match act {
+            AccessKind::CompareExchange(_) => self.expected(numbers, at),
+            _ => 0,
+        };
+        Some(ContextOp::Access { act, at, order, value, expects })
+    }
+
+    /// A value that a place may have: the one it begins with, one that the function compares it with, or one of
+    /// another partner.
+    fn expected(&self, numbers: &mut RandomNumbers, at: usize) -> u64 {
+        let MeetingLocation { place, wanted, .. } = &self.locations[at];
+        if !wanted.is_empty() && numbers.one_in(3) {
+            return numbers.of(wanted);
+        }
+        if numbers.one_in(4) {
+            return FRESH + u64::try_from(numbers.below(4)).expect("a small number");
+        }
+        self.setup.memory[place.memory].initial_of(place.offset, place.bytes)
     }
 }
 

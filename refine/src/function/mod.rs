@@ -34,7 +34,7 @@ use std::path::PathBuf;
 
 use lift::function::{Function, Functions, Refusals};
 
-pub use self::attack::Attacked;
+pub use self::attack::{Attack, Attacked};
 use self::fault::FaultLines;
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, RefusedPart, Verdict};
@@ -141,12 +141,11 @@ pub fn follows(pair: &FunctionPair, refiner: Refiner<'_>) -> bool {
 pub fn attack(
     pair: &FunctionPair,
     refiner: Refiner<'_>,
-    seed: u64,
-    contexts: usize,
+    how: Attack<'_>,
 ) -> Option<Result<Attacked, Box<Finding>>> {
     let (Some(Ok(source)), Some(Ok(target))) = (&pair.source, &pair.target) else { return None };
     let (source, target) = (parts::in_parts(source, target), parts::in_parts(target, source));
-    Some(attack::attack(&source, &target, refiner, seed, contexts))
+    Some(attack::attack(&source, &target, refiner, how))
 }
 
 /// The finding for sides of which at least one cannot be read.

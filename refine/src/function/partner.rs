@@ -221,7 +221,7 @@ impl ContextBuilder<'_> {
         places: [usize; 3],
         others: &dyn Fn(usize) -> bool,
     ) -> Option<ContextOp> {
-        let ContextOp::Access { act, at, order, value } = op else { return Some(op) };
+        let ContextOp::Access { act, at, order, value, expects } = op else { return Some(op) };
         // A read of a place that no other thread writes shows nothing.
         let written = others(at);
         let at = places[at];
@@ -245,6 +245,7 @@ impl ContextBuilder<'_> {
             at,
             order,
             value,
+            expects,
         })
     }
 
@@ -428,7 +429,8 @@ impl ContextBuilder<'_> {
                     let order =
                         if location.plain { AccessOrder::Weak } else { AccessOrder::Relaxed };
                     let mut ops = barriers.clone();
-                    ops.insert(behind, ContextOp::Access { act, at, order, value: FRESH });
+                    let op = ContextOp::Access { act, at, order, value: FRESH, expects: 0 };
+                    ops.insert(behind, op);
                     for (distance, placements, _) in &near {
                         if location.shared && placements[0] != placements[1] {
                             continue;
@@ -444,5 +446,5 @@ impl ContextBuilder<'_> {
 
 /// An access of a function's frame.
 fn access(act: AccessKind, at: usize, order: AccessOrder) -> ContextOp {
-    ContextOp::Access { act, at, order, value: FRESH }
+    ContextOp::Access { act, at, order, value: FRESH, expects: 0 }
 }
