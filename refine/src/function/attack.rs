@@ -265,10 +265,8 @@ impl RandomPartners<'_> {
         let fresh = FRESH + u64::try_from(numbers.below(4)).expect("a small number");
         let wanted = &location.wanted;
         let value = if wanted.is_empty() || numbers.one_in(2) { fresh } else { numbers.of(wanted) };
-        let expects = match act {
-            AccessKind::CompareExchange(_) => self.expected(numbers, at),
-            _ => 0,
-        };
+        let exchanges = matches!(act, AccessKind::CompareExchange(_));
+        let expects = if exchanges { self.expected(numbers, at) } else { 0 };
         Some(ContextOp::Access { act, at, order, value, expects })
     }
 
