@@ -1,4 +1,5 @@
-//! Contexts whose partners meet a function at its barriers, where its paths have different barriers.
+//! Contexts whose partners meet a function at its barriers, where its paths have different barriers, and those that
+//! hand partial results to the last block.
 
 use refine::verdict::Verdict;
 
@@ -24,5 +25,37 @@ fn a_barrier_behind_an_early_end_is_needed() {
         assert!(text.contains(&barrier));
         let finding = said(text, &text.replace(&barrier, "")).finding;
         assert_eq!(finding.verdict, Verdict::Weaker, "{barrier}: {}", finding.why);
+    }
+}
+
+/// The last block reads what the others wrote: what the counter returned, directly or through shared memory, decides
+/// whether it does, and its acquire is what orders it. A block with the number 0 reads its own result.
+#[test]
+fn the_acquire_of_the_last_block_is_needed() {
+    let text = |atomic: &str, handed: &str| {
+        format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n\
+             .visible .entry k(.param .u64 count, .param .u64 part, .param .u64 sum)\n{{\n\
+             .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<4>;\n.shared .align 4 .b8 s[8];\n\
+             ld.param.u64 %rd1, [count]; ld.param.u64 %rd2, [part]; ld.param.u64 %rd3, [sum];\n\
+             mov.u32 %r1, %ctaid.x; mad.wide.u32 %rd4, %r1, 4, %rd2; add.u32 %r1, %r1, 1;\n\
+             st.global.u32 [%rd4], %r1;\n{atomic}\n{handed}\nsetp.ne.u32 %p1, %r2, 1; @%p1 bra E;\n\
+             ld.global.u32 %r3, [%rd2]; fence.acq_rel.gpu; st.global.u32 [%rd3], %r3;\nE:\nret;\n}}\n"
+        )
+    };
+    let add = |order: &str| format!("atom.{order}.gpu.global.add.u32 %r2, [%rd1], 1;");
+    let release = add("release");
+    for handed in ["", "st.shared.u32 [s], %r2; bar.sync 0; ld.shared.u32 %r2, [s];"] {
+        let source = text(&add("acq_rel"), handed);
+        for (atomic, right) in [
+            (add("acq_rel"), true),
+            (format!("{release} fence.acq_rel.gpu;"), true),
+            (release.clone(), false),
+            (format!("{release} fence.acq_rel.cta;"), false),
+        ] {
+            let finding = said(&source, &text(&atomic, handed)).finding;
+            let alarm = finding.verdict == Verdict::Weaker && !finding.racy;
+            assert_eq!(alarm, !right, "{atomic} {handed}: {:?}: {}", finding.verdict, finding.why);
+        }
     }
 }

@@ -15,6 +15,7 @@ use super::bind::{Argument, Setup, WORKSPACE, bind};
 use super::decisions::dictionary;
 use super::first::base;
 use super::judge::{JudgeResult, LocatedFinding, SIDES, found};
+use super::neighbour::neighbours;
 use super::scan::{
     ByteRange, MemoryUse, ScanError, ScanOptions, TOO_LONG, ThreadScan, alone, scan,
 };
@@ -148,7 +149,12 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
         let mut more = with_wanted(setup, scans);
         setups.append(&mut more);
     }
+    let near = neighbours(&chosen, sides, |other| refitted(&empty, other, sides, *refiner));
+    let near: Vec<Vec<Setup>> =
+        near.iter().map(|(setup, scans)| with_wanted(setup, scans)).collect();
+    setups.extend(near.iter().filter_map(|near| near.first().cloned()));
     setups.extend(aliases(&setup, source));
+    setups.extend(near.into_iter().flatten());
     let mut kept: Vec<ScannedSetup> = Vec::new();
     for setup in setups {
         if kept.len() == MOST {

@@ -18,6 +18,7 @@ mod invented;
 pub mod judge;
 mod lanes;
 mod mapped;
+mod neighbour;
 pub mod partner;
 mod parts;
 mod progress;

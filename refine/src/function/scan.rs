@@ -153,6 +153,27 @@ pub struct ScanOptions<'a> {
 
 /// Lists the accesses of the only thread of a program.
 pub fn scan(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, ScanError> {
+    let scan = scan_contested(program, options)?;
+    let shared = |place: &ByteRange| program.variables[place.memory].space == Space::Shared;
+    let mut deciding = scan.decisions.held.iter().map(|(place, _)| place);
+    let mut uses = scan.uses.iter();
+    let receives = uses.any(|one| one.reads && !one.plain && !shared(&one.place));
+    if !receives || !deciding.any(shared) {
+        return Ok(scan);
+    }
+    // What a thread hands on through shared memory comes from where it read it, if its CTA writes nothing there.
+    let mut contested = common(program);
+    contested
+        .retain(|bytes| program.variables[usize::from(bytes.variable.0)].space != Space::Shared);
+    let program = Program { contested: Some(contested), ..program.clone() };
+    Ok(match scan_as_given(&program, options) {
+        Ok(handed) => ThreadScan { decisions: scan.decisions.with(&handed.decisions), ..scan },
+        Err(_) => scan,
+    })
+}
+
+/// The same where other threads may write anything to all memory that several can access.
+fn scan_contested(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, ScanError> {
     let program = &Program { contested: Some(common(program)), ..program.clone() };
     // Where anything may be read, an address that is computed from it may be any, and many of them have too many paths.
     let few = Program { few_addresses: true, ..program.clone() };
