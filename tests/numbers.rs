@@ -124,3 +124,41 @@ fn a_target_ends_where_its_source_does() {
     assert_eq!(finding.verdict, Verdict::WrongValue, "{}", finding.why);
     assert!(finding.why.contains("accesses an address outside"), "{}", finding.why);
 }
+
+/// Whatever the numbers, the target leaves its memory, or never ends.
+#[test]
+fn a_target_that_never_ends_is_wrong() {
+    let kernel = |more: &str| {
+        format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q)\n{{\n\
+             .reg .b64 %rd<9>; .reg .b32 %r<9>; .reg .pred %p<4>;\n\
+             ld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q];\nst.global.u32 [%rd1], 1;\n{more}\nret;\n}}\n"
+        )
+    };
+    let wait = |strength: &str, value: u32| {
+        format!(
+            "L: ld.{strength}global.u32 %r1, [%rd2]; setp.ne.u32 %p1, %r1, {value}; @%p1 bra L;"
+        )
+    };
+    for (more, said_why) in [
+        ("st.global.u32 [%rd1+4000000], 1;", "accesses memory outside"),
+        ("ld.global.u32 %r1, [%rd1+4000000];", "accesses memory outside"),
+        ("L: bra L;", "never ends"),
+        (&wait("", 77), "never ends"),
+        (&wait("relaxed.gpu.", 77), "never ends"),
+    ] {
+        let finding = said(&kernel(""), &kernel(more)).finding;
+        assert_eq!(finding.verdict, Verdict::WrongValue, "{more}: {}", finding.why);
+        assert!(finding.why.contains(said_why), "{more}: {}", finding.why);
+    }
+    // Alone, the source does not end either, as it waits for any change.
+    let source = kernel(
+        "ld.relaxed.gpu.global.u32 %r1, [%rd2];\nL: ld.relaxed.gpu.global.u32 %r2, [%rd2];\n\
+         setp.eq.u32 %p1, %r1, %r2; @%p1 bra L;",
+    );
+    let same = said(&source, &source).finding;
+    assert!(matches!(same.verdict, Verdict::Preserved | Verdict::Stronger), "{}", same.why);
+    let finding = said(&source, &kernel("L: bra L;")).finding;
+    assert_eq!(finding.verdict, Verdict::Weaker, "{}", finding.why);
+    assert!(finding.why.contains("no path of the target ends"), "{}", finding.why);
+}

@@ -20,7 +20,7 @@ use super::scan::{
     ByteRange, MemoryUse, ScanError, ScanOptions, TOO_LONG, ThreadScan, alone, scan,
 };
 use super::subword;
-use super::variety::{Varied, astray, varied};
+use super::variety::{Varied, astray, endless, varied};
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, Verdict};
 
@@ -179,12 +179,8 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     if refiner.is_over() {
         return Err(found(Verdict::Undecided, TOO_LONG));
     }
-    let Varied { setups: alone, astray: further } = varied(&kept, by_themselves, refiner);
-    // Where other threads may write anything, some path ends.
-    let endless = |(setup, scans): &ScannedSetup| {
-        scans[1].bound_reached.then(|| astray(setup, by_themselves, refiner)).flatten()
-    };
-    let astray = gone.or(further).or_else(|| kept.iter().find_map(endless));
+    let Varied { setups: alone, astray } = varied(&kept, by_themselves, refiner);
+    let astray = gone.or(astray).or_else(|| endless(&kept, by_themselves, refiner));
     Ok(Inputs { setups: kept, alone, astray, one_sided: coverage.one_sided() })
 }
 
@@ -233,16 +229,13 @@ pub(super) fn checked(function: &Function) -> &Function {
     function.checked.as_deref().unwrap_or(function)
 }
 
-/// The finding of a target that does not end where its source does, in place of one that says it has no answer.
+/// The finding of a target that does not end where its source does, in place of one that has no answer.
 fn without_end(
     base: &Setup,
     sides: [&Function; 2],
     refiner: &Refiner<'_>,
     found: Box<Finding>,
 ) -> Box<Finding> {
-    if found.verdict != Verdict::Undecided {
-        return found;
-    }
     let by_themselves = [checked(sides[0]), sides[1]];
     astray(base, by_themselves, refiner).map_or(found, |(finding, _)| Box::new(finding))
 }

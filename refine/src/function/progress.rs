@@ -104,6 +104,9 @@ fn lost(
         scan.paths.iter().map(of).collect()
     };
     let (ours, theirs) = (sequences(&scans[0]), sequences(&scans[1]));
+    if theirs.is_empty() && !ours.is_empty() {
+        return Some("no path of the target ends, but one of the source does".to_owned());
+    }
     if scans.iter().any(|scan| scan.bound_reached || scan.omits_paths) || ours == theirs {
         return None;
     }

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lift::function::Function;
+use lift::function::{Function, FunctionStep};
 use model::memory::Space;
 use model::value::{low_bits, low_bytes, low64};
 
@@ -192,8 +192,25 @@ pub(super) fn astray(
     refiner: &Refiner<'_>,
 ) -> Option<LocatedFinding> {
     let mut setup = setup.clone();
-    let stop = grown(&mut setup, sides, refiner).err()?;
-    of_stop(&stop, &setup, sides, refiner)
+    match grown(&mut setup, sides, refiner) {
+        Err(stop) => of_stop(&stop, &setup, sides, refiner),
+        Ok([source, target]) => (!source.paths.is_empty() && target.paths.is_empty())
+            .then(|| gone(&setup, sides[1], None, "the target never ends")),
+    }
+}
+
+/// The same for some choices. Where other threads may write anything, a wait for what nobody writes ends on some path.
+pub(super) fn endless(
+    chosen: &[ScannedSetup],
+    sides: [&Function; 2],
+    refiner: &Refiner<'_>,
+) -> Option<LocatedFinding> {
+    let mut lines = sides[1].rows.iter().flat_map(|row| &row.lines).enumerate();
+    let back = |(at, step): (usize, &FunctionStep)| {
+        step.line.instruction.as_branch().is_some_and(|branch| branch.target <= at)
+    };
+    let loops = lines.any(back);
+    chosen.iter().filter(|_| loops).find_map(|(setup, _)| astray(setup, sides, refiner))
 }
 
 fn of_stop(
@@ -224,14 +241,19 @@ fn of_stop(
         ScanError::Cut => (None, format!("the target repeats a loop more than {rounds} times")),
         ScanError::Limit(_) | ScanError::Events => return None,
     };
+    Some(gone(setup, sides[1], line, &why))
+}
+
+/// The finding for what the target does where the source ends.
+fn gone(setup: &Setup, target: &Function, line: Option<usize>, why: &str) -> LocatedFinding {
     let at = line.map(|line| format!(" at line {line}")).unwrap_or_default();
     let why = format!("run alone, {why}{at}, and the source ends");
-    let registers = setup.column(sides[1], &Default::default()).initial.into_iter();
+    let registers = setup.column(target, &Default::default()).initial.into_iter();
     let registers = registers.map(|(name, value)| format!("{name}={value}"));
     let memory = setup.memory.iter().map(Memory::declaration).filter(|text| text.contains('='));
     let context = format!("alone, with {}", registers.chain(memory).collect::<Vec<_>>().join("; "));
     let finding = Finding { context: Some(context), ..Finding::new(Verdict::WrongValue, why) };
-    Some((finding, FaultLines { source: None, target: line }))
+    (finding, FaultLines { source: None, target: line })
 }
 
 /// The paths that the source takes without other threads, as the lines of their accesses.
