@@ -226,3 +226,21 @@ fn a_loop_that_is_cut_gives_no_advice() {
     let relaxed = said(&waits("ld.acquire"), &waits("ld.relaxed")).finding;
     assert_eq!(relaxed.verdict, Verdict::Weaker, "{}", relaxed.why);
 }
+
+/// A dead store shows only where the source races. No order that is added elsewhere, and that the source does not have
+/// either, is its remedy.
+#[test]
+fn a_store_too_many_is_named() {
+    let module = |more: &str| {
+        format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u64 q)\n{{\n\
+             .reg .b64 %rd<3>; .reg .b32 %r<3>;\nld.param.u64 %rd1, [p]; ld.param.u64 %rd2, [q];\n\
+             ld.global.u32 %r1, [%rd1]; add.u32 %r2, %r1, 5;\n{more}st.global.u32 [%rd1+4], %r2;\n\
+             fence.acq_rel.gpu; st.relaxed.gpu.global.u32 [%rd2], 1;\nret;\n}}\n"
+        )
+    };
+    let finding = said(&module(""), &module("st.global.u32 [%rd1+4], %r1;\n")).finding;
+    assert!(finding.verdict == Verdict::Weaker && finding.racy, "{finding:?}");
+    let named = "line 9: `st.global.u32 [rd1+4], r1` is one store too many";
+    assert!(finding.why.contains(named), "{}", finding.why);
+}

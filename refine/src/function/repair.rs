@@ -2,6 +2,7 @@
 
 use lift::function::Language;
 use model::isa::Instruction;
+use model::isa::alu::Branch;
 use model::program::Program;
 use model::strength::{AccessOrder, Strength};
 
@@ -18,10 +19,17 @@ pub(super) fn missing(
     source: &Program,
     target: &Program,
 ) -> Option<(usize, String)> {
+    let scopes = source.threads[0].lines.iter().filter_map(|line| Strength::of(&line.instruction));
+    let scopes = scopes.filter(|one| one.order != AccessOrder::Weak).map(|one| one.scope);
+    let widest = scopes.max();
     let mut all: Vec<(usize, Instruction, String)> = Vec::new();
     for (line, of) in target.threads[0].lines.iter().enumerate() {
         let Some(now) = Strength::of(&of.instruction) else { continue };
-        for stronger in now.all_stronger(FORMS) {
+        // What the source does not have anywhere is not what the target lost.
+        let wider = |one: &Strength| {
+            one.scope != now.scope && widest.is_some_and(|widest| one.scope > widest)
+        };
+        for stronger in now.all_stronger(FORMS).into_iter().filter(|one| !wider(one)) {
             let changed = stronger.applied(&of.instruction);
             all.extend(changed.map(|changed| (line, changed, added(now, stronger))));
         }
@@ -29,7 +37,19 @@ pub(super) fn missing(
     // A change with fewer words is smaller. A wait that a listing does not show is no place for one.
     let waits = |line: &usize| target.threads[0].lines[*line].text.starts_with("NOP");
     all.sort_by_key(|(line, _, added)| (waits(line), added.split(' ').count()));
-    for (line, instruction, added) in all {
+    let machine = matches!(case.target.language, Language::Sass(_));
+    let lacks =
+        |added: String| format!("lacks {}", if machine { of_machine(&added) } else { added });
+    let mut all: Vec<_> =
+        all.into_iter().map(|(line, changed, added)| (line, changed, lacks(added))).collect();
+    for (line, of) in target.threads[0].lines.iter().enumerate() {
+        if matches!(of.instruction, Instruction::Store(_)) {
+            // A jump to the next line has no effect.
+            let nothing = Instruction::Branch(Branch { target: line + 1, condition: None });
+            all.push((line, nothing, "is one store too many".to_owned()));
+        }
+    }
+    for (line, instruction, what) in all {
         let mut mended = target.clone();
         for thread in 0..context.judged_threads() {
             mended.threads[thread].lines[line].instruction = instruction.clone();
@@ -38,9 +58,7 @@ pub(super) fn missing(
             let text = target.threads[0].lines[line].text.clone();
             let function = case.target;
             let at = case.bound(context, true).ok()??.line(function, line);
-            let machine = matches!(function.language, Language::Sass(_));
-            let added = if machine { of_machine(&added) } else { added };
-            return Some((at, format!("line {at}: `{text}` lacks {added}")));
+            return Some((at, format!("line {at}: `{text}` {what}")));
         }
     }
     None
