@@ -89,14 +89,31 @@ impl<'a> FunctionReader<'_, 'a> {
     pub(super) fn addressed_parameters(&mut self, index: usize) {
         let own = self.declared(index).parameters.iter().map(|parameter| parameter.name);
         let own: Vec<&str> = own.collect();
+        let body = self.contents.module.body(index);
+        // A register, or memory of the body, may have the name of a parameter: an operand is that one then. Only a
+        // register is written.
+        let hides = |item: &BodyItem<'_>, parameter: &str| match item {
+            BodyItem::Instruction(instruction) => {
+                split(&instruction.operands_text()).first().is_some_and(|one| one == parameter)
+            }
+            BodyItem::Variable(variable) => variable.name == parameter,
+            BodyItem::Register { .. }
+            | BodyItem::Label(_)
+            | BodyItem::Open
+            | BodyItem::Close
+            | BodyItem::Targets(_) => false,
+        };
+        let hidden = |parameter: &&str| body.iter().any(|item| hides(item, parameter));
         let mut addressed = BTreeSet::new();
-        for item in self.contents.module.body(index) {
+        for item in &body {
             let BodyItem::Instruction(instruction) = item else { continue };
             if !instruction.memory {
                 let operands = split(&instruction.operands_text());
-                addressed.extend(own.iter().position(|own| operands.iter().any(|one| one == own)));
+                let named = |own: &&str| operands.iter().any(|one| one == own);
+                addressed.extend(own.iter().position(named));
             }
         }
+        addressed.retain(|number| !hidden(&own[*number]));
         for number in addressed {
             let Some(bits) = self.parameters.get(number).map(|parameter| parameter.bits) else {
                 continue;

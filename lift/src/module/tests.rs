@@ -392,6 +392,17 @@ fn a_parameter_whose_address_is_taken_is_memory() {
         ]
     );
     assert!(function.initial.contains(&("param_1".to_owned(), EntryValue::Parameter(1))));
+    // A register with the name of the parameter is no address of it.
+    for register in ["n", "n<2>"] {
+        let text = format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry f(.param .u32 n1, .param .u32 n)\n{{\n\
+             .reg .b32 {register}, r;\nld.param.u32 r, [n{0}];\nadd.u32 n{0}, r, r;\nadd.u32 r, n{0}, r;\nret;\n}}\n",
+            if register == "n" { "" } else { "1" }
+        );
+        let function = columns(&text).remove(0).1.expect("it is covered");
+        let cells: Vec<String> = function.rows.iter().map(FunctionLine::cell).collect();
+        assert!(cells.iter().all(|cell| !cell.contains("local")), "{cells:?}");
+    }
 }
 
 #[test]
