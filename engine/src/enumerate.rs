@@ -36,7 +36,7 @@ use super::outcome::{
     raise_stuck, reads_from,
 };
 use super::plan::{self, Bounds, Plan, PlannedFlag, Stage, shrinks_with_choice};
-use super::sought::{PartialOutcome, Sought, may_matter, observed_slots};
+use super::sought::{PartialOutcome, Sought, checked_slots, may_matter, observed_slots};
 use super::structures::{self, Stop, Structures};
 use super::{Engine, ExecutionFacts, Limit, Limits, OutcomeVisitor};
 use crate::witness::{ChosenRows, Witness};
@@ -248,8 +248,8 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
             // What atomics read orders them, and gives the values of counters.
             let atomic =
                 |slot: usize| u.events[u.slots[slot].read].of.is_some_and(|of| of.rmw.is_some());
-            let observed = observed_slots(u);
-            order.sort_by_key(|&slot| (!observed[slot], !atomic(slot)));
+            let (observed, checked) = (observed_slots(u), checked_slots(u));
+            order.sort_by_key(|&slot| (!observed[slot], !atomic(slot), !checked[slot]));
         }
         let only = |of: &Vec<R>| match of[..] {
             [writes] => Source { writes, torn: None },
@@ -384,6 +384,11 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
             if test && !self.may_raise() {
                 continue;
             }
+            let ordered = self.oriented.len();
+            if test && self.lazy && !self.order_read(slot)? {
+                self.oriented.truncate(ordered);
+                continue;
+            }
             if let Some(known) = &mut self.conflicts {
                 known.chosen[slot] = Some(index);
             }
@@ -394,6 +399,7 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
             } else {
                 self.decide(depth + 1)?;
             }
+            self.oriented.truncate(ordered);
             if let Some(known) = &mut self.conflicts {
                 known.chosen[slot] = None;
             }
@@ -410,19 +416,28 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         }
         let sources = self.sources.clone();
         let earlier: Vec<usize> = self.order[..depth].to_vec();
+        // What earlier choices order is not to blame.
+        let least = self.lazy.then(|| self.oriented[0].clone());
+        let ordered = self.oriented.len();
+        self.oriented.extend(least);
+        let mut to_blame = None;
         for other in earlier.into_iter().rev() {
             self.sources.clone_from(&self.only);
             self.sources[slot] = sources[slot];
             self.sources[other] = sources[other];
             if !self.partly_consistent()? {
-                if let Some(known) = &mut self.conflicts {
-                    known.add(slot, index, other);
-                }
-                self.sources = sources;
-                return Ok(());
+                to_blame = Some(other);
+                break;
             }
         }
         self.sources = sources;
+        self.oriented.truncate(ordered);
+        if let Some(other) = to_blame {
+            if let Some(known) = &mut self.conflicts {
+                known.add(slot, index, other);
+            }
+            return Ok(());
+        }
         // Where three choices or more conflict, looking for pairs is a waste.
         if let Some(known) = &mut self.conflicts {
             known.misses += 1;

@@ -184,27 +184,34 @@ pub(crate) fn narrow<R: BitRow>(
 
 /// The slots whose values an outcome or a check of the paths is made of, without what those values are made of.
 pub(crate) fn observed_slots(u: &Unfolding<'_>) -> Vec<bool> {
-    let mut observed = vec![false; u.slots.len()];
-    let mut mark = |thread: ThreadId, expr: ExprId| {
-        let path = u.paths[usize::from(thread.0)];
-        path.exprs.leaves(expr, &mut |leaf| {
-            // A path that was cut has registers of reads that it does not come to.
-            if let Expr::Read(read) = leaf
-                && usize::from(read) < path.events.len()
-            {
-                let (from, to) = u.slots_of[u.event_of(thread, read)];
-                observed[from..to].fill(true);
-            }
-        });
-    };
+    let mut observed = checked_slots(u);
     for &of in &u.program.observed {
         if let Observed::Register { thread, register } = of {
             let path = u.paths[usize::from(thread.0)];
-            mark(thread, path.registers[usize::from(register.0)]);
+            mark(u, &mut observed, thread, path.registers[usize::from(register.0)]);
         }
     }
-    for (thread, check) in u.checks() {
-        mark(thread, check.expr());
-    }
     observed
+}
+
+/// The same of the checks alone.
+pub(crate) fn checked_slots(u: &Unfolding<'_>) -> Vec<bool> {
+    let mut checked = vec![false; u.slots.len()];
+    for (thread, check) in u.checks() {
+        mark(u, &mut checked, thread, check.expr());
+    }
+    checked
+}
+
+fn mark(u: &Unfolding<'_>, slots: &mut [bool], thread: ThreadId, expr: ExprId) {
+    let path = u.paths[usize::from(thread.0)];
+    path.exprs.leaves(expr, &mut |leaf| {
+        // A path that was cut has registers of reads that it does not come to.
+        if let Expr::Read(read) = leaf
+            && usize::from(read) < path.events.len()
+        {
+            let (from, to) = u.slots_of[u.event_of(thread, read)];
+            slots[from..to].fill(true);
+        }
+    });
 }

@@ -22,6 +22,38 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
         result
     }
 
+    /// Orders two writes of which one direction is inconsistent with what is chosen, for all that is chosen from here
+    /// on; false when both are. Looked at are the write of an atomic whose read was just given a source, beside
+    /// all others, and the writes that a torn read mixes. So two atomics that read one write, and a mixture of
+    /// writes that are ordered in any case, are found inconsistent here, and not only once every read has a source.
+    pub(super) fn order_read(&mut self, slot: usize) -> Result<bool, Stop> {
+        let u = self.structure.unfolding;
+        let read = u.slots[slot].read;
+        let event = &u.events[read];
+        let rmw = event.thread.zip(event.of.and_then(|of| of.rmw));
+        let own = rmw.map(|(thread, write)| u.event_of(thread, write));
+        let mixed = self.sources[slot].writes;
+        let meets = |&(a, b): &(usize, usize)| {
+            own.is_some_and(|own| own == a || own == b) || mixed.has(a) && mixed.has(b)
+        };
+        if own.is_none() && mixed.count() < 2 {
+            return Ok(true);
+        }
+        let open = self.open_pairs().into_iter().filter(meets);
+        for (a, b) in open.collect::<Vec<_>>() {
+            if self.is_ordered(a, b) {
+                continue;
+            }
+            self.tick()?;
+            match [(a, b), (b, a)].map(|(first, second)| self.directed(first, second)) {
+                [None, None] => return Ok(false),
+                [Some(only), None] | [None, Some(only)] => self.oriented.push(only),
+                [Some(_), Some(_)] => {}
+            }
+        }
+        Ok(true)
+    }
+
     /// Directs the pairs of which one direction is inconsistent; false when both are.
     fn force_writes(&mut self) -> Result<bool, Stop> {
         loop {
