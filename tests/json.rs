@@ -29,6 +29,10 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
             &["explore", "--check", "--table=tests/cli/leaky.table", "tests/cli/holds.litmus"],
         ],
     ),
+    (
+        "causeway-fuzz/1",
+        &[&["fuzz", "--law=naive", "--count=200", "--plant=enumerate-without-Causality"]],
+    ),
     ("causeway-lint/1", &[&["lint", "tests/ptx", "tests/ptx/absent.ptx"]]),
     ("causeway-lint-summary/1", &[&["lint", "tests/ptx"]]),
     (
@@ -63,7 +67,7 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
 ];
 
 /// Fields whose own fields are names of what is judged.
-const BY_NAME: [&str; 4] = ["registers", "memory", "columns", "not_judged"];
+const BY_NAME: [&str; 5] = ["registers", "memory", "columns", "not_judged", "skipped"];
 
 fn fields(prefix: &str, value: &Value, found: &mut BTreeSet<String>) {
     match value {

@@ -60,6 +60,7 @@ fn verdict(test: &Test, model: &Model) -> Verdict {
         memory: engine::MEMORY,
         verdict_only: true,
         portfolio: false,
+        work: None,
         until: None,
         blame: false,
         alternatives: &[],

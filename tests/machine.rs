@@ -38,6 +38,7 @@ pub(crate) fn allowed(test: &Test, model: &Model, timeout: Option<Duration>) -> 
         memory: engine::MEMORY,
         verdict_only: false,
         portfolio: false,
+        work: None,
         until: None,
         blame: false,
         alternatives: &[],

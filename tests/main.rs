@@ -18,6 +18,7 @@ mod fmt;
 mod follows;
 mod formats;
 mod functions;
+mod fuzz;
 mod generation;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod install;

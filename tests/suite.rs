@@ -65,6 +65,7 @@ pub(crate) fn task(model: &Model) -> Task<'_> {
         memory: engine::MEMORY,
         verdict_only: false,
         portfolio: false,
+        work: None,
         until: None,
         blame: true,
         alternatives: &[],

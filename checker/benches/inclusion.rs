@@ -116,6 +116,7 @@ fn account(source: &str, options: Options, model: &Model) -> Account {
         memory: usize::MAX,
         verdict_only: false,
         portfolio: false,
+        work: None,
         until: None,
         blame: false,
         cxx: None,

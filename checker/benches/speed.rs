@@ -56,6 +56,7 @@ fn task<'a>(model: &'a Model, engine: &str, verdict_only: bool) -> Task<'a> {
         memory: usize::MAX,
         verdict_only,
         portfolio: false,
+        work: None,
         until: None,
         blame: false,
         alternatives: &[],

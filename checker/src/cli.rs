@@ -13,6 +13,7 @@ use model::reading;
 use ptx::version::{PtxIsa, Target};
 
 use crate::explore::args::MachineArgs;
+use crate::fuzz;
 use crate::generation::args;
 use crate::lines;
 use crate::report::{self, ReportFormat};
@@ -94,6 +95,20 @@ pub enum Command {
     /// Exit codes: 0 the log has only allowed outcomes; 1 it has a forbidden one; 2 the log or a test could not be
     /// read; 4 the outcomes of some test are not known.
     Compare(args::Compare),
+    /// Check laws for random programs: two accounts of the memory model must agree on each
+    ///
+    /// A program that breaks a law is made small and printed, or saved as a litmus test with --out.
+    ///
+    /// Exit codes: 0 no program breaks a law; 2 the state could not be read or written, or is of another campaign; 3
+    /// a program breaks a law, which is a bug in the checker; 130 the run was interrupted, and its results so far
+    /// are printed.
+    #[command(after_help = fuzz::args::EXAMPLE)]
+    Fuzz(fuzz::args::Fuzz),
+    /// Add the results of the parts of a campaign: `fuzz --shard`
+    ///
+    /// Exit codes: 0 no program breaks a law; 2 a state could not be read, or the states are not of one campaign, or
+    /// hold the same cases; 3 a program breaks a law; 4 cases are missing, and nothing worse happened.
+    Merge(fuzz::args::Merge),
     /// Print the memory model
     Model(ModelArgs),
     /// Check that the memory instructions of PTX modules are legal, by the document and by ptxas
@@ -521,7 +536,7 @@ pub enum ModelFormat {
     Markdown,
 }
 
-fn seconds(text: &str) -> Result<Duration, String> {
+pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
     if seconds.is_finite() && seconds > 0.0 && seconds < 1e9 {
         Ok(Duration::from_secs_f64(seconds))

@@ -4,6 +4,7 @@ pub mod check;
 pub mod cli;
 pub mod explore;
 pub mod format;
+pub mod fuzz;
 pub mod generation;
 pub mod input;
 pub mod kind;

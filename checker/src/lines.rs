@@ -15,6 +15,8 @@ pub enum LineKind {
     Check,
     #[serde(rename = "causeway-explore/1")]
     Explore,
+    #[serde(rename = "causeway-fuzz/1")]
+    Fuzz,
     #[serde(rename = "causeway-lint/1")]
     Lint,
     #[serde(rename = "causeway-lint-summary/1")]

@@ -16,6 +16,7 @@ use crate::check::{CheckSummary, CheckedTest};
 use crate::cli::{self, Cli, Command, EngineName};
 use crate::explore;
 use crate::format;
+use crate::fuzz;
 use crate::generation;
 use crate::input;
 use crate::kind::FileKind;
@@ -64,6 +65,8 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
             };
             generation::compare::command(command, &model.model, &engines, out, err)
         }
+        Command::Fuzz(command) => fuzz::command(command, fuzz_progress, out, err),
+        Command::Merge(command) => fuzz::merge(command, out, err),
         Command::Model(command) => model_command(command, out, err),
         Command::Lint(command) => lint::command(command, out, err),
         Command::Lower(command) => lower_command(command, out, err),
@@ -190,6 +193,7 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         memory: check.limits.bytes(),
         verdict_only: check.verdict_only,
         portfolio: check.engine == EngineName::Auto,
+        work: None,
         until: None,
         // The annotations of a test on axioms and readings apply to the unmodified model.
         blame: check.judging.model.is_none() && readings == Some(Readings::default()),
@@ -455,5 +459,22 @@ fn progress(count: usize, what: &str) -> ProgressBar {
     if let Ok(style) = ProgressStyle::with_template(&template) {
         bar.set_style(style);
     }
+    bar
+}
+
+/// The same for the blocks of a campaign, which may have no end.
+fn fuzz_progress(blocks: Option<u64>) -> ProgressBar {
+    if !io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = blocks.map_or_else(ProgressBar::no_length, ProgressBar::new);
+    let end =
+        if blocks.is_some() { "{bar:20} {pos}/{len} blocks" } else { "{spinner} {pos} blocks" };
+    if let Ok(style) =
+        ProgressStyle::with_template(&format!("{end} ({{per_sec}})  {{msg}}  {{elapsed}}"))
+    {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(std::time::Duration::from_millis(500));
     bar
 }

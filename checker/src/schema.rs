@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::check;
 use crate::cli;
 use crate::explore;
+use crate::fuzz;
 use crate::lines::LineKind;
 use crate::lint;
 use crate::lower;
@@ -39,6 +40,7 @@ fn schema(kind: LineKind) -> Value {
     match kind {
         LineKind::Check => line::<check::CheckObject<'_>>(kind),
         LineKind::Explore => line::<explore::report::ExploreObject<'_>>(kind),
+        LineKind::Fuzz => line::<fuzz::report::FuzzObject<'_>>(kind),
         LineKind::Lint => line::<lint::LintObject<'_>>(kind),
         LineKind::LintSummary => line::<lint::LintSummary>(kind),
         LineKind::Lower => line::<lower::report::LowerObject<'_>>(kind),

@@ -112,6 +112,8 @@ pub struct Task<'a> {
     pub verdict_only: bool,
     /// Run one engine after another with growing limits of work, until one comes to an end, instead of all.
     pub portfolio: bool,
+    /// How much work a search may do: see [`Limits::work`].
+    pub work: Option<u64>,
     /// Whether to judge `Forbidden-by=` and `Readings=` too.
     pub blame: bool,
     /// The model under other readings; none where it has none to switch.
@@ -157,6 +159,7 @@ impl<'a> Task<'a> {
             memory: MEMORY,
             verdict_only: false,
             portfolio: false,
+            work: None,
             blame: false,
             alternatives: &[],
             rests: false,
@@ -173,7 +176,7 @@ impl<'a> Task<'a> {
     pub fn limits(&self) -> Limits {
         let own = self.timeout.map(|timeout| Instant::now() + timeout);
         let deadline = own.into_iter().chain(self.until).min();
-        Limits { bound: self.bound, deadline, memory: self.memory, unending: true, work: None }
+        Limits { bound: self.bound, deadline, memory: self.memory, unending: true, work: self.work }
     }
 }
 

@@ -176,6 +176,7 @@ fn again(test: &Test, task: &Task<'_>, engine: Option<&dyn Engine>, model: &Mode
         memory: task.memory,
         verdict_only: task.verdict_only,
         portfolio: task.portfolio,
+        work: task.work,
         blame: false,
         alternatives: &[],
         rests: false,

@@ -195,6 +195,7 @@ pub fn axioms(test: &Test, question: &ExploreQuestion<'_>) -> Option<Judgement> 
         memory: question.limits.memory,
         verdict_only: false,
         portfolio: false,
+        work: None,
         until: None,
         blame: false,
         alternatives: &[],

@@ -6,6 +6,7 @@
 
 pub mod cxx;
 pub mod placed;
+mod program;
 
 use std::fmt;
 
@@ -13,7 +14,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::print::TestText;
+pub use program::{RandomProgram, RandomThread};
 
 /// What programs to make.
 #[derive(Clone, Copy, Debug)]
@@ -416,9 +417,9 @@ impl Sketch {
         format!("st.{order}{hints}.{ty} {address}, {}{policy}", self.narrow(value, place))
     }
 
-    /// The cells of one thread, and how many registers it uses.
+    /// The cells of one thread.
     #[expect(clippy::too_many_lines, reason = "one arm for each kind of instruction")]
-    fn cells(&self, ops: &[TestOp]) -> (Vec<String>, usize) {
+    fn cells(&self, ops: &[TestOp]) -> Vec<String> {
         let mut cells = Vec::new();
         let mut registers = 0;
         let mut latest = None;
@@ -550,51 +551,42 @@ impl Sketch {
                 }
             }
         }
-        (cells, registers)
+        cells
     }
 }
 
-impl fmt::Display for Sketch {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns: Vec<(Vec<String>, usize)> =
+impl Sketch {
+    /// The test in pieces.
+    pub fn program(&self) -> RandomProgram {
+        let columns: Vec<Vec<String>> =
             self.threads.iter().map(|(_, ops)| self.cells(ops)).collect();
-        let cells = columns.iter().flat_map(|(cells, _)| cells);
+        let cells = columns.iter().flatten();
         let named: Vec<&str> = cells
             .filter_map(|cell| cell.split_once('['))
             .filter_map(|(_, rest)| rest.split_once(']'))
             .map(|(name, _)| name)
             .collect();
-        let mut source = TestText::new("PTX", "random");
-        source.declare(["uint32_t x=0", "uint32_t y=0", "z @ generic aliases x"]);
+        let mut declarations = vec!["uint32_t x=0", "uint32_t y=0", "z @ generic aliases x"];
         let others = OTHERS.iter().filter(|(names, _)| names.iter().any(|n| named.contains(n)));
-        source.declare(others.map(|(_, declaration)| declaration));
+        declarations.extend(others.map(|(_, declaration)| declaration));
+        let mut declarations: Vec<String> = declarations.into_iter().map(str::to_owned).collect();
         for thread in 0..columns.len() {
             let pointers = ["l", "s"].map(|pointer| (format!("g{pointer}"), pointer));
             let pointers = pointers.iter().filter(|(name, _)| named.contains(&name.as_str()));
-            source.declare(pointers.map(|(name, pointer)| format!("P{thread}:{name}={pointer}")));
+            declarations
+                .extend(pointers.map(|(name, pointer)| format!("P{thread}:{name}={pointer}")));
         }
-        let places = self.threads.iter().map(|(placement, _)| PLACEMENTS[*placement]);
-        random(&mut source, places, columns, &["x", "y"]);
-        source.fmt(f)
+        let threads = self.threads.iter().zip(columns).map(|((place, _), cells)| RandomThread {
+            placement: PLACEMENTS[*place].to_owned(),
+            cells,
+        });
+        let observed = ["x", "y"].map(str::to_owned).to_vec();
+        RandomProgram { language: "PTX", declarations, threads: threads.collect(), observed }
     }
 }
 
-/// The table of a random test, and its end: all registers and these variables are observed.
-fn random(
-    source: &mut TestText,
-    places: impl Iterator<Item = &'static str>,
-    columns: Vec<(Vec<String>, usize)>,
-    variables: &[&str],
-) {
-    let mut observed = Vec::new();
-    let mut table = Vec::new();
-    for (thread, (place, (mut cells, registers))) in places.zip(columns).enumerate() {
-        cells.insert(0, format!("P{thread}@{place}"));
-        table.push(cells);
-        observed.extend((0..registers).map(|register| format!("{thread}:r{register}")));
+impl fmt::Display for Sketch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.program().fmt(f)
     }
-    observed.extend(variables.iter().map(|&variable| variable.to_owned()));
-    source.columns(&table);
-    source.locations(observed);
-    source.end("exists (x=0 /\\ y=0)");
 }

@@ -109,6 +109,8 @@ impl EnumerationJob<'_, '_> {
             }
             let mut reported = false;
             for fsc in &fences {
+                self.account.step();
+                self.account.check()?;
                 let chosen = [rf.clone(), co.clone(), fr.clone(), fsc.clone()];
                 let nodes = self.model.eval(&mut Concrete::new(self.model, structure, chosen));
                 let kept = self.model.axioms.iter().all(|axiom| axiom.constraint.holds(&nodes));

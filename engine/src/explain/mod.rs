@@ -88,6 +88,7 @@ pub fn explain(
         memory: options.memory,
         verdict_only: false,
         portfolio: false,
+        work: None,
         until: None,
         blame: false,
         alternatives: &alternatives,

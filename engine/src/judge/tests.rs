@@ -35,6 +35,7 @@ fn task(model: &Model) -> Task<'_> {
         memory: MEMORY,
         verdict_only,
         portfolio: false,
+        work: None,
         until: None,
         blame,
         alternatives: &[],

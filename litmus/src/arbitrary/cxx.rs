@@ -9,7 +9,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::print::TestText;
+use super::{RandomProgram, RandomThread};
 
 /// A litmus test to be; displays as its text.
 #[derive(Clone, Debug)]
@@ -121,7 +121,7 @@ pub fn cxx(
     vec(thread, threads).prop_map(|threads| CxxTest { threads })
 }
 
-fn cells(ops: &[CxxOp]) -> (Vec<String>, usize) {
+fn cells(ops: &[CxxOp]) -> Vec<String> {
     let (mut cells, mut registers) = (Vec::new(), 0_usize);
     let mut open = 0;
     for op in ops {
@@ -172,16 +172,28 @@ fn cells(ops: &[CxxOp]) -> (Vec<String>, usize) {
     if open > 0 {
         cells.push("L:".to_owned());
     }
-    (cells, registers)
+    cells
+}
+
+impl CxxTest {
+    /// The test in pieces.
+    pub fn program(&self) -> RandomProgram {
+        let variables = ["x", "y", "z"];
+        let threads = self
+            .threads
+            .iter()
+            .map(|(place, ops)| RandomThread { placement: (*place).to_owned(), cells: cells(ops) });
+        RandomProgram {
+            language: "CXX",
+            declarations: variables.map(|name| format!("uint32_t {name}=0")).to_vec(),
+            threads: threads.collect(),
+            observed: variables.map(str::to_owned).to_vec(),
+        }
+    }
 }
 
 impl fmt::Display for CxxTest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns: Vec<_> = self.threads.iter().map(|(_, ops)| cells(ops)).collect();
-        let mut source = TestText::new("CXX", "random");
-        source.declare(["uint32_t x=0", "uint32_t y=0", "uint32_t z=0"]);
-        let places = self.threads.iter().map(|(placement, _)| *placement);
-        super::random(&mut source, places, columns, &["x", "y", "z"]);
-        source.fmt(f)
+        self.program().fmt(f)
     }
 }

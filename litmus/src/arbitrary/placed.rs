@@ -10,7 +10,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
-use crate::print::TestText;
+use super::{RandomProgram, RandomThread};
 
 /// What programs to make.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -314,8 +314,8 @@ pub fn placed(kind: ProgramKind) -> BoxedStrategy<PlacedTest> {
     (threads, homes).prop_map(|(threads, homes)| PlacedTest { threads, homes }).boxed()
 }
 
-/// The cells of one thread, and how many registers it uses.
-fn cells(ops: &[PlacedOp]) -> (Vec<String>, usize) {
+/// The cells of one thread.
+fn cells(ops: &[PlacedOp]) -> Vec<String> {
     let mut registers = 0;
     let mut fresh = || {
         registers += 1;
@@ -346,23 +346,30 @@ fn cells(ops: &[PlacedOp]) -> (Vec<String>, usize) {
         }
         PlacedOp::Line(_) | PlacedOp::Load(..) | PlacedOp::Store(..) | PlacedOp::Atomic(..) => true,
     };
-    let cells = ops.iter().filter(in_turn).map(cell).collect();
-    (cells, registers)
+    ops.iter().filter(in_turn).map(cell).collect()
 }
 
-impl fmt::Display for PlacedTest {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let columns = self.threads.iter().map(|(_, ops)| cells(ops)).collect();
+impl PlacedTest {
+    /// The test in pieces.
+    pub fn program(&self) -> RandomProgram {
         let [x, y, z] = self.homes;
-        let mut source = TestText::new("PTX", "random");
-        source.declare([
+        let declarations = vec![
             format!("uint32_t x=0{x}"),
             format!("uint32_t y=0{y}"),
             format!("uint32_t z=0{z}"),
             ".shared .u32 s=0".to_owned(),
-        ]);
-        let places = self.threads.iter().map(|(place, _)| *place);
-        super::random(&mut source, places, columns, &["x", "y", "z"]);
-        source.fmt(f)
+        ];
+        let threads = self
+            .threads
+            .iter()
+            .map(|(place, ops)| RandomThread { placement: (*place).to_owned(), cells: cells(ops) });
+        let observed = ["x", "y", "z"].map(str::to_owned).to_vec();
+        RandomProgram { language: "PTX", declarations, threads: threads.collect(), observed }
+    }
+}
+
+impl fmt::Display for PlacedTest {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.program().fmt(f)
     }
 }

@@ -143,6 +143,68 @@ impl LoweringTable {
     }
 }
 
+/// A piece of what an entry of a list gives: an instruction, or a suffix of one.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct EntryPiece {
+    /// The name of the list, without braces.
+    pub list: String,
+    /// The qualifiers of the entry, with dots between.
+    pub entry: String,
+    pub piece: String,
+}
+
+impl ListEntry {
+    /// The pieces of its columns.
+    fn pieces(&self) -> impl Iterator<Item = &str> {
+        let pieces = self.texts.iter().flat_map(|text| text.split(';'));
+        pieces.map(str::trim).filter(|piece| !piece.is_empty())
+    }
+}
+
+impl LoweringTable {
+    /// The pieces that order memory, of all entries: fences, invalidations and the scopes of accesses. Each once.
+    pub fn ordering_pieces(&self) -> Vec<EntryPiece> {
+        let orders = |piece: &&str| {
+            ["MEMBAR", "CCTL", ".STRONG"].iter().any(|start| piece.starts_with(start))
+        };
+        let mut all: Vec<EntryPiece> = Vec::new();
+        for list in &self.lists {
+            for entry in &list.entries {
+                let of = |piece: &str| EntryPiece {
+                    list: list.name.clone(),
+                    entry: entry.qualifiers.join("."),
+                    piece: piece.to_owned(),
+                };
+                all.extend(entry.pieces().filter(orders).map(of));
+            }
+        }
+        all.sort();
+        all.dedup();
+        all
+    }
+
+    /// A table that is weaker by such a piece, to test what judges tables.
+    pub fn without(&self, gone: &EntryPiece) -> LoweringTable {
+        let mut table = self.clone();
+        for list in &mut table.lists {
+            if list.name != gone.list {
+                continue;
+            }
+            for entry in &mut list.entries {
+                if entry.qualifiers.join(".") != gone.entry {
+                    continue;
+                }
+                for text in &mut entry.texts {
+                    let pieces = text.split(';').map(str::trim);
+                    let left: Vec<&str> = pieces.filter(|piece| *piece != gone.piece).collect();
+                    *text = left.join(" ; ");
+                }
+            }
+        }
+        table
+    }
+}
+
 /// An instruction that a row is for.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct Instance {

@@ -1,0 +1,164 @@
+//! Runs a campaign, saves it and prints what it found.
+
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use engine::exit::Exit;
+use engine::interrupt;
+use fuzz::campaign::{self, BLOCK, Campaign, CampaignPlan, CampaignState, MergedShards, ShardId};
+use fuzz::fault::PlantedFault;
+use fuzz::law::{FuzzSetting, LAWS, Law, named};
+use indicatif::ProgressBar;
+
+use super::args::{Fuzz, Merge};
+use super::report::{self, plural};
+use super::store;
+use crate::input::shown;
+
+/// The programs of the cases may be others in another version.
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+/// Cases of each law, where neither a number nor a time is given.
+const CASES: u64 = 10_000;
+
+/// How long a step between two looks at the clock should take.
+const STEP: Duration = Duration::from_millis(500);
+
+/// Checks laws. Disagreements determine the exit code.
+pub fn command(
+    command: &Fuzz,
+    progress: impl Fn(Option<u64>) -> ProgressBar,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    if command.list {
+        return list(out);
+    }
+    let start = Instant::now();
+    let laws: Vec<&'static Law> = if command.laws.is_empty() {
+        LAWS.iter().collect()
+    } else {
+        // In one order, each once.
+        LAWS.iter().filter(|law| command.laws.iter().any(|name| name == law.name)).collect()
+    };
+    let count = command.count.or(command.time.is_none().then_some(CASES));
+    let setting = FuzzSetting::new(command.plant.clone());
+    let plan =
+        CampaignPlan { version: VERSION, seed: command.seed, shard: command.shard.0, cases: count };
+    let mut campaign = Campaign::new(&setting, laws, &plan);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    campaign.jobs = command.jobs.map_or(cores, usize::from);
+    match resumed(command, &campaign.state) {
+        Ok(Some(state)) => campaign.state = state,
+        Ok(None) => {}
+        Err(why) => {
+            writeln!(err, "error: {why}")?;
+            return Ok(Exit::BadInput);
+        }
+    }
+    let bar = progress(campaign.state.length());
+    bar.set_position(campaign.state.done());
+    let mut blocks = campaign.jobs;
+    loop {
+        let begin = Instant::now();
+        let goes_on = campaign.advance(blocks);
+        if let Some(folder) = &command.out
+            && let Err(why) = store::save(folder, &campaign.state)
+        {
+            bar.finish_and_clear();
+            writeln!(err, "error: {why}")?;
+            return Ok(Exit::BadInput);
+        }
+        bar.set_position(campaign.state.done());
+        bar.set_message(message(&campaign.state));
+        if !goes_on || command.time.is_some_and(|time| start.elapsed() >= time) {
+            break;
+        }
+        // Fewer steps waste less of the time in which threads wait for the last one.
+        if begin.elapsed() < STEP {
+            blocks = blocks.saturating_mul(2);
+        } else if begin.elapsed() > 2 * STEP {
+            blocks = (blocks / 2).max(campaign.jobs);
+        }
+    }
+    bar.finish_and_clear();
+    let seconds = start.elapsed().as_secs_f64();
+    report::print(&campaign.state, command.out.as_deref(), seconds, command.format, out)?;
+    if interrupt::raised() {
+        writeln!(err, "interrupted: the result is that of the cases so far")?;
+    }
+    Ok(exit(&campaign.state))
+}
+
+/// What a progress bar says behind its blocks.
+fn message(state: &CampaignState) -> String {
+    let sum = |of: fn(&campaign::LawTally) -> u64| state.tallies.iter().map(of).sum::<u64>();
+    let skipped = sum(|tally| tally.cases) - sum(campaign::LawTally::compared);
+    let broken = plural(sum(|tally| tally.broken), "disagreement");
+    format!("{}, {skipped} skipped, {broken}", plural(sum(|tally| tally.cases), "case"))
+}
+
+/// The state to continue from, if the folder has one that belongs to this campaign.
+fn resumed(command: &Fuzz, new: &CampaignState) -> Result<Option<CampaignState>, String> {
+    let Some(folder) = &command.out else { return Ok(None) };
+    let Some(mut old) = store::load(folder)? else { return Ok(None) };
+    let shard = |of: ShardId| format!("{}/{}", of.index, of.of);
+    let differs = old.differs(new).or_else(|| {
+        let (one, other) = (shard(old.shard), shard(new.shard));
+        (one != other).then(|| format!("the shard is `{one}` in one and `{other}` in the other"))
+    });
+    if let Some(why) = differs {
+        return Err(format!("{} holds another campaign: {why}", shown(folder)));
+    }
+    old.blocks = new.blocks;
+    Ok(Some(old))
+}
+
+fn exit(state: &CampaignState) -> Exit {
+    let broken = state.tallies.iter().any(|tally| tally.broken > 0);
+    if broken { Exit::Disagreement } else { Exit::AsExpected }
+}
+
+/// Prints the laws and the faults.
+fn list(out: &mut dyn Write) -> io::Result<Exit> {
+    writeln!(out, "laws:")?;
+    for Law { name, statement, .. } in LAWS {
+        writeln!(out, "  {name}: {statement}")?;
+    }
+    writeln!(out, "faults:")?;
+    for fault in PlantedFault::all() {
+        writeln!(out, "  {fault}: {}", fault.text())?;
+    }
+    Ok(Exit::AsExpected)
+}
+
+/// Prints the sum of shards. Missing blocks and disagreements determine the exit code.
+pub fn merge(command: &Merge, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let load = |folder: &PathBuf| {
+        let none = || format!("{}: no campaign is saved there", shown(folder));
+        store::load(folder)?.ok_or_else(none)
+    };
+    let states: Result<Vec<CampaignState>, String> = command.folders.iter().map(load).collect();
+    let merged = states.and_then(|states| campaign::merge(&states));
+    let MergedShards { sum, missing } = match merged {
+        Ok(merged) => merged,
+        Err(why) => {
+            writeln!(err, "error: {why}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    if let Some(unknown) = sum.laws.iter().find(|law| named(law).is_none()) {
+        writeln!(err, "error: there is no law `{unknown}`")?;
+        return Ok(Exit::BadInput);
+    }
+    // Threads of several computers: only the time of all together is known.
+    let seconds = sum.tallies.iter().map(|tally| tally.seconds).sum();
+    report::print(&sum, None, seconds, command.format, out)?;
+    for (ShardId { index, of }, blocks) in &missing {
+        let what = blocks.map_or("all cases".to_owned(), |blocks| plural(blocks * BLOCK, "case"));
+        writeln!(err, "warning: shard {index}/{of} lacks {what}")?;
+    }
+    let exit = exit(&sum);
+    Ok(if missing.is_empty() { exit } else { exit.max(Exit::Undecided) })
+}

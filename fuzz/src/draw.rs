@@ -1,0 +1,93 @@
+//! The programs: sources of random ones, and the program of a case.
+
+use litmus::arbitrary::placed::{ProgramKind, placed};
+use litmus::arbitrary::{ProgramShape, RandomProgram, sketch};
+use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
+use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
+
+/// Two threads of up to three instructions.
+pub const SMALL: ProgramShape =
+    ProgramShape { threads: 2, length: 3, mixed_sizes: false, elsewhere: false, barriers: false };
+/// Two threads of up to four.
+pub const LONG: ProgramShape = ProgramShape { length: 4, ..SMALL };
+/// Three threads.
+pub const WIDE: ProgramShape = ProgramShape { threads: 3, ..SMALL };
+/// Vectors of 256 bits, and memory that is neither global nor written by all.
+pub const ELSEWHERE: ProgramShape = ProgramShape { elsewhere: true, ..SMALL };
+/// Accesses of several sizes to the same bytes.
+pub const MIXED: ProgramShape = ProgramShape { mixed_sizes: true, ..SMALL };
+/// Barriers with counts, votes, barriers of the cluster, threads of one warp, loops that wait.
+pub const BARRIERS: ProgramShape = ProgramShape { threads: 3, barriers: true, ..SMALL };
+
+/// Where random programs come from.
+#[derive(Clone, Copy, Debug)]
+pub enum ProgramSource {
+    /// Small and dense programs of all instructions.
+    Uniform(ProgramShape),
+    /// Programs with explicit placement: threads that share an SM, memory at home and elsewhere.
+    Placed(ProgramKind),
+}
+
+impl ProgramSource {
+    /// The strategy of proptest, which shrinks by the choices that were made. [`crate::shrink`] does it by the text.
+    pub fn strategy(self) -> BoxedStrategy<RandomProgram> {
+        match self {
+            ProgramSource::Uniform(shape) => {
+                sketch(shape).prop_map(|sketch| sketch.program()).boxed()
+            }
+            ProgramSource::Placed(kind) => placed(kind).prop_map(|test| test.program()).boxed(),
+        }
+    }
+}
+
+/// The programs of the cases of a seed, which take turns at the sources.
+pub struct Drawer {
+    seed: u64,
+    sources: Vec<BoxedStrategy<RandomProgram>>,
+}
+
+impl Drawer {
+    pub fn new(seed: u64, sources: &[ProgramSource]) -> Drawer {
+        Drawer { seed, sources: sources.iter().map(|source| source.strategy()).collect() }
+    }
+
+    /// The program of a case: always the same one.
+    pub fn program(&self, case: u64) -> RandomProgram {
+        let sources = self.sources.len() as u64;
+        let source = usize::try_from(case % sources).expect("there are few sources");
+        let mut bytes = [0; 32];
+        bytes[..8].copy_from_slice(&self.seed.to_le_bytes());
+        bytes[8..16].copy_from_slice(&case.to_le_bytes());
+        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+        let config = Config { failure_persistence: None, ..Config::default() };
+        let mut runner = TestRunner::new_with_rng(config, rng);
+        let tree = self.sources[source].new_tree(&mut runner);
+        tree.expect("the strategies reject nothing").current()
+    }
+}
+
+/// Numbers that look random: `SplitMix64`.
+#[derive(Clone, Debug)]
+pub struct Dice(u64);
+
+impl Dice {
+    pub fn new(seed: u64) -> Dice {
+        Dice(seed)
+    }
+
+    pub fn number(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut mixed = self.0;
+        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    pub fn below(&mut self, end: usize) -> usize {
+        usize::try_from(self.number() % end as u64).expect("it is below a usize")
+    }
+
+    pub fn pick<'a, T>(&mut self, of: &'a [T]) -> &'a T {
+        &of[self.below(of.len())]
+    }
+}

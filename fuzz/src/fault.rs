@@ -1,0 +1,83 @@
+//! Faults that are planted into one account, to test that the laws find them.
+
+use std::fmt;
+
+use engine::ENGINES;
+use machine::MachineRule;
+use model::ptx;
+use sass::lowering::{self, EntryPiece, FamilyTable};
+
+/// What one account lacks.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum PlantedFault {
+    /// An engine, by its name, without an axiom.
+    Axiom { engine: &'static str, axiom: String },
+    /// The machine without a rule.
+    Rule(MachineRule),
+    /// The lowering table of `sm_90` without a piece that orders memory.
+    Table(EntryPiece),
+}
+
+/// The table of `sm_90`.
+fn hopper() -> &'static FamilyTable {
+    let families = lowering::families().iter();
+    families.rev().find(|family| family.name == "hopper").expect("the family has a table")
+}
+
+impl PlantedFault {
+    /// All faults: each axiom off in each engine, each rule of the machine off, each piece of the table gone.
+    ///
+    /// Some cannot be found, as they change no outcome: `docs/redundant.md` lists the redundant axioms.
+    pub fn all() -> Vec<PlantedFault> {
+        let mut all = Vec::new();
+        for engine in ENGINES {
+            let axioms = ptx::model().axioms.into_iter();
+            all.extend(
+                axioms.map(|of| PlantedFault::Axiom { engine: engine.name(), axiom: of.name }),
+            );
+        }
+        all.extend(MachineRule::ALL.map(PlantedFault::Rule));
+        all.extend(hopper().table.ordering_pieces().into_iter().map(PlantedFault::Table));
+        all
+    }
+
+    /// The fault with this name.
+    pub fn of(name: &str) -> Option<PlantedFault> {
+        PlantedFault::all().into_iter().find(|fault| fault.to_string() == name)
+    }
+
+    /// What the account lacks, in words.
+    pub fn text(&self) -> String {
+        match self {
+            PlantedFault::Axiom { engine, axiom } => {
+                format!("the engine `{engine}` without the axiom {axiom}")
+            }
+            PlantedFault::Rule(rule) => {
+                format!("the machine without its rule {}: {}", rule.name(), rule.text())
+            }
+            PlantedFault::Table(EntryPiece { list, entry, piece }) => {
+                format!("the table of sm_90 without `{piece}` at `{entry}` of {{{list}}}")
+            }
+        }
+    }
+
+    /// The table with the fault, if it is one of the table.
+    pub(crate) fn table(&self) -> Option<lowering::LoweringTable> {
+        match self {
+            PlantedFault::Table(piece) => Some(hopper().table.without(piece)),
+            PlantedFault::Axiom { .. } | PlantedFault::Rule(_) => None,
+        }
+    }
+}
+
+impl fmt::Display for PlantedFault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            PlantedFault::Axiom { engine, axiom } => write!(f, "{engine}-without-{axiom}"),
+            PlantedFault::Rule(rule) => write!(f, "machine-without-{}", rule.name()),
+            PlantedFault::Table(EntryPiece { list, entry, piece }) => {
+                write!(f, "table-without-{piece}-at-{list}-{entry}")
+            }
+        }
+    }
+}

@@ -1,0 +1,149 @@
+//! Laws of the engines: they agree with each other and with references that do less at once.
+
+use engine::{ENGINES, Engine, Limits};
+use litmus::arbitrary::ProgramShape;
+use litmus::arbitrary::placed::ProgramKind;
+use model::given::Chosen;
+use model::rel::{Axiom, Constraint, Model, Node, NodeId};
+
+use super::{CaseEnd, Disagreement, FuzzSetting, Law, LawCase, same};
+use crate::answer::{EngineAnswer, ask, naive, of_registers};
+use crate::draw::{BARRIERS, ELSEWHERE, LONG, MIXED, ProgramSource, SMALL, WIDE};
+
+pub(super) const AGREE: Law = Law {
+    name: "engines",
+    statement: "every engine has the same outcomes",
+    sources: &[
+        ProgramSource::Uniform(SMALL),
+        ProgramSource::Uniform(LONG),
+        ProgramSource::Uniform(WIDE),
+        ProgramSource::Uniform(MIXED),
+        ProgramSource::Uniform(ELSEWHERE),
+        ProgramSource::Uniform(BARRIERS),
+        ProgramSource::Placed(ProgramKind::Chain),
+        ProgramSource::Placed(ProgramKind::Ring),
+    ],
+    check: agree,
+};
+
+pub(super) const NAIVE: Law = Law {
+    name: "naive",
+    statement: "the engine `enumerate` has the outcomes of the candidates that no axiom forbids, tried one by one",
+    sources: &[
+        ProgramSource::Uniform(ProgramShape { length: 2, ..SMALL }),
+        ProgramSource::Uniform(ProgramShape { length: 2, ..MIXED }),
+        ProgramSource::Uniform(ProgramShape { length: 2, ..BARRIERS }),
+        ProgramSource::Placed(ProgramKind::Small),
+        ProgramSource::Placed(ProgramKind::Ring),
+    ],
+    check: naively,
+};
+
+pub(super) const COHERENCE: Law = Law {
+    name: "coherence",
+    statement: "the least coherence order gives the outcomes that all coherence orders give",
+    sources: &[
+        ProgramSource::Uniform(SMALL),
+        ProgramSource::Uniform(ProgramShape { length: 2, ..WIDE }),
+        ProgramSource::Uniform(ProgramShape { length: 2, ..MIXED }),
+    ],
+    check: coherence,
+};
+
+pub(super) const REDUNDANT: Law = Law {
+    name: "redundant",
+    statement: "no redundant axiom changes an outcome",
+    sources: &[
+        ProgramSource::Uniform(SMALL),
+        ProgramSource::Uniform(WIDE),
+        ProgramSource::Uniform(MIXED),
+    ],
+    check: redundant,
+};
+
+/// The engine with this index and its model.
+fn engine(setting: &FuzzSetting, index: usize) -> (&'static dyn Engine, &Model) {
+    (ENGINES[index], &setting.models[index])
+}
+
+fn agree(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    if ENGINES.len() < 2 {
+        return Err(CaseEnd::Skipped("this build has one engine"));
+    }
+    if ENGINES.iter().any(|engine| engine.missing().is_some()) {
+        return Err(CaseEnd::Skipped("libz3 could not be loaded"));
+    }
+    let mut answers: Vec<(&str, EngineAnswer)> = Vec::new();
+    for index in 0..ENGINES.len() {
+        let (engine, model) = engine(setting, index);
+        let answer = ask(engine, model, &case.test.program, &setting.limits())?;
+        answers.push((engine.name(), answer));
+    }
+    let (first, rest) = answers.split_first().expect("there are engines");
+    rest.iter().try_for_each(|other| same(case.test, (first.0, &first.1), (other.0, &other.1)))
+}
+
+fn naively(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    let (engine, model) = engine(setting, 0);
+    let test = of_registers(case.test);
+    let answer = match ask(engine, model, &test.program, &setting.limits())? {
+        EngineAnswer::Undefined => return Err(CaseEnd::Skipped("the program is undefined")),
+        EngineAnswer::Stuck => EngineAnswer::Outcomes([].into()),
+        outcomes @ EngineAnswer::Outcomes(_) => outcomes,
+    };
+    let limits = Limits { work: None, ..setting.limits() };
+    let Some(outcomes) = naive(&test, &setting.model, setting.candidates, &limits)? else {
+        return Err(CaseEnd::Skipped("too many candidates"));
+    };
+    let naive = EngineAnswer::Outcomes(outcomes);
+    same(&test, (engine.name(), &answer), ("naive", &naive)).map_err(|end| match end {
+        // The file observes memory, too, so it has no condition.
+        CaseEnd::Broken(broken) => {
+            CaseEnd::Broken(Box::new(Disagreement { outcome: None, ..*broken }))
+        }
+        skipped @ CaseEnd::Skipped(_) => skipped,
+    })
+}
+
+/// A model with an axiom that says nothing, in a form that does not grow with rf: it sends the engine the long way.
+pub(super) fn with_every_order(model: &Model) -> Model {
+    let mut long = model.clone();
+    let rf = long.nodes.iter().position(|node| *node == Node::Chosen(Chosen::Rf));
+    let id = |index: usize| NodeId(u16::try_from(index).expect("a model has few nodes"));
+    let rf = id(rf.expect("the model speaks of rf"));
+    let nothing = id(long.nodes.len());
+    long.nodes.push(Node::Minus(rf, rf));
+    let constraint = Constraint::Empty(nothing);
+    long.axioms.push(Axiom { name: "Nothing".to_owned(), section: None, constraint });
+    long
+}
+
+fn coherence(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    let (engine, model) = engine(setting, 0);
+    let program = &case.test.program;
+    let least = ask(engine, model, program, &setting.limits())?;
+    // One order takes much longer than one step of the search for the least.
+    let limits = Limits { work: Some(setting.work / 10), ..setting.limits() };
+    let every = ask(engine, &setting.every_order, program, &limits)?;
+    same(case.test, ("least", &least), ("every", &every))
+}
+
+/// The axioms that `docs/redundant.md` lists.
+pub(super) const REDUNDANT_AXIOMS: [&str; 5] = [
+    "Fence-SC",
+    "Single-Copy-Atomicity",
+    "Mixed-Size-Single-Copy",
+    "Mixed-Size-Atomicity",
+    "Mixed-Size-Order",
+];
+
+fn redundant(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    let (engine, model) = engine(setting, 0);
+    let program = &case.test.program;
+    let with = ask(engine, model, program, &setting.limits())?;
+    let turn = usize::try_from(case.choice % REDUNDANT_AXIOMS.len() as u64).unwrap_or(0);
+    let mut weaker = setting.model.clone();
+    weaker.axioms.retain(|axiom| axiom.name != REDUNDANT_AXIOMS[turn]);
+    let without = ask(engine, &weaker, program, &setting.limits())?;
+    same(case.test, ("with", &with), (REDUNDANT_AXIOMS[turn], &without))
+}

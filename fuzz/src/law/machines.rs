@@ -1,0 +1,168 @@
+//! Laws of the machine: it does only what the axioms allow, and what a search leaves out changes no outcome.
+
+use std::fmt::Write;
+
+use explore::inclusion::{Inclusion, compare};
+use explore::{ExploreLimits, explore};
+use litmus::Test;
+use litmus::arbitrary::placed::ProgramKind;
+use machine::{Home, Options, Reduce};
+
+use super::{CaseEnd, Disagreement, FuzzSetting, Law, LawCase, judged};
+use crate::draw::{ELSEWHERE, LONG, MIXED, ProgramSource, SMALL, WIDE};
+
+pub(super) const INCLUSION: Law = Law {
+    name: "machine",
+    statement: "the axioms allow every outcome of the machine, with the lowering tables",
+    sources: &[
+        ProgramSource::Placed(ProgramKind::Chain),
+        ProgramSource::Placed(ProgramKind::Small),
+        ProgramSource::Placed(ProgramKind::Ring),
+        ProgramSource::Placed(ProgramKind::Mixed),
+        ProgramSource::Placed(ProgramKind::Old),
+        ProgramSource::Uniform(SMALL),
+        ProgramSource::Uniform(WIDE),
+        ProgramSource::Uniform(ELSEWHERE),
+        ProgramSource::Uniform(MIXED),
+    ],
+    check: inclusion,
+};
+
+pub(super) const REDUCTIONS: Law = Law {
+    name: "reductions",
+    statement: "the reductions of the machine's search lose no outcome",
+    sources: &[
+        ProgramSource::Placed(ProgramKind::Chain),
+        ProgramSource::Placed(ProgramKind::Small),
+        ProgramSource::Placed(ProgramKind::Ring),
+        ProgramSource::Placed(ProgramKind::Old),
+        ProgramSource::Uniform(SMALL),
+        ProgramSource::Uniform(LONG),
+        ProgramSource::Uniform(WIDE),
+        ProgramSource::Uniform(ELSEWHERE),
+        ProgramSource::Uniform(MIXED),
+    ],
+    check: reductions,
+};
+
+/// Machines of different choices; programs take them in turn.
+const MACHINES: [Options; 8] = {
+    let default = Options::DEFAULT;
+    [
+        default,
+        Options { lazy_all: true, ..default },
+        Options { store_buffers: true, ..default },
+        Options { copies: true, home: Some(Home::Host), ..default },
+        Options { forward_sys: true, home: Some(Home::Gpu(1)), ..default },
+        Options { one_sm: true, lazy_all: true, ..default },
+        Options { warm: false, weak_pass: false, ..default },
+        Options { store_buffers: true, lazy_all: true, copies: true, forward_sys: true, ..default },
+    ]
+};
+
+/// One target of each family; most cases are of the newest but one.
+const TARGETS: [u16; 8] = [90, 50, 90, 70, 90, 80, 90, 100];
+
+/// What a choice means: the target and the options of the machine.
+fn chosen(setting: &FuzzSetting, test: &Test, choice: u64) -> (u16, Options) {
+    let at = |number: u64| usize::try_from(number % 8).unwrap_or(0);
+    let (sm, options) = (TARGETS[at(choice)], MACHINES[at(choice / 8)]);
+    // Reading R51 is not of sm_50: its membar.cta is no instruction, and drains nothing.
+    let sm = if options.store_buffers && sm == 50 { 90 } else { sm };
+    // A family without an instruction of the program says nothing.
+    let lowers = setting.lowering(sm).program(&test.program).is_ok();
+    (if lowers { sm } else { 90 }, options)
+}
+
+/// The options of `causeway explore` that give this machine.
+fn command(sm: u16, options: Options) -> String {
+    let mut text = format!("causeway explore --check --arch sm_{sm}");
+    let flags = [
+        (options.one_sm, " --one-sm"),
+        (options.store_buffers, " --store-buffers"),
+        (options.lazy_all, " --lazy-all"),
+        (!options.weak_pass, " --in-order-weak"),
+        (options.copies, " --copies"),
+        (options.forward_sys, " --forward all"),
+        (!options.warm, " --cold"),
+    ];
+    for (_, flag) in flags.into_iter().filter(|(given, _)| *given) {
+        text.push_str(flag);
+    }
+    match options.reduce {
+        Reduce::All => {}
+        Reduce::Por => text.push_str(" --reduce por"),
+        Reduce::Sleep => text.push_str(" --reduce sleep"),
+        Reduce::None => text.push_str(" --reduce none"),
+    }
+    match options.home {
+        Some(Home::Host) => text.push_str(" --home host"),
+        Some(Home::Gpu(gpu)) => write!(text, " --home {gpu}").expect("strings can be written"),
+        None => {}
+    }
+    if let Some(rule) = options.without {
+        write!(text, " --without {}", rule.name()).expect("strings can be written");
+    }
+    text
+}
+
+fn inclusion(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    let (sm, options) = chosen(setting, case.test, case.choice);
+    let options = Options { without: setting.without(), ..options };
+    let judged = judged(setting, case.test);
+    let limits = ExploreLimits::states(setting.states);
+    match compare(case.test, &judged, setting.lowering(sm), options, limits).0 {
+        Inclusion::Included { .. } => Ok(()),
+        Inclusion::Undefined(_) => Err(CaseEnd::Skipped("the program is undefined")),
+        Inclusion::Unsupported(_) => Err(CaseEnd::Skipped("the axioms do not cover the program")),
+        Inclusion::Refused(_) => Err(CaseEnd::Skipped("the family lacks an instruction")),
+        Inclusion::Stuck { .. } => Err(CaseEnd::Skipped("no run of the machine finishes")),
+        Inclusion::Limited(_) => Err(CaseEnd::Skipped("a limit was reached")),
+        Inclusion::Extra(extra) => {
+            let shown = case.test.display_outcome(&extra[0].0);
+            Err(CaseEnd::Broken(Box::new(Disagreement {
+                what: format!(
+                    "on sm_{sm} the machine has an outcome that the axioms forbid: {shown}"
+                ),
+                outcome: Some(extra[0].0.clone()),
+                replay: command(sm, options),
+            })))
+        }
+    }
+}
+
+fn reductions(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    let (sm, options) = chosen(setting, case.test, case.choice);
+    let (program, limits) = (&case.test.program, ExploreLimits::states(setting.states));
+    let found = |reduce: Reduce| {
+        let without = setting.without().filter(|_| reduce != Reduce::None);
+        let options = Options { reduce, without, ..options };
+        explore(program, setting.lowering(sm), options, limits)
+            .map_err(|_| CaseEnd::Skipped("the family lacks an instruction"))
+    };
+    let all = found(Reduce::None)?;
+    if all.limit.is_some() {
+        return Err(CaseEnd::Skipped("a limit was reached"));
+    }
+    for reduce in [Reduce::Sleep, Reduce::Por, Reduce::All] {
+        let fewer = found(reduce)?;
+        if reduce == Reduce::Sleep && fewer.states != all.states {
+            let (all, fewer) = (all.states, fewer.states);
+            return Err(CaseEnd::Broken(Box::new(Disagreement {
+                what: format!("on sm_{sm} {all} states, and {fewer} with sleep sets"),
+                outcome: None,
+                replay: command(sm, Options { reduce, ..options }),
+            })));
+        }
+        if !all.outcomes.keys().eq(fewer.outcomes.keys()) {
+            let lost = all.outcomes.keys().find(|outcome| !fewer.outcomes.contains_key(*outcome));
+            let text = lost.map_or(String::new(), |lost| case.test.display_outcome(lost));
+            return Err(CaseEnd::Broken(Box::new(Disagreement {
+                what: format!("on sm_{sm} the reduction {reduce:?} loses {text}"),
+                outcome: lost.cloned(),
+                replay: command(sm, Options { reduce, ..options }),
+            })));
+        }
+    }
+    Ok(())
+}

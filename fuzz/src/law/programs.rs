@@ -1,0 +1,151 @@
+//! Laws of changed programs: what is stronger allows less, and what is only written otherwise allows the same.
+
+use std::collections::BTreeSet;
+
+use engine::ENGINES;
+use litmus::{Test, print};
+use model::program::{Observed, ThreadId};
+use model::strength::{KnownForms, Strength};
+use model::value::Value;
+
+use super::{CaseEnd, FuzzSetting, Law, LawCase, same};
+use crate::answer::{EngineAnswer, ask};
+use crate::draw::{BARRIERS, ELSEWHERE, MIXED, ProgramSource, SMALL, WIDE};
+
+pub(super) const STRENGTHENING: Law = Law {
+    name: "strengthening",
+    statement: "a stronger order or a wider scope of an instruction adds no outcome",
+    sources: &[ProgramSource::Uniform(SMALL), ProgramSource::Uniform(WIDE)],
+    check: strengthening,
+};
+
+pub(super) const THREADS: Law = Law {
+    name: "threads",
+    statement: "the order in which threads are written changes no outcome",
+    sources: &[
+        ProgramSource::Uniform(SMALL),
+        ProgramSource::Uniform(WIDE),
+        ProgramSource::Uniform(MIXED),
+        ProgramSource::Uniform(ELSEWHERE),
+    ],
+    check: threads,
+};
+
+pub(super) const PRINTING: Law = Law {
+    name: "printing",
+    statement: "a printed test reads back as the same test",
+    sources: &[
+        ProgramSource::Uniform(MIXED),
+        ProgramSource::Uniform(ELSEWHERE),
+        ProgramSource::Uniform(BARRIERS),
+    ],
+    check: printing,
+};
+
+/// The test with one instruction in a next stronger form, for each of them.
+fn strengthened(test: &Test) -> Vec<(Strength, Test)> {
+    let forms = KnownForms { clusters: true, one_way_fences: true, weak: true };
+    let mut all = Vec::new();
+    for (thread, of) in test.program.threads.iter().enumerate() {
+        for (at, line) in of.lines.iter().enumerate() {
+            let Some(now) = Strength::of(&line.instruction) else { continue };
+            for stronger in now.stronger(forms) {
+                let mut changed = test.clone();
+                let instruction = stronger.applied(&line.instruction).expect("it has the kind");
+                changed.program.threads[thread].lines[at].instruction = instruction;
+                all.push((stronger, changed));
+            }
+        }
+    }
+    all
+}
+
+fn strengthening(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    let (model, limits) = (&setting.models[0], setting.limits());
+    let before = match ask(ENGINES[0], &setting.model, &case.test.program, &limits)? {
+        EngineAnswer::Outcomes(before) => before,
+        EngineAnswer::Undefined => return Err(CaseEnd::Skipped("the program is undefined")),
+        EngineAnswer::Stuck => return Err(CaseEnd::Skipped("no execution finishes")),
+    };
+    for (stronger, changed) in strengthened(case.test) {
+        let after = match ask(ENGINES[0], model, &changed.program, &limits)? {
+            EngineAnswer::Outcomes(after) => after,
+            EngineAnswer::Undefined | EngineAnswer::Stuck => {
+                return Err(CaseEnd::broken(format!("no outcomes with {stronger:?}")));
+            }
+        };
+        if let Some(new) = after.difference(&before).next() {
+            let new = changed.display_outcome(new);
+            return Err(CaseEnd::broken(format!("{stronger:?} adds {new}")));
+        }
+    }
+    Ok(())
+}
+
+fn threads(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    let (model, limits) = (&setting.models[0], setting.limits());
+    let text = case.program.reversed().to_string();
+    let mirror = litmus::parse("reversed", text.as_bytes())
+        .map_err(|_| CaseEnd::broken("the reversed program does not parse"))?;
+    let (here, there) = (
+        ask(ENGINES[0], model, &case.test.program, &limits)?,
+        ask(ENGINES[0], &setting.model, &mirror.program, &limits)?,
+    );
+    let EngineAnswer::Outcomes(there) = there else {
+        return same(case.test, ("as written", &here), ("reversed", &there));
+    };
+    let last = case.program.threads.len() - 1;
+    let twin = |observed: &Observed| match *observed {
+        Observed::Register { thread, register } => {
+            let other = ThreadId(u8::try_from(last).expect("few threads") - thread.0);
+            Observed::Register { thread: other, register }
+        }
+        memory @ Observed::Memory { .. } => memory,
+    };
+    let place: Option<Vec<usize>> = case
+        .test
+        .program
+        .observed
+        .iter()
+        .map(|observed| mirror.program.observed.iter().position(|other| *other == twin(observed)))
+        .collect();
+    let Some(place) = place else {
+        return Err(CaseEnd::broken("the reversed program observes other registers"));
+    };
+    let renamed: BTreeSet<Vec<Value>> =
+        there.iter().map(|values| place.iter().map(|&at| values[at]).collect()).collect();
+    same(case.test, ("as written", &here), ("reversed", &EngineAnswer::Outcomes(renamed)))
+}
+
+fn printing(_: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    let printed = print::print(case.test);
+    let again = litmus::parse("printed", printed.as_bytes()).map_err(|errors| {
+        let first = errors.first().map_or(String::new(), ToString::to_string);
+        CaseEnd::broken(format!("the printed test does not parse: {first}"))
+    })?;
+    if case.test.is_same(&again) {
+        Ok(())
+    } else {
+        Err(CaseEnd::broken("the printed test is another one"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::Drawer;
+
+    /// The name of a test ends with its line.
+    #[test]
+    fn what_is_printed_wrongly_breaks_the_law() {
+        let program = Drawer::new(1, PRINTING.sources).program(0);
+        let source = program.to_string();
+        let mut test = litmus::parse("random", source.as_bytes()).expect("it parses");
+        let setting = FuzzSetting::default();
+        let check =
+            |test: &Test| printing(&setting, &LawCase { program: &program, test, choice: 0 });
+        assert_eq!(check(&test), Ok(()));
+        test.name = "two\nlines".to_owned();
+        assert!(matches!(check(&test), Err(CaseEnd::Broken(_))));
+    }
+}

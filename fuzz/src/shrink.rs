@@ -1,0 +1,269 @@
+//! Makes a program that breaks a law small: instructions, threads and declarations are removed, and what is left is
+//! made simpler, as long as the law stays broken.
+
+use litmus::arbitrary::RandomProgram;
+
+/// How many smaller programs are tried, at most.
+const TRIED: usize = 3_000;
+
+/// The smallest program that is found for which `fails` still holds.
+///
+/// Programs that do not parse are not asked about. The result depends only on the arguments.
+pub fn shrink(
+    program: &RandomProgram,
+    fails: &mut dyn FnMut(&RandomProgram) -> bool,
+) -> RandomProgram {
+    let mut least = program.clone();
+    let mut tried = 0;
+    'smaller: loop {
+        for candidate in candidates(&least) {
+            if tried == TRIED {
+                return least;
+            }
+            if candidate == least
+                || litmus::parse("smaller", candidate.to_string().as_bytes()).is_err()
+            {
+                continue;
+            }
+            tried += 1;
+            if fails(&candidate) {
+                least = candidate;
+                continue 'smaller;
+            }
+        }
+        return least;
+    }
+}
+
+/// Smaller programs, the smallest first. Each step goes down, so that no program comes twice.
+fn candidates(program: &RandomProgram) -> Vec<RandomProgram> {
+    let mut all = Vec::new();
+    if program.threads.len() > 1 {
+        all.extend((0..program.threads.len()).map(|thread| program.without_thread(thread)));
+    }
+    removals(program, &mut all);
+    for (thread, of) in program.threads.iter().enumerate() {
+        for (at, cell) in of.cells.iter().enumerate() {
+            let inlined = inlined(&of.cells, at).into_iter();
+            all.extend(inlined.map(|cells| with_cells(program, thread, cells)));
+            for simple in simpler(cell) {
+                let mut cells = of.cells.clone();
+                cells[at] = simple;
+                all.push(with_cells(program, thread, cells));
+            }
+        }
+    }
+    everywhere(program, &mut all);
+    for gone in 0..program.observed.len() {
+        let mut less = program.clone();
+        less.observed.remove(gone);
+        all.push(less);
+    }
+    for gone in 0..program.declarations.len() {
+        let mut less = program.clone();
+        less.declarations.remove(gone);
+        all.push(less);
+    }
+    pairs(program, &mut all);
+    all
+}
+
+fn with_cells(program: &RandomProgram, thread: usize, cells: Vec<String>) -> RandomProgram {
+    let mut changed = program.clone();
+    changed.threads[thread].cells = cells;
+    changed
+}
+
+/// Without some cells of one thread that follow each other: many first.
+fn removals(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
+    let longest = program.threads.iter().map(|thread| thread.cells.len()).max().unwrap_or(0);
+    for length in (1..=longest).rev() {
+        for (thread, of) in program.threads.iter().enumerate() {
+            for first in 0..(of.cells.len() + 1).saturating_sub(length) {
+                let mut cells = of.cells.clone();
+                cells.drain(first..first + length);
+                all.push(with_cells(program, thread, cells));
+            }
+        }
+    }
+}
+
+/// Without two cells anywhere, which may need each other.
+fn pairs(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
+    let places: Vec<(usize, usize)> = program
+        .threads
+        .iter()
+        .enumerate()
+        .flat_map(|(thread, of)| (0..of.cells.len()).map(move |at| (thread, at)))
+        .collect();
+    for (index, &(thread, at)) in places.iter().enumerate() {
+        for &(other, behind) in &places[index + 1..] {
+            let mut less = program.clone();
+            less.threads[other].cells.remove(behind);
+            less.threads[thread].cells.remove(at);
+            all.push(less);
+        }
+    }
+}
+
+/// Without a cell that computes a register from another, which stands for it behind.
+fn inlined(cells: &[String], at: usize) -> Option<Vec<String>> {
+    let (opcode, operands) = cells[at].split_once(' ')?;
+    if !(opcode.starts_with("add.") || opcode.starts_with("mov.")) {
+        return None;
+    }
+    let mut operands = operands.split(", ");
+    let (result, source) = (operands.next()?, operands.next()?);
+    let mut left = cells.to_vec();
+    left.remove(at);
+    for cell in &mut left[at..] {
+        *cell = replaced(cell, result, source);
+    }
+    Some(left)
+}
+
+/// The text with one word in the place of another.
+fn replaced(text: &str, word: &str, other: &str) -> String {
+    let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let mut out = String::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
+        let (one, behind) = rest.split_at(end);
+        out.push_str(if one == word { other } else { one });
+        let end = behind.find(is_word).unwrap_or(behind.len());
+        let (signs, behind) = behind.split_at(end);
+        out.push_str(signs);
+        rest = behind;
+    }
+    out
+}
+
+/// Orders and what is next below each.
+const WEAKER: [(&str, &[&str]); 9] = [
+    (".acq_rel.", &[".relaxed.", ".acquire.", ".release."]),
+    (".acquire.", &[".relaxed."]),
+    (".release.", &[".relaxed."]),
+    (".sc.", &[".acq_rel."]),
+    (".volatile.", &[".weak."]),
+    (".relaxed.cta.", &[".weak."]),
+    (".relaxed.cluster.", &[".weak."]),
+    (".relaxed.gpu.", &[".weak."]),
+    (".relaxed.sys.", &[".weak."]),
+];
+
+/// Simpler instructions in the place of one.
+fn simpler(cell: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    if let Some((_, rest)) = cell.split_once(": ") {
+        all.push(rest.to_owned());
+    }
+    if let Some(rest) = cell.strip_prefix('@') {
+        all.extend(rest.split_once(' ').map(|(_, bare)| bare.to_owned()));
+    }
+    // A load or a store in the place of an atomic.
+    let (opcode, operands) = cell.split_once(' ').unwrap_or((cell, ""));
+    let parts: Vec<&str> = opcode.split('.').collect();
+    if let (["atom", order, scope, ..], Some(ty)) = (&parts[..], parts.last()) {
+        let operands: Vec<&str> = operands.split(", ").collect();
+        if let [register, address, value, ..] = operands[..] {
+            let load =
+                if *order == "acquire" || *order == "acq_rel" { "acquire" } else { "relaxed" };
+            let store =
+                if *order == "release" || *order == "acq_rel" { "release" } else { "relaxed" };
+            all.push(format!("ld.{load}.{scope}.{ty} {register}, {address}"));
+            all.push(format!("st.{store}.{scope}.{ty} {address}, {value}"));
+        }
+    }
+    if let Some(rest) = cell.strip_prefix("red.") {
+        all.push(format!("st.{}", rest.replacen(".add", "", 1)));
+    }
+    for (order, weaker) in WEAKER {
+        all.extend(
+            weaker
+                .iter()
+                .filter(|_| cell.contains(order))
+                .map(|weak| cell.replacen(order, weak, 1)),
+        );
+    }
+    // An offset, and a value.
+    if let Some((before, rest)) = cell.split_once('+')
+        && let Some((_, behind)) = rest.split_once(']')
+    {
+        all.push(format!("{before}]{behind}"));
+    }
+    if let Some((before, value)) = cell.rsplit_once(", ")
+        && value.parse::<u64>().is_ok_and(|value| value > 1)
+    {
+        all.push(format!("{before}, 1"));
+    }
+    all
+}
+
+/// What is changed in the whole program: one scope, fewer variables, fewer places.
+fn everywhere(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
+    let mut map = |change: &dyn Fn(&str) -> String| {
+        let mut changed = program.clone();
+        for cell in changed.threads.iter_mut().flat_map(|thread| &mut thread.cells) {
+            *cell = change(cell);
+        }
+        all.push(changed);
+    };
+    for scope in [".sys", ".cluster", ".cta"] {
+        map(&|cell| {
+            if cell.starts_with("bar") { cell.to_owned() } else { cell.replace(scope, ".gpu") }
+        });
+    }
+    for (one, other) in [("z", "x"), ("z", "y"), ("y", "x")] {
+        map(&|cell| replaced(cell, one, other));
+    }
+    for thread in 0..program.threads.len() {
+        let mut changed = program.clone();
+        let placement = &mut changed.threads[thread].placement;
+        if let Some((before, _)) = placement.split_once(",sm ") {
+            *placement = before.to_owned();
+            all.push(changed);
+        }
+    }
+    for (at, declaration) in program.declarations.iter().enumerate() {
+        if let Some((before, _)) = declaration.split_once(" @home") {
+            let mut changed = program.clone();
+            before.clone_into(&mut changed.declarations[at]);
+            all.push(changed);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::draw::{BARRIERS, Drawer, ELSEWHERE, LONG, MIXED, ProgramSource};
+    use litmus::arbitrary::placed::ProgramKind;
+
+    /// What is shrunk by a property of the text has that property and little else.
+    #[test]
+    fn what_is_left_is_what_fails() {
+        let sources = [LONG, MIXED, ELSEWHERE, BARRIERS].map(ProgramSource::Uniform);
+        let placed = ProgramKind::ALL.map(ProgramSource::Placed);
+        let drawer = Drawer::new(3, &[&sources[..], &placed[..]].concat());
+        let mut shrunk = 0;
+        for case in 0..200 {
+            let program = drawer.program(case);
+            let mut fails = |of: &RandomProgram| {
+                let text = of.to_string();
+                text.contains("ld.") && text.contains("st.")
+            };
+            if fails(&program) {
+                let least = shrink(&program, &mut fails);
+                assert!(fails(&least) && least.instructions() == 2, "{program}\n{least}");
+                shrunk += 1;
+            }
+        }
+        assert!(shrunk > 100, "{shrunk}");
+    }
+
+    #[test]
+    fn words_are_replaced_whole() {
+        assert_eq!(replaced("st.weak.b32 [t], t", "t", "r0"), "st.weak.b32 [r0], r0");
+    }
+}

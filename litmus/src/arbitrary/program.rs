@@ -1,0 +1,95 @@
+//! A random test in pieces: declarations, and for each thread its placement and instructions.
+//!
+//! The pieces are text, so that what shrinks a test can remove and replace them without knowing how it was drawn.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::print::TestText;
+
+/// A litmus test; displays as its text. All of its registers, and these variables, are observed.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RandomProgram {
+    /// The word that the first line begins with: `PTX` or `CXX`.
+    pub language: &'static str,
+    /// Entries of the initial state, without `;`.
+    pub declarations: Vec<String>,
+    pub threads: Vec<RandomThread>,
+    /// The variables that an outcome consists of, after the registers.
+    pub observed: Vec<String>,
+}
+
+/// A column of the table.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RandomThread {
+    /// `cta 0,cluster 0,gpu 0`.
+    pub placement: String,
+    /// Each with its label and its guard.
+    pub cells: Vec<String>,
+}
+
+/// The registers of data that a cell names: `r` with a number.
+fn registers(cell: &str) -> impl Iterator<Item = usize> {
+    let words = cell.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+    words.filter_map(|word| word.strip_prefix('r')?.parse().ok())
+}
+
+impl RandomProgram {
+    /// How many instructions it has, with those that compute.
+    pub fn instructions(&self) -> usize {
+        self.threads.iter().map(|thread| thread.cells.len()).sum()
+    }
+
+    /// Without a thread: the threads behind it, and what is declared for them, have other numbers.
+    pub fn without_thread(&self, gone: usize) -> RandomProgram {
+        let mut order: Vec<usize> = (0..self.threads.len()).collect();
+        order.remove(gone);
+        self.reordered(&order)
+    }
+
+    /// With its threads in the opposite order.
+    pub fn reversed(&self) -> RandomProgram {
+        let order: Vec<usize> = (0..self.threads.len()).rev().collect();
+        self.reordered(&order)
+    }
+
+    /// With these threads, by their numbers, and nothing that is declared for another.
+    fn reordered(&self, order: &[usize]) -> RandomProgram {
+        let renamed = |entry: &String| {
+            let (thread, rest) = entry.split_once(':').unzip();
+            let thread = thread.and_then(|name| name.strip_prefix('P')?.parse::<usize>().ok());
+            let (Some(thread), Some(rest)) = (thread, rest) else { return Some(entry.clone()) };
+            let now = order.iter().position(|&of| of == thread)?;
+            Some(format!("P{now}:{rest}"))
+        };
+        RandomProgram {
+            language: self.language,
+            declarations: self.declarations.iter().filter_map(renamed).collect(),
+            threads: order.iter().map(|&thread| self.threads[thread].clone()).collect(),
+            observed: self.observed.clone(),
+        }
+    }
+}
+
+impl fmt::Display for RandomProgram {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut source = TestText::new(self.language, "random");
+        source.declare(&self.declarations);
+        let mut observed = Vec::new();
+        let mut table = Vec::new();
+        for (number, thread) in self.threads.iter().enumerate() {
+            let head = format!("P{number}@{}", thread.placement);
+            table.push(std::iter::once(head).chain(thread.cells.iter().cloned()).collect());
+            let registers: BTreeSet<usize> =
+                thread.cells.iter().flat_map(|cell| registers(cell)).collect();
+            observed.extend(registers.into_iter().map(|register| format!("{number}:r{register}")));
+        }
+        observed.extend(self.observed.iter().cloned());
+        source.columns(&table);
+        source.locations(observed);
+        // The weakest condition: what a reader of outcomes does not look at.
+        let condition = self.observed.first().map_or("true".to_owned(), |name| format!("{name}=0"));
+        source.end(format!("exists ({condition})"));
+        source.fmt(f)
+    }
+}

@@ -1,0 +1,206 @@
+//! `causeway fuzz`: planted faults are found and made small, and campaigns may be divided and continued.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+use ::fuzz::campaign::{
+    Campaign, CampaignPlan, CampaignState, FoundFailure, ShardId, failure, merge,
+};
+use ::fuzz::fault::PlantedFault;
+use ::fuzz::law::{FuzzSetting, LAWS, Law, named};
+use engine::ENGINES;
+
+use crate::suite;
+
+const WHOLE: ShardId = ShardId { index: 1, of: 1 };
+
+/// The state without the time that it took.
+fn timeless(state: &CampaignState) -> CampaignState {
+    let mut state = state.clone();
+    for tally in &mut state.tallies {
+        tally.seconds = 0.0;
+    }
+    state
+}
+
+fn campaign<'a>(
+    setting: &'a FuzzSetting,
+    laws: &[&'static Law],
+    shard: ShardId,
+    cases: u64,
+) -> Campaign<'a> {
+    let plan = CampaignPlan { version: "test", seed: 5, shard, cases: Some(cases) };
+    let mut campaign = Campaign::new(setting, laws.to_vec(), &plan);
+    campaign.jobs = 2;
+    campaign
+}
+
+/// The first failure of a law with a fault, within so many cases.
+fn first(law: &str, fault: &str, cases: u64) -> Option<FoundFailure> {
+    let setting = FuzzSetting::new(Some(PlantedFault::of(fault).expect("there is such a fault")));
+    let law = named(law).expect("there is such a law");
+    let mut campaign = campaign(&setting, &[law], WHOLE, cases);
+    while campaign.state.failures.is_empty() && campaign.advance(4) {}
+    campaign.state.failures.into_iter().next()
+}
+
+/// A law, a fault that breaks it, and how many cases it takes at most.
+const FAULTS: &[(&str, &str)] = &[
+    ("engines", "enumerate-without-Coherence"),
+    ("engines", "solve-without-Causality"),
+    ("naive", "enumerate-without-Atomicity"),
+    ("coherence", "enumerate-without-Causality"),
+    ("redundant", "enumerate-without-Atomicity"),
+    ("strengthening", "enumerate-without-Causality"),
+    ("threads", "enumerate-without-Coherence"),
+    ("machine", "machine-without-R8"),
+    ("machine", "machine-without-R1"),
+    ("machine", "table-without-CCTL.IVALL-at-load-acquire.gpu"),
+    ("reductions", "machine-without-R8"),
+];
+
+#[test]
+fn planted_faults_are_found_and_made_small() {
+    for (law, fault) in FAULTS {
+        if ENGINES.len() < 2 && (*law == "engines" || fault.starts_with("solve")) {
+            eprintln!("skipped: {law}, {fault}: this build has one engine");
+            continue;
+        }
+        let found = first(law, fault, 20_000);
+        let found = found.unwrap_or_else(|| panic!("`{law}` does not find `{fault}`"));
+        assert!(found.instructions <= 6, "{fault}: {}", found.test);
+        let test = litmus::parse("small", found.test.as_bytes())
+            .unwrap_or_else(|errors| panic!("{}\n{}", errors[0], found.test));
+        assert_eq!(test.name, format!("{law}-5-{}", found.case));
+    }
+}
+
+/// Each law but that of the printer, of which no fault is planted: its unit test breaks it.
+#[test]
+fn each_law_can_be_broken() {
+    let planted: BTreeSet<&str> = FAULTS.iter().map(|(law, _)| *law).collect();
+    let never: Vec<&str> =
+        LAWS.iter().map(|law| law.name).filter(|name| !planted.contains(name)).collect();
+    assert_eq!(never, ["printing"]);
+}
+
+#[test]
+fn shards_add_up_to_the_whole() {
+    let fault = PlantedFault::of("enumerate-without-Causality");
+    let setting = FuzzSetting::new(fault);
+    let laws = ["naive", "threads"].map(|name| named(name).expect("there is such a law"));
+    let run = |shard, cases| {
+        let mut campaign = campaign(&setting, &laws, shard, cases);
+        while campaign.advance(3) {}
+        campaign.state
+    };
+    let whole = run(WHOLE, 700);
+    assert!(whole.missing().is_empty());
+    assert!(whole.tallies[0].broken > 0 && whole.tallies.iter().all(|tally| tally.cases == 700));
+    let shards: Vec<CampaignState> =
+        (1..=3).map(|index| run(ShardId { index, of: 3 }, 700)).collect();
+    let merged = merge(&shards).expect("they belong together");
+    assert!(merged.missing.is_empty());
+    let (sum, whole) = (timeless(&merged.sum), timeless(&whole));
+    assert_eq!((sum.tallies, sum.failures), (whole.tallies, whole.failures));
+
+    // What is missing and what is there twice is said.
+    let merged = merge(&shards[1..]).expect("they belong together");
+    assert_eq!(merged.missing, [(ShardId { index: 1, of: 3 }, Some(3))]);
+    let twice = merge(&[shards[0].clone(), shards[0].clone()]);
+    assert_eq!(twice, Err("blocks of shard 1/3 are there twice".to_owned()));
+    let other = CampaignState { seed: 6, ..shards[1].clone() };
+    let differs = merge(&[shards[0].clone(), other]);
+    assert_eq!(differs, Err("the seed is `5` in one and `6` in the other".to_owned()));
+}
+
+#[test]
+fn a_campaign_goes_on_where_it_was_ended() {
+    let setting = FuzzSetting::new(PlantedFault::of("enumerate-without-Causality"));
+    let laws = [named("naive").expect("there is such a law")];
+    let mut whole = campaign(&setting, &laws, WHOLE, 600);
+    while whole.advance(2) {}
+    let mut part = campaign(&setting, &laws, WHOLE, 600);
+    part.advance(2);
+    let saved = serde_json::to_string(&part.state).expect("it is saved");
+    let mut rest = campaign(&setting, &laws, WHOLE, 600);
+    rest.state = serde_json::from_str(&saved).expect("it is read");
+    // As if a block after the missing ones had been done.
+    assert_eq!((rest.state.done(), rest.state.missing()), (2, vec![(2, 5)]));
+    while rest.advance(3) {}
+    assert_eq!(timeless(&rest.state), timeless(&whole.state));
+    let again = failure(&setting, laws[0], 5, whole.state.failures[0].case);
+    assert_eq!(again.as_ref(), whole.state.failures.first());
+}
+
+struct Folder(PathBuf);
+
+impl Folder {
+    fn new(name: &str) -> Folder {
+        let folder =
+            std::env::temp_dir().join(format!("causeway-fuzz-{}-{name}", std::process::id()));
+        Folder(folder)
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_causeway"))
+            .args(arguments)
+            .arg(&self.0)
+            .current_dir(suite::root())
+            .output()
+            .expect("the program starts")
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// The command saves, continues, refuses another campaign, and its files are tests.
+#[test]
+fn the_folder_of_a_campaign() {
+    let folder = Folder::new("out");
+    let law = ["fuzz", "--law=naive", "--plant=enumerate-without-Causality"];
+    let run = |more: &[&str]| folder.run(&[&law[..], more, &["--out"]].concat());
+    let text = |output: &Output| String::from_utf8_lossy(&output.stderr).into_owned();
+    let output = run(&["--count=200"]);
+    assert_eq!(output.status.code(), Some(3), "{}", text(&output));
+    let output = run(&["--count=400", "--format=json"]);
+    let line: serde_json::Value = serde_json::from_slice(&output.stdout).expect("an object");
+    assert_eq!((&line["cases"], &line["law"]), (&400.into(), &"naive".into()));
+    let failures = line["failures"].as_array().expect("a list");
+    assert!(!failures.is_empty());
+    for failure in failures {
+        let file = folder.0.join(format!("naive-1-{}.litmus", failure["case"]));
+        let saved = fs::read_to_string(&file).expect("the failure is saved");
+        assert_eq!(saved, failure["test"].as_str().expect("it is text"));
+    }
+    // The unplanted checker finds nothing wrong with them.
+    let output = folder.run(&["check", "--engine=enumerate"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
+
+    let output = run(&["--seed=2"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output).contains("holds another campaign: the seed is `1`"), "{}", text(&output));
+    let output = folder.run(&["merge"]);
+    assert_eq!(output.status.code(), Some(3));
+
+    let state = folder.0.join("state.json");
+    let saved = fs::read_to_string(&state).expect("the state is saved");
+    for (from, to, why) in [
+        ("\"format\":", "\"format\":0,\"other\":", "the format is not"),
+        ("\"done\":[[0,3]]", "\"done\":[[3,0]]", "not in order"),
+        ("\"index\":1", "\"index\":2", "there is no such shard"),
+        ("\"done\":[[0,3]]", "\"done\":[[0,", "state.json"),
+    ] {
+        assert!(saved.contains(from), "{saved}");
+        fs::write(&state, saved.replace(from, to)).expect("it can be written");
+        let output = run(&[]);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output).contains(why), "{}", text(&output));
+    }
+}
