@@ -21,6 +21,20 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
         ]],
     ),
     (
+        "causeway-diff/1",
+        &[
+            &["diff", "ptx", "ptx:R13=none", "LB", "--limit=1"],
+            &[
+                "diff",
+                "ptx",
+                "ptx:R6=physical",
+                "--tests",
+                "litmus/suite/release-and-acquire-patterns",
+            ],
+        ],
+    ),
+    ("causeway-diff-summary/1", &[&["diff", "ptx", "ptx:R13=none", "LB", "--limit=1"]]),
+    (
         "causeway-explore/1",
         &[
             &["explore", "--check", "--runs", "--progress", "tests/cli"],

@@ -12,6 +12,7 @@ use machine::form::Family;
 use model::reading;
 use ptx::version::{PtxIsa, Target};
 
+use crate::diff;
 use crate::explore::args::MachineArgs;
 use crate::fuzz;
 use crate::generation::args;
@@ -86,6 +87,18 @@ pub enum Command {
     /// disagree; 4 some test is undecided; 130 the run was interrupted.
     #[command(after_help = args::EXAMPLE)]
     Gen(args::Gen),
+    /// Find the smallest tests on which two models, engines or machines differ, and explain both answers
+    ///
+    /// A side is `ptx`, the built-in model; `ptx:R13=semantic,R6=physical`, the model under other readings; a `.cat` file;
+    /// or the machine of a target, `sm_90`, also with another lowering table, `sm_90:FILE.table`. `@enumerate` or `@solve`
+    /// after a model names its engine; `enumerate` is `ptx@enumerate`. The tests are generated from cycles, small ones
+    /// first, or read from files.
+    ///
+    /// Exit codes: 0 no difference was found; 1 there is one; 2 a side, cycle or file could not be understood; 3 two
+    /// engines differ on one model; 4 no difference was found, and some test is undecided or was not tried; 130 the run
+    /// was interrupted.
+    #[command(after_help = diff::args::EXAMPLE)]
+    Diff(diff::args::Diff),
     /// Export litmus tests to other tools: Dartagnan, herd7, ptxas, CUDA
     ///
     /// Exit codes: 0 everything was exported; 2 a test could not be read, or the format cannot express it.

@@ -13,6 +13,10 @@ use serde::Serialize;
 pub enum LineKind {
     #[serde(rename = "causeway-check/1")]
     Check,
+    #[serde(rename = "causeway-diff/1")]
+    Diff,
+    #[serde(rename = "causeway-diff-summary/1")]
+    DiffSummary,
     #[serde(rename = "causeway-explore/1")]
     Explore,
     #[serde(rename = "causeway-fuzz/1")]

@@ -14,6 +14,7 @@ use text::Diagnostic;
 
 use crate::check::{CheckSummary, CheckedTest};
 use crate::cli::{self, Cli, Command, EngineName};
+use crate::diff;
 use crate::explore;
 use crate::format;
 use crate::fuzz;
@@ -51,6 +52,9 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Explain(explain) => explain_command(explain, out, err),
         Command::Fmt(command) => format::command(command, out, err),
         Command::Gen(command) => gen_command(command, out, err),
+        Command::Diff(command) => {
+            diff::command::command(command, |tests| progress(tests, "answers"), out, err)
+        }
         Command::Export(command) => {
             let Some(model) = model(None, &command.readings, err)? else {
                 return Ok(Exit::BadInput);
@@ -122,7 +126,7 @@ fn readings(switched: &cli::ReadingArgs, err: &mut dyn Write) -> io::Result<Opti
     Ok(Some(readings))
 }
 
-fn other_model(path: &Path, err: &mut dyn Write) -> io::Result<Option<Model>> {
+pub(crate) fn other_model(path: &Path, err: &mut dyn Write) -> io::Result<Option<Model>> {
     if let Some(model) = built_in(path) {
         return Ok(Some(model));
     }
@@ -407,7 +411,10 @@ pub(crate) fn complain(
 ///
 /// With all engines, an engine that is not available is left out with a warning: the verdicts are those of a
 /// build without it.
-fn engines(name: EngineName, err: &mut dyn Write) -> io::Result<Option<Vec<&'static dyn Engine>>> {
+pub(crate) fn engines(
+    name: EngineName,
+    err: &mut dyn Write,
+) -> io::Result<Option<Vec<&'static dyn Engine>>> {
     let named = match name {
         // Whether one is missing shows when it is tried.
         EngineName::Auto => return Ok(Some(engine::ENGINES.to_vec())),

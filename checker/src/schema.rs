@@ -12,6 +12,7 @@ use serde_json::{Map, Value, json};
 
 use crate::check;
 use crate::cli;
+use crate::diff;
 use crate::explore;
 use crate::fuzz;
 use crate::lines::LineKind;
@@ -39,6 +40,8 @@ pub fn command(command: &cli::SchemaArgs, out: &mut dyn Write) -> io::Result<Exi
 fn schema(kind: LineKind) -> Value {
     match kind {
         LineKind::Check => line::<check::CheckObject<'_>>(kind),
+        LineKind::Diff => line::<diff::report::DiffObject<'_>>(kind),
+        LineKind::DiffSummary => line::<diff::report::DiffSummaryObject<'_>>(kind),
         LineKind::Explore => line::<explore::report::ExploreObject<'_>>(kind),
         LineKind::Fuzz => line::<fuzz::report::FuzzObject<'_>>(kind),
         LineKind::Lint => line::<lint::LintObject<'_>>(kind),

@@ -236,7 +236,7 @@ impl Cycle {
     }
 
     /// All forms of the cycle that begin as its family does.
-    pub(crate) fn forms(&self) -> impl Iterator<Item = Cycle> + '_ {
+    pub fn forms(&self) -> impl Iterator<Item = Cycle> + '_ {
         let threads = self.shape.threads();
         let number = move |at| threads.iter().position(|thread| thread.start == at);
         let starts = self.shape.starts().into_iter();
@@ -246,6 +246,39 @@ impl Cycle {
     /// The form of the cycle that all of its rotations share.
     pub fn canonical(&self) -> Cycle {
         self.forms().min().unwrap_or_else(|| self.clone())
+    }
+
+    /// Whether it is the other cycle with choices that are as strong or weaker, wherever the threads are.
+    pub fn promises_at_most(&self, other: &Cycle) -> bool {
+        let accesses = self.annotations.iter().zip(&other.annotations).zip(&self.shape.directions);
+        let links = || self.shape.links.iter().zip(&other.shape.links);
+        self.shape.plain() == other.shape.plain()
+            && { accesses }.all(|((one, other), &direction)| other.includes(*one, direction))
+            && links().all(|(one, other)| match (*one, *other) {
+                (Link::Order { via: one, .. }, Link::Order { via: other, .. }) => {
+                    other.includes(one)
+                }
+                (Link::Order { .. } | Link::Rmw | Link::Communicates { .. }, _) => one == other,
+            })
+    }
+
+    /// How many weaker choices its accesses and edges have, all together: the strength by which cycles of one size
+    /// are ordered.
+    pub fn strength(&self) -> usize {
+        let accesses = self.annotations.iter().zip(&self.shape.directions);
+        let accesses = accesses.map(|(one, &direction)| {
+            let weaker = |other: &CycleAnnotation| {
+                one.includes(*other, direction) && !other.includes(*one, direction)
+            };
+            CycleAnnotation::all().filter(weaker).count()
+        });
+        let links = self.shape.links.iter().map(|link| match *link {
+            Link::Order { via, .. } => {
+                Via::all().filter(|other| via.includes(*other) && *other != via).count()
+            }
+            Link::Rmw | Link::Communicates { .. } => 0,
+        });
+        accesses.chain(links).sum()
     }
 
     /// The cycle with its annotations and its placement, as the command reads it.

@@ -64,6 +64,17 @@ pub struct Frontier {
     pub judged: u64,
 }
 
+/// Where two sides differ on a lattice.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LatticeDifferences {
+    /// The weakest of the cycles that one side allows and the other forbids, and how the two settle each.
+    pub weakest: Vec<(Cycle, [CycleAnswer; 2])>,
+    /// Cycles that are undefined or undecided on some side, which settles nothing.
+    pub open: Vec<Cycle>,
+    /// How many answers were asked for.
+    pub judged: u64,
+}
+
 /// Points of a lattice, at most: each takes a byte.
 pub const MOST_POINTS: u128 = 1 << 28;
 
@@ -164,6 +175,52 @@ impl<'p> Lattice<'p> {
 
     /// Settles every point with as few answers as the frontier takes.
     pub fn frontier(&self, ask: &mut dyn FnMut(&Cycle) -> CycleAnswer) -> Frontier {
+        self.settled(ask).result()
+    }
+
+    /// Where two sides differ. Each settles every point as for its frontier.
+    pub fn differences(
+        &self,
+        sides: [&mut dyn FnMut(&Cycle) -> CycleAnswer; 2],
+    ) -> LatticeDifferences {
+        let [one, other] = sides.map(|ask| self.settled(ask));
+        let judged = one.judged + other.judged;
+        let mut found = LatticeDifferences { weakest: Vec::new(), open: Vec::new(), judged };
+        let pairs: Vec<[PointState; 2]> =
+            one.states.iter().zip(&other.states).map(|(&one, &other)| [one, other]).collect();
+        for (point, &pair) in pairs.iter().enumerate() {
+            let decided = pair.map(PointState::answer);
+            if pair[0] == pair[1] && decided[0].is_some() {
+                continue;
+            }
+            // What differs is closed under what lies between, so a weakest point has no such point next to it.
+            let is_weakest = || {
+                self.coordinates.iter().all(|coordinate| {
+                    let next = &coordinate.next_below[coordinate.value(point)];
+                    next.iter().all(|&step| pairs[coordinate.with(point, step)] != pair)
+                })
+            };
+            let [Some(one), Some(other)] = decided else {
+                let cycle = self.cycle(point);
+                if self.pattern.is_listed_here(&cycle) {
+                    found.open.push(cycle);
+                }
+                continue;
+            };
+            if is_weakest() {
+                let cycle = self.cycle(point);
+                if self.pattern.is_listed_here(&cycle) {
+                    found.weakest.push((cycle, [one, other]));
+                }
+            }
+        }
+        found
+    }
+
+    fn settled<'l>(
+        &'l self,
+        ask: &'l mut dyn FnMut(&Cycle) -> CycleAnswer,
+    ) -> FrontierSearch<'l, 'l> {
         let mut search = FrontierSearch {
             lattice: self,
             states: vec![PointState::Unknown; self.points()],
@@ -175,7 +232,18 @@ impl<'p> Lattice<'p> {
                 search.settle(point);
             }
         }
-        search.result()
+        search
+    }
+}
+
+impl PointState {
+    /// The answer that it settles.
+    fn answer(self) -> Option<CycleAnswer> {
+        match self {
+            PointState::Allowed => Some(CycleAnswer::Allowed),
+            PointState::Forbidden => Some(CycleAnswer::Forbidden),
+            PointState::Unknown | PointState::Other => None,
+        }
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! A [`cycle::Cycle`] is read from words ([`notation`]) or drawn from a [`space::CycleSpace`] of cycles, each of which it
 //! has once. [`build`] makes its program and its test, and [`question`] asks an engine whether its outcome is
-//! allowed.
+//! allowed. [`difference`] finds the smallest cycles on which two models or engines differ.
 //!
 //! ```
 //! use generate::space::{Pattern, Ranges};
@@ -21,6 +21,7 @@
 
 pub mod build;
 pub mod cycle;
+pub mod difference;
 pub mod export;
 pub mod family;
 pub mod frontier;

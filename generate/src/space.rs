@@ -227,20 +227,65 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// Every critical cycle with so many threads and edges: each thread has one access or two to different locations; one
-/// access only where it is the write between a read or write before it and a read of it. Each shape is the
-/// canonical one of its rotations.
-pub fn critical(threads: RangeInclusive<usize>, edges: RangeInclusive<usize>) -> Vec<CycleShape> {
-    use Direction::{Read, Write};
-    const THREADS: [&[Direction]; 5] =
-        [&[Write, Write], &[Write, Read], &[Read, Write], &[Read, Read], &[Write]];
+/// A thread of a listed cycle: what its accesses do, and what leads from each to the next one.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct ThreadKind {
+    directions: &'static [Direction],
+    link: Link,
+}
+
+/// Which cycles of a size are listed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum CycleKind {
+    /// Of one location: each thread has two accesses, or one write between two threads with two.
+    Coherence,
+    /// Each thread has one access, or two to different locations; one access only where it is the write between a
+    /// read or write before it and a read of it.
+    Critical,
+    /// Critical but for one thread or more that only does an atomic, whose write goes on where its read has led.
+    Atomic,
+}
+
+impl CycleKind {
+    pub const ALL: [CycleKind; 3] = [CycleKind::Coherence, CycleKind::Critical, CycleKind::Atomic];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            CycleKind::Coherence => "coherence",
+            CycleKind::Critical => "critical",
+            CycleKind::Atomic => "atomic",
+        }
+    }
+
+    /// The threads that its cycles consist of.
+    fn threads(self) -> Vec<ThreadKind> {
+        use Direction::{Read, Write};
+        const PAIRS: [&[Direction]; 4] =
+            [&[Write, Write], &[Write, Read], &[Read, Write], &[Read, Read]];
+        let order = Link::Order { same: self == CycleKind::Coherence, via: Via::Plain };
+        let pairs = PAIRS.map(|directions| ThreadKind { directions, link: order });
+        let mut all = pairs.to_vec();
+        all.push(ThreadKind { directions: &[Write], link: order });
+        if self == CycleKind::Atomic {
+            all.push(ThreadKind { directions: &[Read, Write], link: Link::Rmw });
+        }
+        all
+    }
+}
+
+/// Every cycle of a kind with so many threads and edges. Each shape is the canonical one of its rotations.
+pub fn shapes(
+    kind: CycleKind,
+    threads: RangeInclusive<usize>,
+    edges: RangeInclusive<usize>,
+) -> Vec<CycleShape> {
+    let kinds = kind.threads();
     let mut all = Vec::new();
     for count in threads.filter(|&count| (2..=MOST_THREADS).contains(&count)) {
-        let mut chosen: Vec<&[Direction]> = Vec::new();
-        list(&THREADS, count, &mut chosen, &mut |chosen| {
-            if let Some(shape) = shape_of(chosen).filter(|shape| edges.contains(&shape.len())) {
-                all.push(shape);
-            }
+        let mut chosen: Vec<ThreadKind> = Vec::new();
+        list(&kinds, count, &mut chosen, &mut |chosen| {
+            let shape = shape_of(kind, chosen).filter(|shape| edges.contains(&shape.len()));
+            all.extend(shape);
         });
     }
     all.retain(|shape| {
@@ -251,19 +296,20 @@ pub fn critical(threads: RangeInclusive<usize>, edges: RangeInclusive<usize>) ->
     all
 }
 
-fn list<'t>(
-    kinds: &[&'t [Direction]],
+fn list(
+    kinds: &[ThreadKind],
     count: usize,
-    chosen: &mut Vec<&'t [Direction]>,
-    visit: &mut dyn FnMut(&[&'t [Direction]]),
+    chosen: &mut Vec<ThreadKind>,
+    visit: &mut dyn FnMut(&[ThreadKind]),
 ) {
     if chosen.len() == count {
         return visit(chosen);
     }
-    for kind in kinds {
+    for &kind in kinds {
         // What communicates with a read is a write.
-        let before = chosen.last().and_then(|thread| thread.last());
-        if before.is_none_or(|&before| Communication::between(before, kind[0]).is_some()) {
+        let before = chosen.last().and_then(|thread| thread.directions.last());
+        let first = kind.directions[0];
+        if before.is_none_or(|&before| Communication::between(before, first).is_some()) {
             chosen.push(kind);
             list(kinds, count, chosen, visit);
             chosen.pop();
@@ -271,23 +317,27 @@ fn list<'t>(
     }
 }
 
-/// The cycle through these threads, if it is critical.
-fn shape_of(threads: &[&[Direction]]) -> Option<CycleShape> {
+/// The cycle through these threads, if it is one of the kind.
+fn shape_of(kind: CycleKind, threads: &[ThreadKind]) -> Option<CycleShape> {
     let mut directions = Vec::new();
     let mut links = Vec::new();
+    if kind == CycleKind::Atomic && threads.iter().all(|thread| thread.link != Link::Rmw) {
+        return None;
+    }
     for (index, thread) in threads.iter().enumerate() {
-        let next = threads[(index + 1) % threads.len()][0];
-        let before = threads[(index + threads.len() - 1) % threads.len()];
-        let how = Communication::between(*thread.last()?, next)?;
-        if thread.len() == 1 {
-            // Any other pair of communications is one communication.
+        let next = threads[(index + 1) % threads.len()].directions[0];
+        let before = threads[(index + threads.len() - 1) % threads.len()].directions;
+        let how = Communication::between(*thread.directions.last()?, next)?;
+        if thread.directions.len() == 1 {
+            // Any other pair of communications is one communication, which leads to another thread except in a
+            // cycle of one location.
             let lone = before.len() == 1;
-            if how != Communication::Rf || lone {
+            if kind != CycleKind::Coherence && how != Communication::Rf || lone {
                 return None;
             }
         }
-        directions.extend(*thread);
-        links.extend((1..thread.len()).map(|_| Link::Order { same: false, via: Via::Plain }));
+        directions.extend(thread.directions);
+        links.extend((1..thread.directions.len()).map(|_| thread.link));
         links.push(Link::Communicates { how, external: true });
     }
     let shape = CycleShape { directions, links };
@@ -307,12 +357,23 @@ impl CycleSpace {
         edges: RangeInclusive<usize>,
         ranges: &Ranges,
     ) -> CycleSpace {
+        CycleSpace::of_kinds(&[CycleKind::Critical], threads, edges, ranges)
+    }
+
+    /// Every cycle of these kinds and this size.
+    pub fn of_kinds(
+        kinds: &[CycleKind],
+        threads: RangeInclusive<usize>,
+        edges: RangeInclusive<usize>,
+        ranges: &Ranges,
+    ) -> CycleSpace {
         let open = |shape: CycleShape| {
             let annotations = vec![None; shape.len()];
             let written = WrittenCycle { shape, annotations, arrangement: None };
             Pattern::of(&written, ranges)
         };
-        CycleSpace { patterns: critical(threads, edges).into_iter().map(open).collect() }
+        let shapes = kinds.iter().flat_map(|&kind| shapes(kind, threads.clone(), edges.clone()));
+        CycleSpace { patterns: shapes.map(open).collect() }
     }
 
     /// Two patterns of one plain shape, if there are any.

@@ -5,16 +5,20 @@ use std::collections::BTreeSet;
 use engine::{ENGINES, Limits};
 use generate::build;
 use generate::cycle::Cycle;
+use generate::difference::{Difference, DifferenceSearch, FoundDifferences, SearchEnd};
 use generate::frontier::Lattice;
 use generate::notation;
 use generate::question::{CycleAnswer, ask};
-use generate::space::{CycleSpace, Pattern, Ranges};
+use generate::space::{CycleKind, CycleSpace, Pattern, Ranges};
 use generate::word::{Communication, CycleAnnotation, Link, Via};
 use litmus::{Quantifier, print};
+use model::ablation::ablations;
 use model::isa::fence::FenceOrder;
 use model::isa::{Instruction, Operand};
 use model::program::{Observed, Program};
 use model::ptx;
+use model::reading::Readings;
+use model::rel::Model;
 use model::scope::Scope;
 
 const SC: Via = Via::Fence(FenceOrder::Sc, Scope::Sys);
@@ -33,7 +37,11 @@ fn everything() -> Ranges {
 }
 
 fn answer(cycle: &Cycle) -> CycleAnswer {
-    ask(cycle, &ptx::model(), ENGINES[0], &Limits::unlimited(2))
+    answer_of(cycle, &ptx::model())
+}
+
+fn answer_of(cycle: &Cycle, model: &Model) -> CycleAnswer {
+    ask(cycle, model, ENGINES[0], &Limits::unlimited(2))
 }
 
 /// A program and its outcome, up to the names and numbers of threads, locations, registers and values: the least of
@@ -506,4 +514,153 @@ fn the_frontier_settles_every_choice_as_it_is_judged() {
         }
     }
     assert!(judged.0 * 10 < judged.1, "{judged:?}");
+}
+
+/// The smallest differences of two models.
+fn differences(models: [&Model; 2], space: &CycleSpace, frontiers: bool) -> FoundDifferences {
+    let [one, other] = models.map(|model| |cycle: &Cycle| answer_of(cycle, model));
+    let sides: [&generate::difference::CycleSide<'_>; 2] = [&one, &other];
+    let search = DifferenceSearch { sides, frontiers, all: true, jobs: 2, deadline: None };
+    search.search(space, &|_| {})
+}
+
+/// The model without a rule, by the name that its ablation has.
+fn without(rule: &str) -> Model {
+    let mut all = ablations(&ptx::model());
+    let at = all.iter().position(|(name, _)| name == rule).expect("the model has the rule");
+    all.swap_remove(at).1
+}
+
+/// The cycles that compare models: two threads, or three with atomics, and few choices.
+fn compared() -> CycleSpace {
+    let some = ranges(
+        &[
+            CycleAnnotation::Weak,
+            CycleAnnotation::Relaxed(Scope::Cta),
+            CycleAnnotation::Acquire(Scope::Gpu),
+            CycleAnnotation::Release(Scope::Gpu),
+        ],
+        &[Via::Plain, Via::Data, Via::Fence(FenceOrder::AcqRel, Scope::Gpu)],
+        &[Scope::Cta, Scope::Gpu],
+    );
+    CycleSpace::of_kinds(&CycleKind::ALL, 2..=2, 3..=4, &some)
+}
+
+#[test]
+fn the_smallest_differences_are_those_of_a_brute_force() {
+    let space = compared();
+    let model = ptx::model();
+    let none = ptx::under(Readings::default().switch("R13=none").expect("a choice"));
+    let causality = without("axiom Causality");
+    let fence = without("strong: without F");
+    for (name, other) in [("R13", &none), ("Causality", &causality), ("F", &fence)] {
+        let found = differences([&model, other], &space, false);
+        assert_eq!(found.end, SearchEnd::Bound);
+        assert_eq!((found.tried, found.undecided), (space.count(), 0), "{name}");
+        let differing: Vec<Difference> = space
+            .cycles()
+            .filter_map(|cycle| {
+                let answers = [&model, other].map(|model| answer_of(&cycle, model));
+                Difference::between(&cycle, answers)
+            })
+            .collect();
+        assert!(!found.differences.is_empty() && found.differences.len() < differing.len());
+        let weaker = |one: &Difference, other: &Difference| {
+            one.answers == other.answers
+                && one.cycle.forms().any(|one| one.promises_at_most(&other.cycle))
+        };
+        for one in &differing {
+            let reported = found.differences.iter().any(|smallest| weaker(smallest, one));
+            assert!(reported, "{name}: {}", one.cycle.words());
+        }
+        for (at, one) in found.differences.iter().enumerate() {
+            assert!(differing.contains(one), "{name}: {}", one.cycle.words());
+            for (_, other) in found.differences.iter().enumerate().filter(|(of, _)| *of != at) {
+                assert!(!weaker(one, other), "{} {}", one.cycle.words(), other.cycle.words());
+            }
+        }
+        let sizes: Vec<(usize, usize)> = { found.differences.iter() }
+            .map(|one| (one.cycle.shape.threads().len(), one.cycle.shape.len()))
+            .collect();
+        assert!(sizes.is_sorted(), "{name}");
+        // Frontiers settle the same with fewer answers.
+        let settled = differences([&model, other], &space, true);
+        assert_eq!(settled.differences, found.differences, "{name}");
+        assert_eq!(settled.tried, found.tried);
+        assert!(settled.judged * 3 < found.judged, "{name}: {} {}", settled.judged, found.judged);
+    }
+    // Without this set, a relaxed access is strong and an acquire of it is not.
+    let backwards = without("strong-memory: without ACQ");
+    assert!(differences([&model, &backwards], &space, true).contradiction.is_some());
+    let same = differences([&model, &model], &space, true);
+    assert_eq!((same.differences.as_slice(), same.tried), ([].as_slice(), space.count()));
+}
+
+#[test]
+fn what_a_rule_is_worth_is_found_at_its_known_minimum() {
+    let smallest = |rule: &str, space: &CycleSpace| {
+        let found = differences([&ptx::model(), &without(rule)], space, true);
+        let first = found.differences.first().unwrap_or_else(|| panic!("{rule} shows"));
+        assert_eq!(first.answers, [CycleAnswer::Forbidden, CycleAnswer::Allowed], "{rule}");
+        first.cycle.words()
+    };
+    let some = ranges(
+        &[
+            CycleAnnotation::Weak,
+            CycleAnnotation::Relaxed(Scope::Gpu),
+            CycleAnnotation::Acquire(Scope::Gpu),
+            CycleAnnotation::Release(Scope::Gpu),
+        ],
+        &[Via::Plain, Via::Data, Via::Fence(FenceOrder::Sc, Scope::Gpu)],
+        &[Scope::Gpu],
+    );
+    let space = CycleSpace::of_kinds(&CycleKind::ALL, 2..=3, 3..=6, &some);
+    // Coherence and Causality share what is between a write, a read of it, and the access after the read.
+    assert_eq!(smallest("axiom Coherence", &space), "RelaxedGpu Rfe RelaxedGpu PosRW Coe @gpu");
+    assert_eq!(smallest("axiom Causality", &space), "RelaxedGpu Rfe RelaxedGpu PosRR Fre @gpu");
+    // A value out of thin air takes two dependencies.
+    assert_eq!(smallest("axiom No-Thin-Air", &space), "DpDatadW Rfe DpDatadW Rfe @gpu");
+    // Two fences order accesses of any strength.
+    assert_eq!(
+        smallest("synchronizes: without fence-sc", &space),
+        "FenceScGpudRW Rfe FenceScGpudRW Rfe @gpu"
+    );
+    // A release that an atomic passes on.
+    assert_eq!(
+        smallest(
+            "observation: without (rmw ; rf & morally-strong)+ in (rmw ; rf & morally-strong)*",
+            &space
+        ),
+        "RelaxedGpu Rmw Rfe AcquireGpu PodRW Rfe PodRW ReleaseGpu Rfe @gpu"
+    );
+}
+
+/// That strengthening allows nothing holds under each reading, so that frontiers settle what differs between them.
+#[test]
+fn strengthening_allows_nothing_under_any_reading() {
+    let mut strengthened = 0;
+    for reading in model::reading::ALL {
+        for choice in &reading.choices[1..] {
+            let switched = format!("{}={}", reading.name, choice.name);
+            let readings = Readings::default().switch(&switched).expect("it is a choice");
+            let model = ptx::under(readings);
+            for (number, cycle) in mixture(40).into_iter().enumerate() {
+                if answer_of(&cycle, &model) != CycleAnswer::Forbidden {
+                    continue;
+                }
+                for other in stronger(&cycle, number) {
+                    let found = answer_of(&other, &model);
+                    let words = other.words();
+                    assert_ne!(
+                        found,
+                        CycleAnswer::Allowed,
+                        "{switched}: {} {words}",
+                        cycle.words()
+                    );
+                    strengthened += 1;
+                }
+            }
+        }
+    }
+    assert!(strengthened > 100, "only {strengthened} were strengthened");
 }

@@ -138,7 +138,7 @@ fn explored(
     }
 }
 
-fn read_table(path: &Path) -> Result<LoweringTable, String> {
+pub(crate) fn read_table(path: &Path) -> Result<LoweringTable, String> {
     let shown = path.to_string_lossy();
     let text = input::text_that_fits(path, input::is_table)
         .map_err(|error| format!("error: {}: {error}\n", input::shown(path)))?;

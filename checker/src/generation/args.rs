@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use generate::space::CycleKind;
 use generate::word::{CycleAnnotation, Via};
 use model::scope::Scope;
 
@@ -25,12 +26,16 @@ pub struct Gen {
     /// Cycles such as `PodWW Rfe PodRR Fre`, or families such as MP
     #[arg(value_name = "CYCLE")]
     pub cycles: Vec<String>,
-    /// All critical cycles of so many threads: 3, or 2..4
+    /// All cycles of so many threads: 3, or 2..4
     #[arg(long, value_name = "N..M", value_parser = range)]
     pub threads: Option<RangeInclusive<usize>>,
     /// Of these, the cycles of so many edges [default: any]
     #[arg(long, value_name = "N..M", value_parser = range, requires = "threads")]
     pub edges: Option<RangeInclusive<usize>>,
+    /// Which cycles of so many threads: a list of `critical`, `coherence`, of one location, and `atomic`, critical but
+    /// for threads that only do an atomic; or `all`
+    #[arg(long, value_name = "LIST", default_value = "critical", value_parser = kinds, requires = "threads")]
+    pub kinds: Choices<CycleKind>,
     /// How accesses without an annotation are ordered: a list of `weak`, `volatile`, `relaxed.SCOPE`,
     /// `acquire.SCOPE` for reads, `release.SCOPE` for writes, `acq_rel.SCOPE` for atomics, `mmio`, `mmio.acquire`,
     /// `mmio.release`; or `all`
@@ -134,7 +139,7 @@ pub struct Compare {
 pub struct Choices<T>(pub Vec<T>);
 
 /// `3` or `2..4`, both ends included.
-fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
+pub(crate) fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
     let (first, last) = text.split_once("..").unwrap_or((text, text));
     let number =
         |text: &str| text.parse::<usize>().ok().filter(|number| (1..=100).contains(number));
@@ -167,14 +172,18 @@ fn choices<T: Clone>(
     Ok(Choices(chosen))
 }
 
-fn annotations(text: &str) -> Result<Choices<CycleAnnotation>, String> {
+pub(crate) fn annotations(text: &str) -> Result<Choices<CycleAnnotation>, String> {
     choices(text, CycleAnnotation::all(), |one| one.name())
 }
 
-fn vias(text: &str) -> Result<Choices<Via>, String> {
+pub(crate) fn vias(text: &str) -> Result<Choices<Via>, String> {
     choices(text, Via::all(), |one| one.name())
 }
 
-fn distances(text: &str) -> Result<Choices<Scope>, String> {
+pub(crate) fn distances(text: &str) -> Result<Choices<Scope>, String> {
     choices(text, Scope::ALL.into_iter(), |one| one.name().to_owned())
+}
+
+pub(crate) fn kinds(text: &str) -> Result<Choices<CycleKind>, String> {
+    choices(text, CycleKind::ALL.into_iter(), |one| one.name().to_owned())
 }

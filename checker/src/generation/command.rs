@@ -7,17 +7,16 @@ use std::time::Instant;
 
 use engine::exit::Exit;
 use engine::{Engine, Limits, interrupt};
-use generate::notation;
 use generate::question::{AnswerTally, CycleAnswer};
-use generate::space::{CycleSpace, Pattern, Ranges};
+use generate::space::Ranges;
 use indicatif::ProgressBar;
 use model::rel::Model;
 
 use super::args::Gen;
 use super::frontiers::{self, FrontierJob};
+use super::requested::RequestedCycles;
 use super::work::{CycleSource, DonePiece, GeneratedTest, Job};
 use crate::input::shown;
-use crate::run;
 
 /// Tests that are written or printed, at most.
 const MOST_WRITTEN: u128 = 1_000_000;
@@ -31,7 +30,18 @@ pub fn command(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let Some(space) = space(command, err)? else { return Ok(Exit::BadInput) };
+    let requested = RequestedCycles {
+        cycles: &command.cycles,
+        threads: command.threads.as_ref(),
+        edges: command.edges.as_ref(),
+        kinds: &command.kinds.0,
+        ranges: Ranges {
+            annotations: command.accesses.0.clone(),
+            vias: command.po.0.clone(),
+            distances: command.place.0.clone(),
+        },
+    };
+    let Some(space) = requested.space(err)? else { return Ok(Exit::BadInput) };
     if command.count {
         writeln!(out, "{}", space.count())?;
         return Ok(Exit::AsExpected);
@@ -117,55 +127,6 @@ pub fn command(
         None => Exit::AsExpected,
     })
 }
-
-/// The cycles of the command line; nothing after an error was printed.
-fn space(command: &Gen, err: &mut dyn Write) -> io::Result<Option<CycleSpace>> {
-    let ranges = Ranges {
-        annotations: command.accesses.0.clone(),
-        vias: command.po.0.clone(),
-        distances: command.place.0.clone(),
-    };
-    let mut space = CycleSpace::default();
-    for text in &command.cycles {
-        match notation::read(text) {
-            Ok(written) => space.patterns.push(Pattern::of(&written, &ranges)),
-            Err(diagnostics) => {
-                run::complain_of(&diagnostics, err)?;
-                return Ok(None);
-            }
-        }
-    }
-    if let Some((first, second)) = space.repeated() {
-        let [first, second] = [first, second].map(|at| &command.cycles[at]);
-        writeln!(
-            err,
-            "error: `{first}` and `{second}` are the same cycle, so tests would be equal"
-        )?;
-        writeln!(err, "help: give the cycle once, with --accesses and --po for what differs")?;
-        return Ok(None);
-    }
-    if let Some(threads) = &command.threads {
-        let edges = command.edges.clone().unwrap_or(0..=usize::MAX);
-        if *threads.end() > MOST {
-            writeln!(err, "error: cycles of at most {MOST} threads are listed")?;
-            writeln!(err, "help: a single cycle may have 10 threads: causeway gen 'PodWR Fre …'")?;
-            return Ok(None);
-        }
-        space = CycleSpace::critical(threads.clone(), edges, &ranges);
-    }
-    if space.labelled() == 0 {
-        writeln!(err, "error: there are no such cycles")?;
-        writeln!(
-            err,
-            "help: each read and write needs one of --accesses that fits, and each pair of accesses one of --po"
-        )?;
-        return Ok(None);
-    }
-    Ok(Some(space))
-}
-
-/// Threads of critical cycles that are listed, at most.
-const MOST: usize = 8;
 
 /// What is done with the text of tests.
 struct WrittenTests<'a> {

@@ -5,6 +5,7 @@ mod command;
 pub mod compare;
 pub mod export;
 mod frontiers;
+pub(crate) mod requested;
 mod work;
 
 pub use command::command;

@@ -1,0 +1,142 @@
+//! Reads the sides and the tests, and prints the smallest differences.
+
+use std::io::{self, Write};
+use std::time::Instant;
+
+use engine::exit::Exit;
+use generate::build;
+use generate::cycle::Cycle;
+use generate::difference::{
+    Difference, DifferenceSearch, FoundDifferences, SearchEnd, UndecidedCycle,
+};
+use generate::question::CycleAnswer;
+use generate::space::Ranges;
+use indicatif::ProgressBar;
+use litmus::Quantifier;
+
+use super::args::{Diff, Settles};
+use super::files;
+use super::report::{DiffReport, DiffSummary, DifferingTest};
+use super::side::{DiffSide, SideLimits};
+use crate::generation::requested::RequestedCycles;
+
+/// Compares two sides. A difference determines the exit code.
+pub fn command(
+    command: &Diff,
+    progress: impl Fn(usize) -> ProgressBar,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let Some(one) = DiffSide::read(&command.one, err)? else { return Ok(Exit::BadInput) };
+    let Some(other) = DiffSide::read(&command.other, err)? else { return Ok(Exit::BadInput) };
+    let must_agree = one.must_agree_with(&other);
+    let sides = [one, other];
+    let limits = SideLimits::new(command);
+    let report = DiffReport { command, sides: &sides, limits };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = command.jobs.map_or(cores, usize::from);
+    let deadline = command.total_timeout.map(|time| Instant::now() + time);
+    engine::limit_solver(command.limits.bytes().saturating_mul(jobs));
+    if !command.tests.is_empty() {
+        let Some(tests) = files::read(&command.tests, &sides, err)? else {
+            return Ok(Exit::BadInput);
+        };
+        let mut shown = 0;
+        let summary = files::search(&tests, &sides, &limits, (jobs, deadline), &mut |found| {
+            shown += 1;
+            if shown <= command.limit { report.one(&found, out) } else { Ok(()) }
+        })?;
+        report.sum(&summary, out)?;
+        return Ok(summary.exit(must_agree));
+    }
+    if let Some(side) = sides.iter().find(|side| side.is_cxx()) {
+        writeln!(err, "error: generated tests are of PTX, and `{}` is a model of C++", side.name)?;
+        writeln!(err, "help: --tests litmus/cxx")?;
+        return Ok(Exit::BadInput);
+    }
+    let requested = RequestedCycles {
+        cycles: &command.cycles,
+        threads: Some(&command.threads),
+        edges: command.edges.as_ref(),
+        kinds: &command.kinds.0,
+        ranges: Ranges {
+            annotations: command.accesses.0.clone(),
+            vias: command.po.0.clone(),
+            distances: command.place.0.clone(),
+        },
+    };
+    let Some(space) = requested.space(err)? else { return Ok(Exit::BadInput) };
+    let start = Instant::now();
+    let [one, other] =
+        [&sides[0], &sides[1]].map(|side| |cycle: &Cycle| side.of_cycle(cycle, &limits));
+    let search = DifferenceSearch {
+        sides: [&one, &other],
+        frontiers: match command.frontier {
+            Settles::Auto => sides.iter().all(DiffSide::is_monotone),
+            Settles::Always => true,
+            Settles::Never => false,
+        },
+        all: command.all,
+        jobs,
+        deadline,
+    };
+    let bar = progress(if search.frontiers {
+        0
+    } else {
+        usize::try_from(space.count().saturating_mul(2)).unwrap_or(usize::MAX)
+    });
+    let found = search.search(&space, &|done| bar.inc(done));
+    bar.finish_and_clear();
+    if let Some(cycle) = &found.contradiction {
+        writeln!(
+            err,
+            "error: a side allows `{}` and forbids a weaker choice, so frontiers settle nothing",
+            cycle.words()
+        )?;
+        writeln!(err, "help: --frontier never")?;
+        return Ok(Exit::BadInput);
+    }
+    for difference in found.differences.iter().take(command.limit as usize) {
+        report.one(&differing(difference), out)?;
+    }
+    let summary = summary(&found, &sides, start);
+    report.sum(&summary, out)?;
+    Ok(summary.exit(must_agree))
+}
+
+fn differing(difference: &Difference) -> DifferingTest {
+    let answers = difference.answers.clone().map(|answer| match answer {
+        CycleAnswer::Undefined(why) => format!("undefined ({why})"),
+        CycleAnswer::Allowed | CycleAnswer::Forbidden | CycleAnswer::Undecided(_) => {
+            answer.name().to_owned()
+        }
+    });
+    DifferingTest {
+        cycle: Some(difference.cycle.words()),
+        file: None,
+        test: build::test(&difference.cycle, Quantifier::Exists),
+        answers,
+    }
+}
+
+fn summary(found: &FoundDifferences, sides: &[DiffSide; 2], start: Instant) -> DiffSummary {
+    DiffSummary {
+        differences: found.differences.len(),
+        tests: found.tried,
+        undecided: found.undecided,
+        judged: found.judged,
+        size: found.size.map(|size| (size.threads, size.edges)),
+        left: match found.end {
+            SearchEnd::Bound | SearchEnd::Found => None,
+            SearchEnd::Time => Some(engine::Limit::Time.text()),
+            SearchEnd::Interrupted => Some(engine::Limit::Interrupted.text()),
+        },
+        first_undecided: found.first_undecided.as_ref().map(
+            |UndecidedCycle { cycle, side, reason }| {
+                format!("`{}` is undecided under {}: {reason}", cycle.words(), sides[*side].name)
+            },
+        ),
+        stopped: found.end == SearchEnd::Found,
+        seconds: start.elapsed().as_secs_f64(),
+    }
+}

@@ -1,0 +1,7 @@
+//! `causeway diff`: the smallest tests on which two models, engines or machines differ.
+
+pub mod args;
+pub mod command;
+mod files;
+pub(crate) mod report;
+mod side;
