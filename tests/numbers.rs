@@ -1,8 +1,9 @@
 //! Functions run alone with numbers of every kind: a wrong value shows with one of them.
 
+use refine::function::paired;
 use refine::verdict::Verdict;
 
-use crate::functions::said;
+use crate::functions::{judge_pair, said};
 
 /// Mistakes that only some numbers show: a sign, a limit, a selection.
 #[test]
@@ -161,4 +162,61 @@ fn a_target_that_never_ends_is_wrong() {
     let finding = said(&source, &kernel("L: bra L;")).finding;
     assert_eq!(finding.verdict, Verdict::Weaker, "{}", finding.why);
     assert!(finding.why.contains("no path of the target ends"), "{}", finding.why);
+}
+
+/// A number of another thread may be rounded otherwise, while no number that the function has alone is.
+#[test]
+fn what_another_thread_stores_may_be_rounded_otherwise() {
+    let kernel = |divides: &str| {
+        format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n.shared .align 4 .f32 s[8];\n\
+             .visible .entry k(.param .u64 p)\n{{\n\
+             .reg .b64 %rd<9>; .reg .f32 %f<9>; .reg .f64 %d<9>;\n\
+             ld.param.u64 %rd1, [p]; bar.sync 0; ld.shared.f32 %f1, [s+4]; bar.sync 0;\n\
+             {divides}\nst.global.f32 [%rd1], %f4;\nret;\n}}\n"
+        )
+    };
+    let finding = |source: &str, target: &str| said(&kernel(source), &kernel(target)).finding;
+    let divides = "div.rn.f32 %f4, %f1, 0f41300000;";
+    let multiplies = "mul.rn.f32 %f4, %f1, 0f3DBA2E80;";
+    assert_eq!(finding(divides, divides).verdict, Verdict::Preserved);
+    let rounded = finding(divides, multiplies);
+    assert_eq!(rounded.verdict, Verdict::Preserved, "{rounded:?}");
+    assert!(rounded.notes.iter().any(|note| note.contains("they are not compared")));
+    let other = finding(divides, "mul.rn.f32 %f4, %f1, 0f40000000;");
+    assert!(matches!(other.verdict, Verdict::Weaker | Verdict::WrongValue), "{other:?}");
+}
+
+/// Accesses of what has no such alignment are undefined, and a pointer to constant memory points there.
+#[test]
+fn a_source_keeps_to_its_alignment_and_its_state_spaces() {
+    let verdict = |ir: &str, parameters: &str, ptx: &str| {
+        let target = format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n\
+             .visible .func (.param .b32 k0) k({parameters})\n{{\n\
+             .reg .b16 %h<5>; .reg .b32 %r<5>; .reg .b64 %rd<5>;\n{ptx}\n\
+             st.param.b32 [k0], %r1;\nret;\n}}\n"
+        );
+        let (module, diagnostics) = ::ptx::read("m.ptx", target.as_bytes());
+        assert_eq!(diagnostics, [], "{target}");
+        let target = lift::module::functions(&module.expect("a module"));
+        let source = llvm::functions("f.ll", ir).expect("it can be read");
+        judge_pair(&paired(source, target)[0]).finding.verdict
+    };
+    let loads = |offset: u32, alignment: u32| {
+        format!(
+            "define i32 @k(ptr align 16 %p) {{\n  %q = getelementptr i8, ptr %p, i64 {offset}\n  \
+             %v = load <2 x i16>, ptr %q, align {alignment}\n  %r = bitcast <2 x i16> %v to i32\n  ret i32 %r\n}}\n"
+        )
+    };
+    let word = |offset: u32| format!("ld.param.u64 %rd1, [p]; ld.u32 %r1, [%rd1+{offset}];");
+    assert_eq!(verdict(&loads(4, 4), ".param .b64 p", &word(4)), Verdict::Preserved);
+    assert_eq!(verdict(&loads(6, 2), ".param .b64 p", &word(6)), Verdict::WrongValue);
+    assert_eq!(verdict(&loads(6, 4), ".param .b64 p", &word(6)), Verdict::Unsupported);
+    let constant = "define i32 @k(ptr addrspace(4) %p) {\n  %q = addrspacecast ptr addrspace(4) %p to ptr\n  \
+                    %v = load i32, ptr %q\n  ret i32 %v\n}\n";
+    let generic = "ld.param.u64 %rd1, [p]; cvta.const.u64 %rd2, %rd1; ld.u32 %r1, [%rd2];";
+    assert_eq!(verdict(constant, ".param .b64 p", generic), Verdict::Preserved);
+    let other = generic.replace("[%rd2]", "[%rd2+4]");
+    assert_eq!(verdict(constant, ".param .b64 p", &other), Verdict::WrongValue);
 }

@@ -155,6 +155,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             return self.no("a store to constant memory is not supported");
         }
         let (base, offset) = self.constant_address(pointer)?;
+        if self.checked && matches!(pointer, Value::Local(_)) {
+            self.undefined_if_misaligned(access, (&base, offset));
+        }
         let strength = self.strength(access, private);
         let read_only = access.kind == MemoryOp::Load
             && (access.promises_read_only() || self.never_written(pointer, access.space));
@@ -187,6 +190,19 @@ impl<'a, 'm> Translator<'a, 'm> {
             row.read_only = read_only;
         });
         Ok(())
+    }
+
+    /// An access of several parts at an address without the alignment that it promises is undefined. One part is aligned
+    /// to its size in any case.
+    fn undefined_if_misaligned(&mut self, access: &Access<'a>, (base, offset): (&str, i64)) {
+        let part = u64::from(access.ty.scalar.bits().div_ceil(8));
+        let Some(alignment) = access.align.filter(|&align| align > part && align < 1 << 31) else {
+            return;
+        };
+        let place = self.made_by("add.u64", &[base, &offset.to_string()]);
+        let rest = self.made_by("and.b64", &[&place, &(alignment - 1).to_string()]);
+        let misaligned = self.made_by("setp.ne.u64", &[&rest, "0"]);
+        self.undefined_if(&misaligned);
     }
 
     /// The spelling of the type of one element in a column, and its size in bytes.

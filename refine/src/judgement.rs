@@ -10,6 +10,7 @@ use model::value::Value;
 use super::context::Context;
 use super::language::{PTX, SourceId};
 use super::refiner::{Blame, ContextResult, EngineRun, LimitText, Refiner};
+use super::rounding::all_near;
 use super::verdict::{Finding, Refuter, Verdict};
 
 /// A source and its target, in contexts.
@@ -114,6 +115,7 @@ impl Tally {
 }
 
 /// A context and an outcome that the target adds there.
+#[expect(clippy::struct_excessive_bools, reason = "what is known of an outcome is yes or no")]
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Refutation {
     pub context: String,
@@ -126,6 +128,8 @@ pub struct Refutation {
     /// Whether weak accesses of the source race in the context. If so, no outcome without such a race was
     /// found.
     pub racy: bool,
+    /// Whether the source allows an outcome that differs from this one only as rounded floats do.
+    pub rounded: bool,
     /// The part that one instruction of the target lacks, and its line.
     pub missing: Option<(usize, String)>,
     /// Litmus tests: the source's thread, where the outcome is forbidden, and the target's, where it
@@ -268,6 +272,10 @@ fn refutation<'a, R: Refinement<'a>>(
         return Ok(None);
     }
     let tested = !alone;
+    let rounded = tested && blame == Blame::Values && {
+        let allowed = case.refiner().allowed(&case.engine_run(&source, false));
+        allowed.is_ok_and(|all| all.outcomes.iter().any(|ours| all_near(ours, outcome)))
+    };
     Ok(Some(Refutation {
         context: case.words(context),
         outcome: case.outcome(&target, outcome),
@@ -275,6 +283,7 @@ fn refutation<'a, R: Refinement<'a>>(
         blame,
         torn: case.torn(),
         racy,
+        rounded,
         missing: if tested { case.missing(context, [&source, &target]) } else { None },
         forbidden: if tested { case.test(context, false, outcome) } else { None },
         allowed: if tested { case.test(context, true, outcome) } else { None },
@@ -284,7 +293,7 @@ fn refutation<'a, R: Refinement<'a>>(
 impl Refutation {
     /// The finding. `target` states what allows the outcome.
     pub(crate) fn finding(self, target: &str, by: Refuter) -> Finding {
-        let Refutation { context, outcome, forbidden, allowed, racy, .. } = self;
+        let Refutation { context, outcome, forbidden, allowed, racy, rounded, .. } = self;
         let (context, outcome) = (Some(context), Some(outcome));
         if self.alone {
             let why = "run alone, the target leaves a final state that the source does not";
@@ -304,6 +313,7 @@ impl Refutation {
         let by = Some(by);
         Finding {
             racy,
+            rounded,
             by,
             context,
             outcome,

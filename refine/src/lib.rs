@@ -33,6 +33,7 @@ pub mod program;
 pub mod ptx_items;
 pub mod random;
 pub mod refiner;
+mod rounding;
 pub mod row;
 pub mod row_question;
 pub mod rows;

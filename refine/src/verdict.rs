@@ -107,6 +107,9 @@ pub struct Finding {
     pub why: String,
     /// Whether the outcome needs a race of weak accesses in the source: reading R73.
     pub racy: bool,
+    /// Whether the source allows an outcome that differs from this one only as rounded floats do.
+    #[serde(skip)]
+    pub rounded: bool,
     /// Who found the outcome.
     pub by: Option<Refuter>,
     /// A run of the machine with an outcome that the source forbids: its context, and its steps.
@@ -138,6 +141,7 @@ impl Finding {
             verdict,
             why: why.into(),
             racy: false,
+            rounded: false,
             by: None,
             run: None,
             context: None,

@@ -134,17 +134,17 @@ impl<'a> RefinementCase<'a> {
         if lowered { self.target } else { self.source }
     }
 
-    /// The words that both sides return, and that have a value on both.
+    /// The words that both sides return, and that have a value in the source.
     fn returned(&self) -> impl Iterator<Item = (&'a ReturnedWord, &'a ReturnedWord)> {
         let words = self.source.result.iter().zip(&self.target.result);
-        words.filter(|(ours, theirs)| ours.mask & theirs.mask != 0)
+        words.filter(|(ours, _)| ours.mask != 0)
     }
 
     /// The registers of these words, of a function with the results of one side.
     fn results<'f>(&self, function: &'f Function) -> Vec<&'f str> {
         let of_sides = self.source.result.iter().zip(&self.target.result);
         let words = function.result.iter().zip(of_sides);
-        let words = words.filter(|(_, (ours, theirs))| ours.mask & theirs.mask != 0);
+        let words = words.filter(|(_, (ours, _))| ours.mask != 0);
         words.map(|(word, _)| &*word.register).collect()
     }
 
@@ -586,7 +586,7 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
             let name = &thread.registers[usize::from(register.0)].name;
             let is = |word: &ReturnedWord| plain(&word.register) == name;
             let word = self.returned().find(|(ours, theirs)| is(ours) || is(theirs));
-            word.map_or(Value::MAX, |(ours, theirs)| (ours.mask & theirs.mask).into())
+            word.map_or(Value::MAX, |(ours, _)| ours.mask.into())
         };
         program.observed.iter().map(of).collect()
     }

@@ -104,7 +104,7 @@ pub(super) fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
         });
         let argument = match pointer {
             Some(space) => {
-                let own = matches!(space, Space::Shared | Space::Local);
+                let own = matches!(space, Space::Shared | Space::Local | Space::Const);
                 let space = if own { space } else { Space::Global };
                 pointed(&mut setup, space, unique(&parameter.name, &mut taken))
             }

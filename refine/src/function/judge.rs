@@ -15,7 +15,7 @@ use model::value::Value;
 
 use super::ask::RefinementCase;
 use super::bind::{Argument, Setup, bind};
-use super::blind::{Replacement, all_near, blind};
+use super::blind::{Replacement, blind};
 use super::fault::{self, FaultLines};
 use super::first::signatures;
 use super::follows::follows;
@@ -33,6 +33,7 @@ use crate::context::Context;
 use crate::judgement::{self, Answer, ContextSearch, Refinement, Refutation};
 use crate::language::SourceId;
 use crate::refiner::{ContextResult, Refiner};
+use crate::rounding::all_near;
 use crate::verdict::{Finding, Refuter, Verdict};
 
 /// The maximum number of contexts of a function. The largest functions have some thousands.
@@ -90,6 +91,7 @@ fn compared(
     }
     if !is_alarm(&finding)
         || !finding.racy
+            && !finding.rounded
             && !all.setups.iter_mut().chain(&mut all.alone).all(|(case, ..)| is_rounded(case))
     {
         return Ok((finding, at));
@@ -117,7 +119,8 @@ fn stopped(finding: Box<Finding>) -> LocatedFinding {
 
 /// Whether the finding may be due to rounding. A race may carry a rounded value to where both sides differ by more.
 fn is_alarm(finding: &Finding) -> bool {
-    finding.verdict == Verdict::WrongValue || finding.verdict == Verdict::Weaker && finding.racy
+    finding.verdict == Verdict::WrongValue
+        || finding.verdict == Verdict::Weaker && (finding.racy || finding.rounded)
 }
 
 /// Whether, without other threads, all that differs are floats close to each other.

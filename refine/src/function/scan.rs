@@ -67,7 +67,7 @@ pub struct MemoryUse {
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct ThreadScan {
     pub uses: Vec<MemoryUse>,
-    /// Accesses to local memory, with the bits of the floats there.
+    /// Accesses to local and constant memory, with the bits of the floats there.
     pub private: BTreeMap<ByteRange, Option<u16>>,
     /// Pairs of indices of `uses`: on some path the first is accessed before the second.
     pub ordered: BTreeSet<(usize, usize)>,
@@ -374,7 +374,7 @@ impl ThreadScan {
                 offset: bytes.start,
                 bytes: bytes.length,
             };
-            if object.space == Space::Local {
+            if matches!(object.space, Space::Local | Space::Const) {
                 let float = self.private.entry(place).or_default();
                 *float = float.or(floats[usize::from(line)]);
             }
