@@ -24,6 +24,7 @@ mod generation;
 mod install;
 mod json;
 mod left_out;
+mod linked;
 mod llvm;
 mod load_bearing;
 mod lower;

@@ -44,6 +44,18 @@ pub fn variable(name: &str) -> FunctionVariable {
     }
 }
 
+/// A function of another module, as a call of it needs it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ExternalFunction {
+    pub name: String,
+    /// The name of its memory.
+    pub memory: String,
+    /// Of each argument the size and the alignment in bytes.
+    pub arguments: Vec<(u32, u32)>,
+    /// The size in bytes of what it returns.
+    pub returned: u32,
+}
+
 /// Names that the rows of a call use: registers of 64 bits, except for a predicate and a label.
 pub struct CallNames {
     /// The address of the callee's memory.
@@ -93,4 +105,16 @@ impl CallNames {
         ]);
         rows
     }
+}
+
+/// The accesses of at most eight bytes that make so many bytes: each with its offset.
+pub fn pieces(bytes: u32) -> Vec<(u32, u32)> {
+    let mut all = Vec::new();
+    let mut at = 0;
+    while at < bytes {
+        let size = [8, 4, 2, 1].into_iter().find(|size| at + size <= bytes).unwrap_or(1);
+        all.push((at, size));
+        at += size;
+    }
+    all
 }

@@ -8,6 +8,8 @@ use model::isa::Line;
 use model::memory::Space;
 use model::scope::Placement;
 
+use crate::external::ExternalFunction;
+
 /// The placement of the thread of a function while it is read, and when it is alone.
 pub const HERE: Placement = Placement { gpu: 0, cluster: Some(0), cta: 0, warp: None, sm: None };
 
@@ -44,6 +46,8 @@ pub struct Function {
     /// The same function, undefined where a result is: if it has rules of that kind. It is for runs without other
     /// threads.
     pub checked: Option<Box<Function>>,
+    /// The functions of other modules that it calls; listed for PTX only.
+    pub external: Vec<ExternalFunction>,
     /// Its values that are not defined, such as `poison`.
     pub undefined: UndefinedValues,
     /// Assumptions of the reader.

@@ -131,7 +131,7 @@ fn branches_of_cuobjdump_are_to_addresses() {
     let refused = all[1].1.as_ref().expect_err("nobody knows it");
     assert_eq!(
         (refused.first().line, refused.first().why.as_str()),
-        (10, "the module has no kernel of this name")
+        (10, "the module has no function of this name")
     );
 }
 
@@ -199,7 +199,7 @@ fn what_is_not_covered_refuses_the_function_where_it_stands() {
             "the value of the special register `SR_SMID` is not known",
         ),
         (&["LDG.E R0, [R2.64", "EXIT"], 4, "expected `+`, `-` or `]`"),
-        (&["CALL.ABS.NOINC `(g)"], 4, "`CALL.ABS.NOINC`: control flow other than `BRA` and `EXIT`"),
+        (&["CALL.ABS.NOINC `(g)"], 4, "a call of `g`, which the source does not call"),
         (
             &["RET.REL.NODEC R2 `(f)"],
             4,

@@ -243,6 +243,7 @@ fn translated<'a>(
         initial: lifted.initial,
         result: translator.result,
         checked: None,
+        external: Vec::new(),
         undefined: if zero {
             UndefinedValues::Zero
         } else if translator.stores_undefined {

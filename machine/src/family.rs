@@ -174,6 +174,11 @@ impl Family {
         known.map_or(Family::Maxwell, |row| row.family)
     }
 
+    /// The number of its first target.
+    pub fn first(self) -> u16 {
+        *self.row().targets.start()
+    }
+
     /// Whether there are clusters of CTAs, and with them scope `.cluster` and fences of one direction.
     pub fn has_clusters(self) -> bool {
         self.row().clusters

@@ -29,6 +29,11 @@ impl Lowering<'_> {
         Some(Lowering { table: &named.table, sm, family, direct: None })
     }
 
+    /// The same for the first target of a family.
+    pub fn of_family(family: Family) -> Option<Lowering<'static>> {
+        Lowering::of(family.first())
+    }
+
     /// What each line of each thread becomes.
     pub fn program(&self, program: &Program) -> Result<Vec<Vec<LoweredInstruction>>, Refusal> {
         if let Some(direct) = self.direct {
@@ -65,7 +70,11 @@ impl Lowering<'_> {
     }
 
     /// What one line becomes: by its row, if it has to do with memory.
-    fn line(&self, instruction: &Instruction, text: &str) -> Result<LoweredInstruction, String> {
+    pub fn line(
+        &self,
+        instruction: &Instruction,
+        text: &str,
+    ) -> Result<LoweredInstruction, String> {
         match instruction {
             Instruction::Alu(_) | Instruction::Cvta(_) | Instruction::Branch(_) => {
                 return Ok(LoweredInstruction::default());

@@ -8,7 +8,12 @@ use model::isa::alu::{AluOp, Branch, Comparison};
 use model::isa::{Guard, Instruction, Operand, Type};
 
 use super::{ColumnCell, ColumnReader, SupportResult, unsupported};
-use sass::syntax::{self, Atom, OperandKind, Value};
+use crate::cell;
+use crate::instruction::InstructionReader;
+use sass::lower::Lowering;
+use sass::syntax::{self, Atom, OperandKind, Register, RegisterFile, Value};
+use text::cursor::Cursor;
+use text::lex;
 use text::report::ByteSpan;
 
 /// The label that an operand names, without a leading dot.
@@ -67,7 +72,10 @@ impl ColumnReader<'_> {
                 Ok(())
             }
             // A call without a stack: the callee finds the address to return to in a register.
-            "CALL" if instruction.has("REL") && instruction.has("NOINC") => {
+            "CALL"
+                if (instruction.has("REL") || instruction.has("ABS"))
+                    && instruction.has("NOINC") =>
+            {
                 let [to] = &instruction.operands[..] else {
                     return unsupported("a call of this form");
                 };
@@ -92,8 +100,9 @@ impl ColumnReader<'_> {
         };
         // The operand is a register and the function that it is relative to, without a comma.
         let text = to.to_string();
-        let register = text.split_whitespace().next().and_then(syntax::Register::named);
-        let Some(register) = register.filter(|_| instruction.has("REL")) else {
+        let register = text.split_whitespace().next().and_then(Register::named);
+        let known = instruction.has("REL") || instruction.has("ABS");
+        let Some(register) = register.filter(|_| known) else {
             return unsupported("a return of this form");
         };
         let to = self.read(register, to.at);
@@ -107,6 +116,49 @@ impl ColumnReader<'_> {
         }
         self.jump(last.1.clone(), instruction.opcode.at);
         Ok(())
+    }
+
+    /// A call of a function of another module (reading R107), by instructions of PTX that are lowered as usual.
+    pub(super) fn external(&mut self, asks: &[String]) -> SupportResult<()> {
+        if self.guard.is_some() {
+            return unsupported("a call with a guard");
+        }
+        let lowering = Lowering::of_family(self.family);
+        for text in asks {
+            let tokens = lex::tokens(text, 0, false, self.report);
+            let end = ByteSpan::new(text.len(), text.len());
+            let Some(cell) = cell::cell(Cursor::new(text, &tokens, end), self.report) else {
+                return unsupported("a call of this form");
+            };
+            let (draft, report, thread) = (&mut *self.draft, &mut *self.report, self.thread);
+            let before = draft.thread(thread).lines.len();
+            InstructionReader { draft, report, thread }.cell(&cell);
+            for line in &self.draft.thread(thread).lines[before..] {
+                let lowered = lowering.and_then(|by| by.line(&line.instruction, &line.text).ok());
+                let Some(lowered) = lowered else {
+                    return unsupported("a call for which this target has no instructions");
+                };
+                self.lowered.push(lowered);
+            }
+        }
+        Ok(())
+    }
+
+    /// The words that a device function returns, in registers with the names of [`register_of_result`].
+    pub(super) fn results(&mut self, widths: &[u32]) {
+        (self.guard, self.text) = (None, String::new());
+        for (index, &bits) in widths.iter().enumerate() {
+            let at = ByteSpan::default();
+            let number = FIRST_OF_RESULT + 2 * u16::try_from(index).expect("a result is short");
+            let low = Register { file: RegisterFile::General, number: Some(number) };
+            let (value, ty) = if bits > 32 {
+                (self.pair(low, at), Type::U64)
+            } else {
+                (self.read(low, at), Type::U32)
+            };
+            let to = self.named(&register_of_result(index), ty.bits, at);
+            self.alu(AluOp::Mov, ty, to, &[value]);
+        }
     }
 
     /// `EXIT`, which may have a predicate operand in addition to the guard.
@@ -160,6 +212,14 @@ impl ColumnReader<'_> {
         self.jump(label.clone(), instruction.opcode.at);
         Ok(())
     }
+}
+
+/// The first register of the result of a device function.
+const FIRST_OF_RESULT: u16 = 4;
+
+/// The register with a word of the result of a device function, at its end.
+pub fn register_of_result(word: usize) -> String {
+    format!("returned_{word}")
 }
 
 /// The convergence points that `BSSY` and `SSY` declare in a column: the barrier and the label.

@@ -26,6 +26,8 @@ use model::isa::alu::{Alu, AluOp};
 use model::isa::{Guard, Instruction, Line, Operand, Reg, Type, TypeKind};
 use model::program::ThreadId;
 
+pub use control::register_of_result;
+
 use crate::draft::ProgramBuilder;
 use crate::instruction;
 use sass::opcode::{Class, class};
@@ -37,6 +39,7 @@ use text::cursor::Cursor;
 use text::report::{ByteSpan, Diagnostics};
 
 /// A cell of the table.
+#[derive(Default)]
 pub struct ColumnCell<'a> {
     pub labels: Vec<(Cow<'a, str>, ByteSpan)>,
     pub instruction: Option<syntax::Instruction<'a>>,
@@ -44,6 +47,10 @@ pub struct ColumnCell<'a> {
     pub returns: Vec<(u64, String)>,
     /// The width in bits of the elements that it accesses, if it is a vector in the source.
     pub element: Option<u16>,
+    /// The instructions of PTX that stand for a call of a function of another module.
+    pub asks: Vec<String>,
+    /// The widths in bits of the words of 64 bits that a device function returns here.
+    pub results: Vec<u32>,
     pub at: ByteSpan,
 }
 
@@ -82,7 +89,7 @@ pub fn cell<'a>(cursor: Cursor<'a>, sm: u16, report: &mut Diagnostics) -> Column
     if let Some(one) = &instruction {
         single::check(one, ReadOptions { sm: Some(sm), registers: None }, report);
     }
-    ColumnCell { labels, instruction, returns: Vec::new(), element: None, at }
+    ColumnCell { labels, instruction, at, ..ColumnCell::default() }
 }
 
 /// Reads the instructions of one thread into the draft. Returns, for each line, the operations of the machine
@@ -207,7 +214,10 @@ impl ColumnReader<'_> {
                 labels.insert(name.to_owned(), (line, at));
             }
         }
-        let Some(instruction) = &cell.instruction else { return 1 };
+        let Some(instruction) = &cell.instruction else {
+            self.results(&cell.results);
+            return 1;
+        };
         self.text = text(instruction);
         self.element = cell.element;
         self.guard = None;
@@ -259,6 +269,7 @@ impl ColumnReader<'_> {
             }
             Some(Class::Barrier) => self.barrier(instruction)?,
             Some(Class::Arithmetic) => self.arithmetic(instruction)?,
+            Some(Class::Branch) if !cells[0].asks.is_empty() => self.external(&cells[0].asks)?,
             Some(Class::Branch) => self.branch(instruction, cells)?,
             Some(Class::Exit) => self.exit(instruction)?,
             Some(Class::ErrorBarrier | Class::Nothing | Class::Depbar) => {}

@@ -4,6 +4,7 @@
 //! shared memory, the values of special registers. A column is one lane, alone in its warp (reading R101).
 //! Listings show no waits, so each loaded value is assumed to be available to the instructions that follow.
 
+mod call;
 mod environment;
 mod layout;
 mod vectors;
@@ -17,14 +18,16 @@ use model::isa::opaque::OpaqueOp;
 
 use crate::builder::FunctionBuilder;
 use crate::column::{self, ColumnCell};
+use crate::external::{ASSUMED, ExternalFunction};
 use crate::function::{
     EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refusals,
-    Refused, UndefinedValues,
+    Refused, ReturnedWord, UndefinedValues,
 };
+use call::{CalledCode, Linker};
 use ptx::qualifier::Dialect;
 use sass::listing::{self, Listing, ListingLine};
 use sass::opcode::{Class, class};
-use sass::syntax::{Annotation, AnnotationKind, Atom, Instruction, Name, OperandKind, Value};
+use sass::syntax::{Annotation, AnnotationKind, Atom, Instruction, Name, OperandKind};
 use text::diagnostic::Diagnostic;
 use text::report::{ByteSpan, Diagnostics};
 use vectors::AccessShapes;
@@ -38,6 +41,10 @@ pub struct Signature {
     pub accesses: AccessShapes,
     /// Operations without a definition.
     pub functions: BTreeSet<OpaqueOp>,
+    /// The functions of other modules that it calls.
+    pub external: Vec<ExternalFunction>,
+    /// What a device function returns; `None` for a kernel.
+    pub returned: Option<Vec<ReturnedWord>>,
 }
 
 impl Signature {
@@ -56,6 +63,8 @@ impl Signature {
             variables: function.variables.clone(),
             accesses: AccessShapes::of(function),
             functions,
+            external: function.external.clone(),
+            returned: (!function.kernel).then(|| function.result.clone()),
         }
     }
 }
@@ -88,14 +97,20 @@ pub fn functions(
     };
     let addresses = addresses(text);
     let read = |function: &listing::Function<'_>| {
-        let next = listing.functions.iter().map(|other| other.line);
-        let end = next.filter(|&line| line > function.line).min().unwrap_or(usize::MAX);
-        if let Some(unread) = unread(&listing, function.line..end) {
-            let (line, why) = (unread.span.line, unread.message.clone());
-            return Err(Refused { line, why }.into());
+        let signature = signature(function.name);
+        let external = signature.as_ref().map_or(&[][..], |one| &one.external);
+        let code = CalledCode::of(&listing, function, external);
+        let called = listing.functions.iter().filter(|one| code.names().contains(&one.name));
+        for called in called {
+            let next = listing.functions.iter().map(|other| other.line);
+            let end = next.filter(|&line| line > called.line).min().unwrap_or(usize::MAX);
+            if let Some(unread) = unread(&listing, called.line..end) {
+                let (line, why) = (unread.span.line, unread.message.clone());
+                return Err(Refused { line, why }.into());
+            }
         }
-        let Some(signature) = signature(function.name) else {
-            let why = "the module has no kernel of this name".to_owned();
+        let Some(signature) = signature else {
+            let why = "the module has no function of this name".to_owned();
             return Err(Refused { line: function.line, why }.into());
         };
         ListedFunctionReader {
@@ -103,12 +118,12 @@ pub fn functions(
             sm,
             family,
             signature,
-            addresses: &addresses,
+            addresses: addresses.clone(),
             shared: layout::bytes(text, function.name),
             initial: BTreeMap::new(),
             notes: BTreeSet::new(),
         }
-        .function(function)
+        .function(function, code)
     };
     Ok(listing.functions.iter().map(|one| (one.name.to_owned(), read(one))).collect())
 }
@@ -146,7 +161,8 @@ struct ListedFunctionReader<'l> {
     sm: u16,
     family: Family,
     signature: Signature,
-    addresses: &'l BTreeMap<u64, &'l str>,
+    /// What the words of bank 4 are the addresses of.
+    addresses: BTreeMap<u64, &'l str>,
     /// The size of the function's shared memory, if the listing shows it.
     shared: Option<u64>,
     initial: BTreeMap<String, EntryValue>,
@@ -156,35 +172,37 @@ struct ListedFunctionReader<'l> {
 /// The text of an instruction, or the reason why it cannot be printed.
 type TextResult<T> = Result<T, String>;
 
-impl ListedFunctionReader<'_> {
-    fn function(mut self, function: &listing::Function<'_>) -> Result<Function, Refusals> {
-        let lines = without_padding(&function.lines);
-        let reached = reached(lines);
-        let lines: Vec<&ListingLine<'_>> = lines
-            .iter()
-            .zip(&reached)
-            .filter_map(|(line, reached)| reached.then_some(line))
-            .collect();
-        let returns: Vec<(u64, String)> = lines
-            .iter()
-            .filter(|line| line.instruction.opcode.text == "CALL")
-            .filter_map(|line| line.address.map(|at| (at + 16, at_address(at + 16))))
-            .collect();
+impl<'l> ListedFunctionReader<'l> {
+    fn function(
+        mut self,
+        function: &listing::Function<'l>,
+        mut code: CalledCode<'l>,
+    ) -> Result<Function, Refusals> {
+        let mut cells = Vec::new();
+        let mut refused = self.entered(function.line, &mut code);
+        let device = self.signature.returned.is_some();
+        let reached = reached(&code.lines);
+        let mut lines: Vec<&ListingLine<'_>> = Vec::new();
+        let mut returns = Vec::new();
+        for (index, line) in code.lines.iter().enumerate().filter(|(index, _)| reached[*index]) {
+            lines.push(line);
+            let is_return = line.instruction.opcode.text == "RET";
+            returns.push(if is_return { code.returns(index, device) } else { Vec::new() });
+        }
         let mut targets: BTreeSet<String> =
             lines.iter().filter_map(|line| target(&line.instruction)).collect();
-        if lines.iter().any(|line| line.instruction.opcode.text == "RET") {
-            targets.extend(returns.iter().map(|(_, label)| label.clone()));
-        }
+        targets.extend(returns.iter().flatten().map(|(_, label)| label.clone()));
         let mut rows: Vec<FunctionLine> = Vec::new();
         let branches: Vec<Option<String>> =
             lines.iter().map(|line| target(&line.instruction)).collect();
         let wait = wait();
-        let (mut cells, mut refused) = (Vec::new(), Vec::new());
         let elements = self.signature.accesses.elements(&lines);
         if elements.iter().any(Option::is_some) {
             self.note("accesses of several elements are the vectors of the source");
         }
-        for ((line, target), element) in lines.iter().copied().zip(&branches).zip(elements) {
+        for (((line, target), element), returns) in
+            lines.iter().copied().zip(&branches).zip(elements).zip(returns)
+        {
             let names = line.labels.iter().map(|label| plain(label));
             let labels: Vec<String> = names
                 .chain(line.address.map(at_address))
@@ -197,13 +215,7 @@ impl ListedFunctionReader<'_> {
             let mut instruction = line.instruction.clone();
             instruction.annotations.clear();
             if let (Some(target), Some(last)) = (target, instruction.operands.last_mut()) {
-                last.kind = OperandKind::Value(Value {
-                    signs: "",
-                    absolute: false,
-                    atom: Atom::Name(target),
-                    suffixes: Vec::new(),
-                    outer: Vec::new(),
-                });
+                last.kind = OperandKind::Value(call::value(Atom::Name(target)));
             }
             if waits {
                 instruction.annotations.push(Annotation { at, ..WRITE });
@@ -217,21 +229,27 @@ impl ListedFunctionReader<'_> {
             };
             rows.push(row(column::text(&instruction), labels.clone()));
             let labels = labels.into_iter().map(|label| (Cow::from(label), at)).collect();
-            let returns =
-                if instruction.opcode.text == "RET" { returns.clone() } else { Vec::new() };
-            cells.push(ColumnCell { labels, instruction: Some(instruction), returns, element, at });
+            let asks = self.asks(&line.instruction, &code, cells.len()).unwrap_or_else(|why| {
+                refused.push(Refused { line: line.number, why });
+                Vec::new()
+            });
+            let instruction = Some(instruction);
+            cells.push(ColumnCell {
+                labels,
+                instruction,
+                returns,
+                element,
+                asks,
+                at,
+                ..ColumnCell::default()
+            });
             if waits {
                 let wait = Instruction { at, ..wait.clone() };
                 rows.push(FunctionLine { volatile: false, ..row(column::text(&wait), Vec::new()) });
-                cells.push(ColumnCell {
-                    labels: Vec::new(),
-                    instruction: Some(wait),
-                    returns: Vec::new(),
-                    element: None,
-                    at,
-                });
+                cells.push(ColumnCell { instruction: Some(wait), at, ..ColumnCell::default() });
             }
         }
+        let result = self.result(function.line, &mut rows, &mut cells);
         let variables = self.variables(&lines).unwrap_or_else(|why| {
             refused.push(Refused { line: function.line, why });
             self.signature.variables.clone()
@@ -247,17 +265,79 @@ impl ListedFunctionReader<'_> {
             name: function.name.to_owned(),
             line: function.line,
             language: Language::Sass(self.sm),
-            kernel: true,
+            kernel: !device,
             parameters: self.signature.parameters,
             variables: lifted.variables,
             registers: lifted.registers,
             rows: lifted.rows,
             initial: lifted.initial,
-            result: Vec::new(),
+            result,
             checked: None,
+            external: self.signature.external,
             undefined: UndefinedValues::Absent,
             notes: self.notes.into_iter().collect(),
         })
+    }
+
+    /// The state in which the function is entered, and its operands as the linker completes them.
+    fn entered(&mut self, line: usize, code: &mut CalledCode<'l>) -> Vec<Refused> {
+        let mut refused = Vec::new();
+        let mut linker = Linker::of(code);
+        for line in &mut code.lines {
+            if let Err(why) = linker.complete(&mut line.instruction) {
+                refused.push(Refused { line: line.number, why });
+            }
+        }
+        self.addresses.extend(linker.symbols());
+        if let Some(result) = &self.signature.returned {
+            match call::entry(&self.signature.parameters, result.len()) {
+                Ok(entry) => self.initial.extend(entry),
+                Err(why) => refused.push(Refused { line, why }),
+            }
+            self.note("parameters of 64 bits have zeros in their high half");
+        }
+        if !self.signature.external.is_empty() {
+            self.initial.extend(call::external_registers(&self.signature.external));
+            self.note(ASSUMED);
+        }
+        refused
+    }
+
+    /// The instructions of PTX for a call of a function of another module; none for another instruction.
+    fn asks(
+        &self,
+        instruction: &Instruction<'_>,
+        code: &CalledCode<'_>,
+        number: usize,
+    ) -> TextResult<Vec<String>> {
+        let Some(name) = call::called(instruction) else { return Ok(Vec::new()) };
+        let mut external = self.signature.external.iter();
+        match external.find(|one| one.name == name) {
+            Some(callee) => call::external(callee, number),
+            None if code.labels().contains_key(name) => Ok(Vec::new()),
+            None => Err(format!("a call of `{name}`, which the source does not call")),
+        }
+    }
+
+    /// The end of a device function: its result in words, from the registers that hold it.
+    fn result(
+        &self,
+        line: usize,
+        rows: &mut Vec<FunctionLine>,
+        cells: &mut Vec<ColumnCell<'_>>,
+    ) -> Vec<ReturnedWord> {
+        let Some(words) = &self.signature.returned else { return Vec::new() };
+        let labels = vec![call::RETURNED.to_owned()];
+        rows.push(FunctionLine { labels, line, ..FunctionLine::default() });
+        let labels = vec![(Cow::from(call::RETURNED), ByteSpan::default())];
+        let bits = words.iter().map(|word| u64::BITS - word.mask.leading_zeros());
+        let results: Vec<u32> = bits.collect();
+        cells.push(ColumnCell { labels, results, ..ColumnCell::default() });
+        let word = |(index, word): (usize, &ReturnedWord)| ReturnedWord {
+            register: column::register_of_result(index),
+            ..word.clone()
+        };
+        words.iter().enumerate().map(word).collect()
     }
 
     /// Whether the instructions that follow wait for this one. The text does not show that.

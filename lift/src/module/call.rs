@@ -7,7 +7,7 @@ use ptx::qualifier::Dialect;
 
 use super::operand::split;
 use super::{Frame, FunctionReader, ReadResult, names};
-use crate::external::{self, CallNames};
+use crate::external::{self, CallNames, ExternalFunction, pieces};
 
 /// The largest number of functions that call one another.
 const DEEPEST: usize = 16;
@@ -87,14 +87,26 @@ impl<'a> FunctionReader<'_, 'a> {
     ) -> ReadResult<()> {
         self.note(external::ASSUMED);
         let end = self.skipped(guard);
-        let mut words = Vec::new();
+        let (mut words, mut passed) = (Vec::new(), Vec::new());
         for argument in arguments {
             words.extend(self.words_of(&argument)?);
+            let (own, bytes) = self.memory_of_call(&argument)?;
+            let declared = self.builder.variables().iter().find(|one| one.name == own);
+            passed.push((bytes, declared.map_or(0, |one| one.alignment)));
         }
         let names = self.call_names(name)?;
         let mut memory = Vec::new();
         for result in &results {
             memory.push(self.memory_of_call(result)?);
+        }
+        let function = ExternalFunction {
+            name: name.to_owned(),
+            memory: names::plain(&external::memory_of(name)),
+            arguments: passed,
+            returned: memory.first().map_or(0, |one| one.1),
+        };
+        if !self.external.contains(&function) {
+            self.external.push(function);
         }
         let [returned] = &memory[..] else {
             if !memory.is_empty() {
@@ -229,16 +241,4 @@ impl<'a> FunctionReader<'_, 'a> {
         }
         Ok(())
     }
-}
-
-/// The accesses of at most eight bytes that make so many bytes: each with its offset.
-pub(super) fn pieces(bytes: u32) -> Vec<(u32, u32)> {
-    let mut all = Vec::new();
-    let mut at = 0;
-    while at < bytes {
-        let size = [8, 4, 2, 1].into_iter().find(|size| at + size <= bytes).unwrap_or(1);
-        all.push((at, size));
-        at += size;
-    }
-    all
 }

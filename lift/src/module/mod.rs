@@ -19,6 +19,7 @@ use ptx::qualifier::Dialect;
 use ptx::{BodyItem, FunctionDeclaration, Instruction, MemoryDeclaration, Module};
 
 use crate::builder::FunctionBuilder;
+use crate::external::ExternalFunction;
 use crate::function::{
     Function, Functions, Language, Parameter, Refusals, Refused, UndefinedValues,
 };
@@ -80,10 +81,12 @@ struct FunctionReader<'m, 'a> {
     /// The result: its name and its bytes.
     result: Option<(&'a str, u32)>,
     returned: bool,
-    /// The first bytes of the words to which a part of the result is stored.
-    words_returned: BTreeSet<u32>,
+    /// The bytes of the result that are stored somewhere.
+    stored: BTreeSet<u32>,
     /// The functions of other modules that it calls, with the registers of the addresses of their memory.
     called: BTreeMap<String, String>,
+    /// The same functions.
+    external: Vec<ExternalFunction>,
     /// The register that all these calls share.
     calls: Option<String>,
     /// Registers with generic addresses of local memory, and whether one of them is stored.
@@ -146,8 +149,9 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         parameters: Vec::new(),
         result: None,
         returned: false,
-        words_returned: BTreeSet::new(),
+        stored: BTreeSet::new(),
         called: BTreeMap::new(),
+        external: Vec::new(),
         calls: None,
         local_addresses: BTreeSet::new(),
         passes_local: false,
@@ -180,6 +184,7 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         initial: lifted.initial,
         result,
         checked: None,
+        external: reader.external,
         undefined: UndefinedValues::Absent,
         notes: reader.notes,
     })

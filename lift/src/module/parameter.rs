@@ -4,9 +4,9 @@ use std::collections::BTreeSet;
 
 use ptx::{BodyItem, Instruction, PrintedOperand};
 
-use super::call::pieces;
 use super::operand::split;
 use super::{FunctionReader, ReadResult};
+use crate::external::pieces;
 use crate::function::{EntryValue, FunctionVariable, ReturnedWord};
 use model::memory::Space;
 
@@ -154,16 +154,18 @@ impl<'a> FunctionReader<'_, 'a> {
         (register, bits)
     }
 
-    /// The words of the result; none if nothing is stored there. A word to which nothing is stored is 0.
+    /// The words of the result; none if nothing is stored there. A byte to which nothing is stored has no value.
     pub(super) fn returned_words(&mut self) -> Vec<ReturnedWord> {
         let Some(result) = self.result.filter(|_| self.returned) else { return Vec::new() };
         let mut words = Vec::new();
         for begin in (0..result.1).step_by(8) {
             let (register, bits) = self.word_of_result(result, begin);
-            if !self.words_returned.contains(&begin) {
+            let stored = (0..u32::from(bits) / 8).filter(|at| self.stored.contains(&(begin + at)));
+            let mask = stored.map(|at| 0xff << (8 * at)).sum();
+            if mask == 0 {
                 self.builder.entry(&register, EntryValue::Value(0));
             }
-            words.push(ReturnedWord { register, mask: u64::MAX >> (64 - bits) });
+            words.push(ReturnedWord { register, mask });
         }
         words
     }
@@ -181,7 +183,7 @@ impl<'a> FunctionReader<'_, 'a> {
         }
         self.returned = true;
         let begin = offset - offset % 8;
-        self.words_returned.insert(begin);
+        self.stored.extend(offset..offset + u32::from(bits) / 8);
         let (name, declared) = self.word_of_result(result, begin);
         let at = u16::try_from(8 * (offset - begin)).ok()?;
         if at + bits > declared {

@@ -1,0 +1,188 @@
+//! Relocatable code: device functions of listings, calls of functions of the listing, and calls of others.
+
+use std::fmt::Write;
+
+use lift::listing::Signature;
+use refine::function::{PairReport, paired};
+use refine::verdict::Verdict;
+
+use crate::functions::judge_pair;
+
+/// A module with a function that publishes, one that calls it, and one that calls a function of another module.
+const SOURCE: &str = "\
+.version 8.7\n.target sm_90\n.address_size 64\n.global .align 4 .u32 count;\n\
+.extern .func (.param .b32 r) outside(.param .b64 p, .param .b32 v);\n\
+.visible .func (.param .b32 r) publish(.param .b32 n, .param .b64 flag, .param .b32 value)\n{\n\
+.reg .b64 %rd<4>; .reg .b32 %r<6>;\n\
+ld.param.u64 %rd1, [flag]; ld.param.u32 %r1, [value]; ld.param.u32 %r2, [n];\n\
+st.global.u32 [count], %r2; st.release.gpu.u32 [%rd1], %r1; add.u32 %r3, %r1, 1;\n\
+st.param.b32 [r], %r3;\nret;\n}\n\
+.visible .entry caller(.param .u64 a, .param .u64 f)\n{\n\
+.reg .b64 %rd<4>; .reg .b32 %r<4>;\n\
+ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [f]; st.global.u32 [%rd1], 7;\n\
+{ .param .b32 p0; .param .b64 p1; .param .b32 p2; .param .b32 q;\n\
+st.param.b32 [p0], 3; st.param.b64 [p1], %rd2; st.param.b32 [p2], 5;\n\
+call.uni (q), publish, (p0, p1, p2);\nld.param.b32 %r1, [q];\n}\n\
+st.global.u32 [%rd1+4], %r1;\nret;\n}\n\
+.visible .entry asks(.param .u64 a, .param .u64 f)\n{\n\
+.reg .b64 %rd<4>; .reg .b32 %r<4>;\n\
+ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [f]; st.global.u32 [%rd1], 7;\n\
+{ .param .b64 p0; .param .b32 p1; .param .b32 q;\n\
+st.param.b64 [p0], %rd2; st.param.b32 [p1], 5;\n\
+call.uni (q), outside, (p0, p1);\nld.param.b32 %r1, [q];\n}\n\
+st.global.u32 [%rd1+4], %r1;\nret;\n}\n";
+
+/// `n` is in R4, `flag` in R6 and R7, `value` in R5.
+const PUBLISH: &[&str] = &[
+    "UMOV UR4, 32@lo(count)",
+    "UMOV UR5, 32@hi(count)",
+    "IMAD.U32 R10, RZ, RZ, UR4",
+    "IMAD.U32 R11, RZ, RZ, UR5",
+    "ULDC.64 UR4, c[0x0][0x208]",
+    "STG.E desc[UR4][R10.64], R4",
+    "IADD3 R4, R5, 0x1, RZ",
+    "MEMBAR.ALL.GPU",
+    "ST.E.STRONG.GPU desc[UR4][R6.64], R5",
+    "RET.ABS.NODEC R20 0x0",
+];
+
+const CALLER: &[&str] = &[
+    "LDC R1, c[0x0][0x28]",
+    "LDC.64 R2, c[0x0][0x210]",
+    "IMAD.MOV.U32 R8, RZ, RZ, 0x7",
+    "ULDC.64 UR36, c[0x0][0x208]",
+    "LDC.64 R6, c[0x0][0x218]",
+    "MOV R4, 0x3",
+    "MOV R5, 0x5",
+    "STG.E desc[UR36][R2.64], R8",
+    "MOV R20, 32@lo((caller + .L_x_1@srel))",
+    "MOV R21, 32@hi((caller + .L_x_1@srel))",
+    "CALL.ABS.NOINC `(publish)",
+    ".L_x_1:",
+    "LDC.64 R2, c[0x0][0x210]",
+    "STG.E desc[UR36][R2.64+0x4], R4",
+    "EXIT",
+];
+
+const ASKS: &[&str] = &[
+    "LDC R1, c[0x0][0x28]",
+    "LDC.64 R2, c[0x0][0x210]",
+    "IMAD.MOV.U32 R7, RZ, RZ, 0x7",
+    "ULDC.64 UR36, c[0x0][0x208]",
+    "LDC.64 R4, c[0x0][0x218]",
+    "MOV R6, 0x5",
+    "STG.E desc[UR36][R2.64], R7",
+    "MOV R20, 32@lo((asks + .L_x_0@srel))",
+    "MOV R21, 32@hi((asks + .L_x_0@srel))",
+    "CALL.ABS.NOINC `(outside)",
+    ".L_x_0:",
+    "LDC.64 R2, c[0x0][0x210]",
+    "STG.E desc[UR36][R2.64+0x4], R4",
+    "EXIT",
+];
+
+/// The body of `outside` in a listing of linked code.
+const OUTSIDE: &[&str] = &["MOV R4, 0x9", "RET.ABS.NODEC R20 0x0"];
+
+/// A listing of these functions with one replacement in each.
+fn listing(functions: &[(&str, &[&str])], (old, new): (&str, &str)) -> String {
+    let mut text = ".headerflags @\"EF_CUDA_SM90\"\n".to_owned();
+    for (name, lines) in functions {
+        writeln!(text, ".section .text.{name},\"ax\"\n{name}:").expect("a string takes it");
+        let mut address = 0;
+        for line in *lines {
+            if line.ends_with(':') {
+                writeln!(text, "{line}").expect("a string takes it");
+                continue;
+            }
+            let line = line.replace(old, new);
+            writeln!(text, "        /*{address:04x}*/ {line} ;").expect("a string takes it");
+            address += 16;
+        }
+    }
+    text
+}
+
+fn judged(text: &str, name: &str) -> PairReport {
+    let (module, diagnostics) = ::ptx::read("m.ptx", SOURCE.as_bytes());
+    assert_eq!(diagnostics, []);
+    let source = lift::module::functions(&module.expect("a module"));
+    let signature = |name: &str| {
+        let (_, found) = source.iter().find(|(known, _)| known == name)?;
+        found.as_ref().ok().map(Signature::of)
+    };
+    let target = lift::listing::functions("f.sass", text, None, &signature);
+    let target = target.unwrap_or_else(|all| panic!("{}", all[0]));
+    let pairs = paired(source.clone(), target);
+    let pair = pairs.iter().find(|pair| pair.name == name).expect("it is a pair");
+    judge_pair(pair)
+}
+
+/// Asserts the verdict of a function where the listing has a replacement.
+fn expect(name: &str, replaced: (&str, &str), verdict: Verdict) {
+    let all: [(&str, &[&str]); 3] = [("publish", PUBLISH), ("caller", CALLER), ("asks", ASKS)];
+    let finding = judged(&listing(&all, replaced), name).finding;
+    assert_eq!(finding.verdict, verdict, "{replaced:?}: {finding:?}");
+}
+
+#[test]
+fn a_device_function_has_its_parameters_and_its_result_in_registers() {
+    expect("publish", ("", ""), Verdict::Preserved);
+    expect("publish", ("MEMBAR.ALL.GPU", "NOP"), Verdict::Weaker);
+    for (old, new) in [
+        ("IADD3 R4, R5, 0x1", "IADD3 R4, R5, 0x2"),
+        ("IADD3 R4, R5, 0x1", "IADD3 R3, R5, 0x1"),
+        ("[R10.64], R4", "[R10.64], R5"),
+        ("[R6.64], R5", "[R6.64], R4"),
+    ] {
+        expect("publish", (old, new), Verdict::WrongValue);
+    }
+}
+
+#[test]
+fn calls_of_functions_of_the_listing_are_followed() {
+    expect("caller", ("", ""), Verdict::Preserved);
+    expect("caller", ("MEMBAR.ALL.GPU", "NOP"), Verdict::Weaker);
+    for (old, new) in [("MOV R4, 0x3", "MOV R4, 0x4"), ("IADD3 R4, R5, 0x1", "IADD3 R4, R5, 0x2")] {
+        expect("caller", (old, new), Verdict::WrongValue);
+    }
+}
+
+/// A call of a function that the source only declares is a boundary (reading R107), also where linked code has its body.
+#[test]
+fn calls_of_other_functions_are_compared() {
+    expect("asks", ("", ""), Verdict::Preserved);
+    for (old, new) in [
+        ("MOV R6, 0x5", "MOV R6, 0x6"),
+        ("LDC.64 R4, c[0x0][0x218]", "LDC.64 R4, c[0x0][0x210]"),
+        ("[R2.64+0x4], R4", "[R2.64+0x4], R6"),
+        ("CALL.ABS.NOINC `(outside)", "NOP"),
+    ] {
+        expect("asks", (old, new), Verdict::WrongValue);
+    }
+    let linked: [(&str, &[&str]); 2] = [("asks", ASKS), ("outside", OUTSIDE)];
+    let verdict = |text: &str| judged(text, "asks").finding.verdict;
+    assert_eq!(verdict(&listing(&linked, ("", ""))), Verdict::Preserved);
+    // The callee may read what was stored before the call.
+    let mut late = ASKS.to_vec();
+    let store = late.remove(6);
+    late.insert(11, store);
+    late.swap(10, 11);
+    assert_eq!(verdict(&listing(&[("asks", &late)], ("", ""))), Verdict::Weaker);
+}
+
+#[test]
+fn parameters_on_the_stack_are_refused() {
+    let many: Vec<String> = (0..7).map(|index| format!(".param .b64 p{index}")).collect();
+    let source = SOURCE
+        .replace(".param .b32 n, .param", &format!(".param .b32 n, {}, .param", many.join(", ")));
+    let (module, _) = ::ptx::read("m.ptx", source.as_bytes());
+    let source = lift::module::functions(&module.expect("a module"));
+    let signature = |name: &str| {
+        source.iter().find(|(known, _)| known == name)?.1.as_ref().ok().map(Signature::of)
+    };
+    let text = listing(&[("publish", PUBLISH)], ("", ""));
+    let target = lift::listing::functions("f.sass", &text, None, &signature).expect("a listing");
+    let refused = target[0].1.as_ref().expect_err("it has too many parameters");
+    assert_eq!(refused.first().why, "a device function with parameters on the stack");
+}
