@@ -7,9 +7,10 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
+use engine::directed;
 use engine::enumerate::Enumerate;
 use engine::judge::{Task, judge};
-use engine::sought::Sought;
+use engine::sought::{Demand, Sought};
 use engine::{ENGINES, Engine, ExecutionFacts, Limit, Limits};
 use litmus::arbitrary::{ProgramShape, Sketch};
 use litmus::{Comparand, Prop, Quantifier, Test};
@@ -268,7 +269,14 @@ fn exists(test: &Test, model: &Model, known: &dyn Fn(&[Option<Value>]) -> Option
     };
     let (program, limits) = (&test.program, Limits::unlimited(BOUND));
     Enumerate
-        .search(model, program, &limits, Sought::Outcomes(&asked, &Vec::new), &mut seen, visit)
+        .search(
+            model,
+            program,
+            &limits,
+            Sought::Outcomes(&asked, &Vec::new, &Demand::NONE),
+            &mut seen,
+            visit,
+        )
         .expect("no limit is reached");
     found
 }
@@ -317,7 +325,56 @@ fn ticket_lock() -> Test {
     text += "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 0 | P3@cta 3,gpu 0 ;\n";
     text.extend(lines.iter().map(|line| format!("{} ;\n", [*line; 4].join(" | "))));
     text += "exists (P0:d=0 /\\ P1:d=0)\n";
-    litmus::parse("ticket.litmus", text.as_bytes()).expect("the test is well formed")
+    parsed(&text)
+}
+
+fn parsed(text: &str) -> Test {
+    litmus::parse("test.litmus", text.as_bytes()).expect("the test is well formed")
+}
+
+/// What `solve` is asked: of a disjunction over constants, of counters in memory, of values that paths assume.
+fn questions_of_one_structure() -> [Test; 3] {
+    let columns = |of: &[&str]| format!("{} ;\n", of.join(" | "));
+    let places = |many: usize| -> String {
+        (0..many).map(|t| format!("P{t}@cta {t},gpu 0")).collect::<Vec<_>>().join(" | ") + " ;\n"
+    };
+    let readers = 5;
+    let mut any = "PTX any\n{\nuint32_t x=0; uint32_t y=0;\n}\n".to_owned() + &places(readers + 1);
+    for (write, read) in [
+        ("st.relaxed.gpu.u32 [x], 1", "ld.acquire.gpu.u32 r0, [y]"),
+        ("st.release.gpu.u32 [y], 1", "ld.relaxed.gpu.u32 r1, [x]"),
+    ] {
+        let mut row = vec![write];
+        row.extend([read].repeat(readers));
+        any += &columns(&row);
+    }
+    let stale: Vec<String> = (1..=readers).map(|t| format!("(P{t}:r0=1 /\\ P{t}:r1=0)")).collect();
+    any += &["exists (", &stale.join(" \\/ "), ")\n"].concat();
+    let mut count = "PTX count\n{\nuint32_t x=0;\n}\n".to_owned() + &places(4);
+    count += &columns(&["red.relaxed.gpu.add.u32 [x], 1"; 4]);
+    count += "exists (x=3)\n";
+    [parsed(&any), parsed(&count), ticket_lock()]
+}
+
+/// Without clauses for values, `solve` asks for each way not to meet the condition, or not to keep what paths
+/// assume: 32 times, 24 times, and once for most sources of the reads of the lock.
+#[test]
+fn one_question_to_the_solver_decides_a_structure() {
+    let Some(solve) = ENGINES.iter().find(|engine| engine.name() == "solve") else { return };
+    for test in questions_of_one_structure() {
+        let program = &test.program;
+        let asked =
+            |outcome: &[Option<Value>]| test.proposition.known(program, outcome) != Some(false);
+        let demand = directed::demand(program, &test.proposition, true);
+        let limits = Limits { work: Some(1), unending: false, ..Limits::unlimited(BOUND) };
+        let mut seen = ExecutionFacts::default();
+        let visit =
+            &mut |_: &[Value], _: &dyn Fn() -> engine::witness::Witness| ControlFlow::Break(());
+        let sought = Sought::Outcomes(&asked, &Vec::new, &demand);
+        let searched = solve.search(&ptx::model(), program, &limits, sought, &mut seen, visit);
+        assert_eq!(searched, Ok(()), "{}", test.name);
+        assert!(!seen.finishes, "{}: an execution was looked at", test.name);
+    }
 }
 
 /// Atomics that read one write, and mixtures of writes that are ordered in any case, are found inconsistent as soon as
@@ -334,7 +391,7 @@ fn a_ticket_lock_is_searched_in_few_candidates() {
         assert!(!test.proposition.holds(&test.program, outcome), "two threads were in the lock");
         ControlFlow::Continue(())
     };
-    let sought = Sought::Outcomes(&asked, &alike);
+    let sought = Sought::Outcomes(&asked, &alike, &Demand::NONE);
     let searched =
         Enumerate.search(&ptx::model(), &test.program, &limits, sought, &mut seen, visit);
     assert_eq!(searched, Ok(()));

@@ -7,13 +7,14 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use litmus::{Prop, Quantifier, Test};
+use litmus::{Comparand, Prop, Quantifier, Test};
+use model::program::Program;
 use model::rel::{FlagMeaning, Model};
 use model::value::Value;
 
 use crate::alike::alike;
 use crate::judge::{EngineResult, aired};
-use crate::sought::Sought;
+use crate::sought::{Demand, Sought};
 use crate::{Engine, ExecutionFacts, Limit, Limits};
 
 /// Runs one engine under a model for the verdict. The result has one outcome: the one that decides, or else some
@@ -59,9 +60,19 @@ fn decide(
         *witness = Some(show());
         ControlFlow::Break(())
     };
+    let filter = test.filter.iter().map(|filter| demand(program, filter, true));
+    let demand =
+        Demand::Every(filter.chain([demand(program, &test.proposition, decides)]).collect());
     let props: Vec<&Prop> = test.filter.iter().chain([&test.proposition]).collect();
     let alike = || alike(program, &props);
-    engine.search(model, program, &limits, Sought::Outcomes(&asked, &alike), seen, &mut visit)
+    engine.search(
+        model,
+        program,
+        &limits,
+        Sought::Outcomes(&asked, &alike, &demand),
+        seen,
+        &mut visit,
+    )
 }
 
 /// Looks for an outcome that passes the filter, for any outcome, and for executions that never finish.
@@ -85,7 +96,7 @@ fn settle(
     };
     let props: Vec<&Prop> = test.filter.iter().collect();
     let alike = || alike(&test.program, &props);
-    let sought = Sought::Outcomes(&asked, &alike);
+    let sought = Sought::Outcomes(&asked, &alike, &Demand::NONE);
     engine.search(model, &test.program, limits, sought, seen, &mut visit)
 }
 
@@ -111,6 +122,34 @@ fn make_undefined(
 /// Whether an outcome with these values may pass the filter.
 fn passes(test: &Test, outcome: &[Option<Value>]) -> bool {
     test.filter.as_ref().is_none_or(|filter| filter.known(&test.program, outcome) != Some(false))
+}
+
+/// A proposition with its truth value, as a demand.
+pub fn demand<'q>(program: &'q Program, prop: &'q Prop, truth: bool) -> Demand<'q> {
+    let list = |props: &'q [Prop], every: bool| {
+        let parts = props.iter().map(|prop| demand(program, prop, truth)).collect();
+        if every { Demand::Every(parts) } else { Demand::Any(parts) }
+    };
+    match prop {
+        Prop::True => list(&[], truth),
+        Prop::False => list(&[], !truth),
+        Prop::Not(prop) => demand(program, prop, !truth),
+        Prop::And(props) => list(props, truth),
+        Prop::Or(props) => list(props, !truth),
+        Prop::Implies(left, right) => {
+            let parts = vec![demand(program, left, !truth), demand(program, right, truth)];
+            if truth { Demand::Any(parts) } else { Demand::Every(parts) }
+        }
+        Prop::Atom(_, left, right) => {
+            let observed = |side: &Comparand| match *side {
+                Comparand::Observed(index) => Some(index),
+                Comparand::Constant(_) => None,
+            };
+            let places = [left, right].into_iter().filter_map(observed).collect();
+            let may = move |values: &[Option<Value>]| prop.known(program, values) != Some(!truth);
+            Demand::Of(places, Box::new(may))
+        }
+    }
 }
 
 /// Whether some execution might make the program undefined under this model: in C++ any data race does.

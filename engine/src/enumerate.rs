@@ -133,7 +133,7 @@ impl Structures for EnumerationJob<'_, '_> {
         let options = SourceOptions::new(self.model, unfolding, &mut self.account)?;
         let Some(mut options) = options else { return Ok(()) };
         let asked = match self.sought {
-            Sought::Outcomes(asked, _) if !unfolding.is_stuck() => Some(asked),
+            Sought::Outcomes(asked, ..) if !unfolding.is_stuck() => Some(asked),
             Sought::Everything | Sought::Outcomes(..) | Sought::Undefined(_) => None,
         };
         if asked.is_some() && !options.narrow(unfolding, asked) {

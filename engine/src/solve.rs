@@ -5,9 +5,10 @@
 //! admit, not only the least one that the enumerating engine uses, so the two engines
 //! check each other.
 //!
-//! Values are not encoded. Each assignment is evaluated, and excluded with every other that has the
-//! same values for the same reasons. So the solver is called about once for each outcome,
-//! independent of the number of executions.
+//! What paths assume, and the condition where only the verdict is asked for, are clauses as far as they depend on values
+//! of one or two reads (`value.rs`): then one question decides a structure. All other values are not encoded. Each
+//! assignment is evaluated, and excluded with every other that has the same values for the same reasons. So for all
+//! outcomes the solver is called about once for each, independent of the number of executions.
 
 mod bounds;
 pub(super) mod clauses;
@@ -16,6 +17,7 @@ mod encode;
 mod explain;
 mod order;
 mod simplify;
+mod value;
 
 use std::collections::HashSet;
 use std::ops::ControlFlow;
@@ -35,6 +37,7 @@ use self::clauses::{Lit, Term};
 use self::encode::Encoder;
 use self::explain::{Final, Groups, Reasons, finals};
 use self::simplify::simplify;
+use self::value::ValueTerms;
 use super::account::Budget;
 use super::options::{SourceOptions, constant_bytes, union};
 use super::outcome::{self, from_reads, overwriting, raise_flags, raise_stuck, reads_from};
@@ -114,7 +117,7 @@ impl Structures for SolverJob<'_, '_> {
         let options = SourceOptions::new(self.model, unfolding, &mut account)?;
         let Some(mut options) = options else { return Ok(()) };
         let asked = match self.sought {
-            Sought::Outcomes(asked, _) if !stuck => Some(asked),
+            Sought::Outcomes(asked, ..) if !stuck => Some(asked),
             Sought::Everything | Sought::Outcomes(..) | Sought::Undefined(_) => None,
         };
         if !prune(unfolding, &mut options) || asked.is_some() && !options.narrow(unfolding, asked) {
@@ -129,10 +132,12 @@ impl Structures for SolverJob<'_, '_> {
             structure: &structure,
             smt: Smt::new(self.limits),
             groups: Groups::default(),
+            values: ValueTerms::default(),
             job: self,
             plan,
             encoder,
         };
+        search.values.keep_checks(&mut search.encoder);
         if faulty {
             search.simplify(std::iter::empty())?;
             search.any(Term::TRUE)?;
@@ -152,6 +157,7 @@ struct SolverSearch<'a, 'j, 'v, R> {
     encoder: Encoder<'a, R>,
     smt: Smt,
     groups: Groups,
+    values: ValueTerms,
 }
 
 impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
@@ -159,6 +165,9 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
         let raised = self.raised();
         let finals =
             finals::<R>(self.structure.unfolding, &self.encoder.co, &mut self.encoder.clauses);
+        if let Sought::Outcomes(_, _, demand) = self.job.sought {
+            self.values.demand(&mut self.encoder, &finals, demand);
+        }
         let last = finals.iter().flat_map(|choice| &choice.terms);
         self.simplify(last.chain(&raised).copied())?;
         // Before outcomes are ruled out: executions with the same outcome may differ in this.
@@ -192,7 +201,7 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
     /// Whether anything is still sought of the structure: an outcome that was found may be all.
     fn is_open(&self) -> bool {
         match self.job.sought {
-            Sought::Outcomes(asked, _) => {
+            Sought::Outcomes(asked, ..) => {
                 asked(&vec![None; self.structure.unfolding.program.observed.len()])
             }
             Sought::Everything | Sought::Undefined(_) => true,
@@ -369,7 +378,7 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
         }
         let torn = sources.iter().any(|source| source.writes.count() > 1);
         let needed = match (&outcomes[..], self.job.sought) {
-            ([(_, outcome)], Sought::Outcomes(asked, _)) if !torn => needed(asked, outcome),
+            ([(_, outcome)], Sought::Outcomes(asked, ..)) if !torn => needed(asked, outcome),
             _ => vec![true; u.program.observed.len()],
         };
         let reasons = Reasons::new(&mut self.encoder, &mut self.groups, &taken);

@@ -18,6 +18,19 @@ use super::ExecutionFacts;
 /// enough.
 pub type PartialOutcome<'q> = dyn Fn(&[Option<Value>]) -> bool + 'q;
 
+/// What every outcome that is sought keeps, as a formula. It says no more than a [`PartialOutcome`], in parts.
+pub enum Demand<'q> {
+    Every(Vec<Demand<'q>>),
+    Any(Vec<Demand<'q>>),
+    /// Whether an outcome may keep it, which these values of what is observed decide: one or two indices.
+    Of(Vec<usize>, Box<PartialOutcome<'q>>),
+}
+
+impl Demand<'_> {
+    /// What every outcome keeps.
+    pub const NONE: Demand<'static> = Demand::Every(Vec::new());
+}
+
 /// Says which threads may be exchanged without a difference to what is sought, in classes of two and more. It is
 /// asked where a search is large.
 pub type AlikeThreads<'q> = dyn Fn() -> Vec<Vec<ThreadId>> + 'q;
@@ -29,7 +42,7 @@ pub enum Sought<'q> {
     Everything,
     /// Some outcome of which this is true, and whether some execution never finishes. Others may be reported, too. Where
     /// threads may be exchanged, one order of them is enough.
-    Outcomes(&'q PartialOutcome<'q>, &'q AlikeThreads<'q>),
+    Outcomes(&'q PartialOutcome<'q>, &'q AlikeThreads<'q>, &'q Demand<'q>),
     /// One execution that makes the program undefined; no outcome is reported.
     Undefined(&'q AlikeThreads<'q>),
 }
@@ -39,7 +52,7 @@ impl<'q> Sought<'q> {
     pub(crate) fn alike(self) -> Option<&'q AlikeThreads<'q>> {
         match self {
             Sought::Everything => None,
-            Sought::Outcomes(_, alike) | Sought::Undefined(alike) => Some(alike),
+            Sought::Outcomes(_, alike, _) | Sought::Undefined(alike) => Some(alike),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use std::ops::ControlFlow;
 
-use engine::sought::Sought;
+use engine::sought::{Demand, Sought};
 use engine::witness::Witness;
 use engine::{Engine, ExecutionFacts, Limit, Limits};
 use litmus::Comparand;
@@ -45,7 +45,7 @@ pub fn ask(cycle: &Cycle, model: &Model, engine: &dyn Engine, limits: &Limits) -
     };
     let mut seen = ExecutionFacts::default();
     let mut allowed = false;
-    let sought = Sought::Outcomes(&asked, &Vec::new);
+    let sought = Sought::Outcomes(&asked, &Vec::new, &Demand::NONE);
     let result = engine.search(model, &program, limits, sought, &mut seen, &mut |values, _| {
         allowed |= values.iter().enumerate().all(|(index, &value)| is_wanted(index, value));
         if allowed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

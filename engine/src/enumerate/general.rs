@@ -47,7 +47,7 @@ impl EnumerationJob<'_, '_> {
         if slot < options.len() {
             for &writes in &options[slot] {
                 sources[slot] = Source { writes, torn: None };
-                if let Sought::Outcomes(asked, _) = self.sought {
+                if let Sought::Outcomes(asked, ..) = self.sought {
                     let u = structure.unfolding;
                     if !u.is_stuck() && !may_matter(asked, u, &mut Values::new(u, sources), None) {
                         continue;
