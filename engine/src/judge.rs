@@ -7,12 +7,12 @@ use std::time::{Duration, Instant};
 use execution::air::ThinAir;
 use litmus::{Dialect, Prop, Quantifier, Test};
 use model::program::ThreadId;
-use model::reading;
 use model::rel::Model;
 use model::section;
 use model::value::Value;
 use rustc_hash::FxHashMap;
 
+use self::complaint::{Complaint, complaint, misstated};
 use crate::account::Budget;
 use crate::directed;
 use crate::exit::Exit;
@@ -221,6 +221,8 @@ pub struct Judgement {
     pub disagreement: Option<String>,
     /// Why the result is not what the test expects.
     pub complaint: Option<String>,
+    /// Whether the complaint is a limit that was reached when what the test states was checked.
+    pub is_open: bool,
     /// The readings that it rests on, if they were computed.
     pub resting: Option<Resting>,
     pub seconds: f64,
@@ -244,6 +246,7 @@ impl Judgement {
         } else if self.complaint.is_some() {
             match self.verdict {
                 Verdict::Undecided(_) => Exit::Undecided,
+                Verdict::Holds if self.is_open => Exit::Undecided,
                 Verdict::Holds
                 | Verdict::Fails
                 | Verdict::Undefined(_)
@@ -273,12 +276,15 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
             unfinished: Vec::new(),
             disagreement: None,
             complaint: None,
+            is_open: false,
             resting: None,
             seconds: 0.0,
         },
         None => run_engines(test, task),
     };
-    judgement.complaint = complaint(test, task, &judgement);
+    if let Some(Complaint { text, open }) = complaint(test, task, &judgement) {
+        (judgement.complaint, judgement.is_open) = (Some(text), open);
+    }
     let compared = task.blame && !task.alternatives.is_empty();
     let stated = test.meta("Readings").filter(|_| compared);
     if task.rests || stated.is_some() {
@@ -344,6 +350,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
         unfinished,
         disagreement,
         complaint: None,
+        is_open: false,
         resting: None,
         seconds: 0.0,
     }
@@ -573,98 +580,6 @@ fn difference(test: &Test, task: &Task<'_>, a: &EngineResult, b: &EngineResult) 
     })
 }
 
-/// Why the judgement is not what the test expects.
-fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<String> {
-    // A test whose verdict is about the program says so, with a part of the reason.
-    let expected = ["Undefined", "Unsupported", "Stuck"]
-        .into_iter()
-        .find_map(|key| test.meta(key).map(|want| (key.to_lowercase(), want)));
-    match (&judgement.verdict, expected) {
-        (verdict, Some((name, want)))
-            if verdict.name() == name
-                && !want.is_empty()
-                && verdict.reason().is_some_and(|reason| reason.contains(want)) =>
-        {
-            None
-        }
-        (verdict, Some((name, want))) => {
-            let reason = verdict.reason().map_or(String::new(), |reason| format!(" ({reason})"));
-            Some(format!("expected {name} ({want}), found {}{reason}", verdict.name()))
-        }
-        (Verdict::Holds, None) => {
-            if task.blame {
-                blame(test, task)
-            } else {
-                None
-            }
-        }
-        (Verdict::Fails, None) => {
-            let expected = test.quantifier.name();
-            Some(match judgement.observed() {
-                Some(observed) => format!("expected {expected}, observed {observed}"),
-                None => format!("expected {expected}, an execution contradicts it"),
-            })
-        }
-        (verdict, None) => {
-            Some(format!("{}: {}", verdict.name(), verdict.reason().unwrap_or_default()))
-        }
-    }
-}
-
-/// `Forbidden-by=` names an axiom that alone forbids the outcome; `Forbidden-by-alone=` one without
-/// which the outcome is allowed.
-fn blame(test: &Test, task: &Task<'_>) -> Option<String> {
-    let run = |model: &Model| match task.engines.first() {
-        Some(_) if task.portfolio => portfolio::run(test, task, model),
-        Some(&engine) => run(test, task, engine, model),
-        None => EngineResult::default(),
-    };
-    for (key, alone) in [("Forbidden-by", false), ("Forbidden-by-alone", true)] {
-        let Some(name) = test.meta(key) else { continue };
-        let judging = task.model_of(test);
-        let Some(axiom) = judging.axiom(name) else {
-            let known: Vec<&str> = judging.axioms.iter().map(|a| a.name.as_str()).collect();
-            return Some(format!("{key}={name}: the axioms are {}", known.join(", ")));
-        };
-        let mut model = judging.with_every_iteration();
-        model.axioms.retain(|other| other.name == axiom.name);
-        if !decided_never(test, &run(&model)) {
-            return Some(format!("{key}={name}: some candidate with the outcome keeps that axiom"));
-        }
-        if alone {
-            let mut model = judging.with_every_iteration();
-            model.axioms.retain(|other| other.name != axiom.name);
-            if decided_never(test, &run(&model)) {
-                return Some(format!("{key}={name}: other axioms forbid the outcome too"));
-            }
-        }
-    }
-    None
-}
-
-/// `Readings=` names the readings that the verdict rests on.
-fn misstated(stated: &str, resting: &Resting) -> Option<String> {
-    let stated: Vec<&str> = stated.split([',', ' ']).filter(|name| !name.is_empty()).collect();
-    let open = resting.open_names();
-    let found = resting.names();
-    let wrong = stated.iter().find(|name| !found.contains(name) && !open.contains(name));
-    let missing = found.iter().find(|name| !stated.contains(name));
-    match (wrong, missing) {
-        (Some(name), _) if !reading::ALL.iter().any(|reading| reading.name == *name) => {
-            let known: Vec<&str> = reading::ALL.iter().map(|reading| reading.name).collect();
-            Some(format!("Readings={name}: the readings are {}", known.join(", ")))
-        }
-        (Some(name), _) => Some(format!("Readings={name}: the verdict is the same without it")),
-        (None, Some(name)) => Some(format!("Readings: the verdict rests on {name}, too")),
-        (None, None) => None,
-    }
-}
-
-fn decided_never(test: &Test, found: &EngineResult) -> bool {
-    let (positive, negative) = counts(test, found);
-    let violating = if test.quantifier == Quantifier::ForAll { negative } else { positive };
-    violating == 0
-}
-
+mod complaint;
 #[cfg(test)]
 mod tests;

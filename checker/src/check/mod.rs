@@ -49,10 +49,13 @@ impl SuiteItem {
     }
 }
 
+const UNDECIDED: &str = "a limit was reached before the verdict was known";
+
 /// The rule to which a result belongs.
 fn rule(judgement: &Judgement) -> ReportRule {
     let (id, text) = match &judgement.verdict {
         _ if judgement.disagreement.is_some() => ("engines-disagree", "the engines agree"),
+        _ if judgement.is_open => ("undecided", UNDECIDED),
         Verdict::Holds if judgement.complaint.is_some() => {
             ("misstated", "a test states the observed verdict")
         }
@@ -63,7 +66,7 @@ fn rule(judgement: &Judgement) -> ReportRule {
         }
         Verdict::Unsupported(_) => ("unsupported", "the model does not cover an instruction"),
         Verdict::Stuck(_) => ("stuck", "no execution finishes"),
-        Verdict::Undecided(_) => ("undecided", "a limit was reached before the verdict was known"),
+        Verdict::Undecided(_) => ("undecided", UNDECIDED),
     };
     ReportRule { id, text, section: None }
 }

@@ -15,7 +15,7 @@ use model::rel::Model;
 use super::args::Gen;
 use super::frontiers::{self, FrontierJob};
 use super::requested::RequestedCycles;
-use super::work::{CycleSource, DonePiece, GeneratedTest, Job};
+use super::work::{ComparedEngines, CycleSource, DonePiece, GeneratedTest, Job};
 use crate::input::shown;
 
 /// Tests that are written or printed, at most.
@@ -91,17 +91,20 @@ pub fn command(
     let mut written = WrittenTests { command, names: Vec::new(), first: true, refused: None };
     let mut tally = AnswerTally::default();
     let mut disagreement = None;
+    let mut compared = ComparedEngines::default();
     let bar = progress(if command.check {
         usize::try_from(space.labelled()).unwrap_or(usize::MAX)
     } else {
         0
     });
     source.run(&job, &mut |piece| {
-        let Some(DonePiece { tests, tally: more, disagreement: other }) = piece else {
+        let Some(DonePiece { tests, tally: more, disagreement: other, compared: answers }) = piece
+        else {
             return Ok(());
         };
         bar.inc(more.total());
         tally.join(&more);
+        compared.join(&answers);
         disagreement = disagreement.take().or(other);
         bar.suspend(|| tests.iter().try_for_each(|test| written.one(test, out)))
     })?;
@@ -113,7 +116,7 @@ pub fn command(
     written.end(out)?;
     if command.check {
         let seconds = start.elapsed().as_secs_f64();
-        sum(&tally, engines, seconds, out)?;
+        sum(&tally, &compared.text(engines, disagreement.is_some()), seconds, out)?;
     }
     if interrupt::raised() {
         writeln!(err, "interrupted: not every test is generated")?;
@@ -192,14 +195,7 @@ fn tests(count: u64) -> String {
 }
 
 /// How many tests are allowed and forbidden.
-fn sum(
-    tally: &AnswerTally,
-    engines: &[&'static dyn Engine],
-    seconds: f64,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let names: Vec<&str> = engines.iter().map(|engine| engine.name()).collect();
-    let agree = if names.len() > 1 { " agree" } else { "" };
+fn sum(tally: &AnswerTally, engines: &str, seconds: f64, out: &mut dyn Write) -> io::Result<()> {
     let mut parts =
         vec![format!("{} allowed", tally.allowed), format!("{} forbidden", tally.forbidden)];
     for (count, what) in [(tally.undefined, "undefined"), (tally.undecided, "undecided")] {
@@ -207,8 +203,8 @@ fn sum(
             parts.push(format!("{count} {what}"));
         }
     }
-    let (total, parts, names) = (tests(tally.total()), parts.join(", "), names.join(", "));
-    writeln!(out, "{total}: {parts}   ({names}{agree}; {seconds:.1} s)")
+    let (total, parts) = (tests(tally.total()), parts.join(", "));
+    writeln!(out, "{total}: {parts}   ({engines}; {seconds:.1} s)")
 }
 
 #[cfg(test)]

@@ -12,6 +12,8 @@ use generate::space::CycleSpace;
 use indicatif::ProgressBar;
 use model::rel::Model;
 
+use super::work::ComparedEngines;
+
 /// How frontiers are found.
 pub(super) struct FrontierJob<'a> {
     pub(super) model: &'a Model,
@@ -26,6 +28,7 @@ struct FoundFrontier {
     name: String,
     frontier: Frontier,
     disagreement: Option<String>,
+    compared: ComparedEngines,
 }
 
 pub(super) fn print(
@@ -58,6 +61,7 @@ pub(super) fn print(
     let bar = progress(lattices.len());
     let (mut settled, mut judged, mut other) = (0, 0, 0);
     let mut disagreement = None;
+    let mut compared = ComparedEngines::default();
     let work = |index: usize| job.find(&lattices[index]);
     parallel::in_order(lattices.len(), job.jobs, &work, &mut |found| {
         let Some((_, found)) = found else { return Ok(()) };
@@ -65,12 +69,12 @@ pub(super) fn print(
         settled += found.frontier.allowed + found.frontier.forbidden;
         judged += found.frontier.judged;
         other += found.frontier.other;
+        compared.join(&found.compared);
         bar.suspend(|| one(&found, out))?;
         disagreement = disagreement.take().or(found.disagreement);
         Ok(())
     })?;
     bar.finish_and_clear();
-    let names: Vec<&str> = job.engines.iter().map(|engine| engine.name()).collect();
     writeln!(
         out,
         "{}: {settled} choices settled by {judged} judgements   ({}; {:.1} s)",
@@ -79,7 +83,7 @@ pub(super) fn print(
         } else {
             format!("{} frontiers", lattices.len())
         },
-        names.join(", "),
+        compared.text(job.engines, disagreement.is_some()),
         start.elapsed().as_secs_f64()
     )?;
     if interrupt::raised() {
@@ -98,20 +102,20 @@ pub(super) fn print(
 impl FrontierJob<'_> {
     fn find(&self, lattice: &Lattice<'_>) -> FoundFrontier {
         let mut disagreement = None;
+        let mut compared = ComparedEngines::default();
         let frontier = lattice.frontier(&mut |cycle| {
             if interrupt::raised() {
                 return CycleAnswer::Undecided(engine::Limit::Interrupted.text());
             }
             let answers = self.engines.iter().map(|e| ask(cycle, self.model, *e, &(self.limits)()));
             let answers: Vec<CycleAnswer> = answers.collect();
-            let decided = |answer: &&CycleAnswer| !matches!(answer, CycleAnswer::Undecided(_));
-            let known: Vec<&CycleAnswer> = answers.iter().filter(decided).collect();
-            if known.windows(2).any(|pair| pair[0] != pair[1]) && disagreement.is_none() {
+            let (answer, agree) = compared.add(self.engines, &answers);
+            if !agree && disagreement.is_none() {
                 disagreement = Some(cycle.words());
             }
-            known.first().copied().unwrap_or(&answers[0]).clone()
+            answer.expect("there is an engine")
         });
-        FoundFrontier { name: lattice.name(), frontier, disagreement }
+        FoundFrontier { name: lattice.name(), frontier, disagreement, compared }
     }
 }
 

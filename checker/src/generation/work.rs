@@ -1,5 +1,6 @@
 //! Cycles in pieces, which several threads judge, in the order of the space.
 
+use std::collections::BTreeMap;
 use std::io;
 
 use engine::{Engine, Limits, parallel};
@@ -45,6 +46,59 @@ pub(super) struct DonePiece {
     pub(super) tally: AnswerTally,
     /// The first cycle about which engines disagree, and their answers.
     pub(super) disagreement: Option<String>,
+    pub(super) compared: ComparedEngines,
+}
+
+/// What several engines answered.
+#[derive(Default)]
+pub(super) struct ComparedEngines {
+    /// How many cycles two engines decided.
+    compared: u64,
+    /// Of how many cycles that another one decides each engine reached a limit.
+    unfinished: BTreeMap<&'static str, u64>,
+}
+
+impl ComparedEngines {
+    /// Takes note of the answers to one question; the first that is known, and whether all of those are the same.
+    pub(super) fn add(
+        &mut self,
+        engines: &[&'static dyn Engine],
+        answers: &[CycleAnswer],
+    ) -> (Option<CycleAnswer>, bool) {
+        let is_open = |answer: &CycleAnswer| matches!(answer, CycleAnswer::Undecided(_));
+        let known: Vec<&CycleAnswer> = answers.iter().filter(|answer| !is_open(answer)).collect();
+        self.compared += u64::from(known.len() > 1);
+        if !known.is_empty() {
+            let open = engines.iter().zip(answers).filter(|(_, answer)| is_open(answer));
+            for (engine, _) in open {
+                *self.unfinished.entry(engine.name()).or_default() += 1;
+            }
+        }
+        let agree = known.windows(2).all(|pair| pair[0] == pair[1]);
+        (known.first().copied().or(answers.first()).cloned(), agree)
+    }
+
+    pub(super) fn join(&mut self, other: &ComparedEngines) {
+        self.compared += other.compared;
+        for (name, count) in &other.unfinished {
+            *self.unfinished.entry(name).or_default() += count;
+        }
+    }
+
+    /// `enumerate, solve agree; solve undecided in 3`.
+    pub(super) fn text(&self, engines: &[&'static dyn Engine], disagree: bool) -> String {
+        let names: Vec<&str> = engines.iter().map(|engine| engine.name()).collect();
+        let agree = match self.compared {
+            _ if disagree => " disagree",
+            0 => "",
+            _ => " agree",
+        };
+        let mut text = names.join(", ") + agree;
+        for (name, count) in &self.unfinished {
+            text.extend(["; ", name, " undecided in ", &count.to_string()]);
+        }
+        text
+    }
 }
 
 /// Labelled cycles of a piece, at least.
@@ -118,16 +172,14 @@ impl DonePiece {
             .iter()
             .map(|engine| ask(cycle, job.model, *engine, &(job.limits)()))
             .collect();
-        let decided = |answer: &&CycleAnswer| !matches!(answer, CycleAnswer::Undecided(_));
-        let known: Vec<&CycleAnswer> = answers.iter().filter(decided).collect();
-        if known.windows(2).any(|pair| pair[0] != pair[1]) && self.disagreement.is_none() {
+        let (answer, agree) = self.compared.add(job.engines, &answers);
+        if !agree && self.disagreement.is_none() {
             let names = job.engines.iter().zip(&answers);
             let said: Vec<String> = names
                 .map(|(engine, answer)| format!("{}: {}", engine.name(), answer.name()))
                 .collect();
             self.disagreement = Some(format!("{}: {}", cycle.words(), said.join(", ")));
         }
-        let answer = known.first().copied().or(answers.first()).cloned();
         if let Some(answer) = &answer {
             self.tally.add(answer);
         }
@@ -154,4 +206,30 @@ fn text(cycle: &Cycle, answer: Option<&CycleAnswer>) -> String {
         test.metadata.push(("Undefined".to_owned(), reason.clone()));
     }
     print::print(&test)
+}
+
+#[cfg(test)]
+mod tests {
+    use engine::ENGINES;
+
+    use super::*;
+
+    #[test]
+    fn engines_agree_only_where_two_decide() {
+        let open = CycleAnswer::Undecided("a limit");
+        let mut compared = ComparedEngines::default();
+        let engines = &ENGINES[..ENGINES.len().min(2)];
+        let &[first, second] = engines else { return };
+        let (answer, agree) = compared.add(engines, &[CycleAnswer::Allowed, open.clone()]);
+        assert_eq!((answer, agree), (Some(CycleAnswer::Allowed), true));
+        compared.add(engines, &[open.clone(), open]);
+        let names = format!("{}, {}", first.name(), second.name());
+        let alone = format!("; {} undecided in 1", second.name());
+        assert_eq!(compared.text(engines, false), format!("{names}{alone}"));
+        compared.add(engines, &[CycleAnswer::Allowed, CycleAnswer::Allowed]);
+        assert_eq!(compared.text(engines, false), format!("{names} agree{alone}"));
+        let (_, agree) = compared.add(engines, &[CycleAnswer::Allowed, CycleAnswer::Forbidden]);
+        assert!(!agree);
+        assert_eq!(compared.text(engines, true), format!("{names} disagree{alone}"));
+    }
 }

@@ -172,3 +172,46 @@ fn readings_are_compared_in_the_time_of_their_test() {
     let open = compared(over);
     assert!(!open.is_empty() && open.iter().all(|(.., why)| why == Limit::Time.text()), "{open:?}");
 }
+
+/// Comes to no end under a model of one axiom.
+struct LimitedByOneAxiom;
+
+impl Engine for LimitedByOneAxiom {
+    fn name(&self) -> &'static str {
+        "limited"
+    }
+
+    fn search(
+        &self,
+        model: &Model,
+        program: &Program,
+        limits: &Limits,
+        sought: Sought<'_>,
+        seen: &mut ExecutionFacts,
+        visit: &mut OutcomeVisitor<'_>,
+    ) -> Result<(), Limit> {
+        if model.axioms.len() == 1 {
+            return Err(Limit::Time);
+        }
+        ENGINES[0].search(model, program, limits, sought, seen, visit)
+    }
+}
+
+/// An axiom that is not searched in full is not said to forbid the outcome.
+#[test]
+fn a_limit_does_not_show_which_axiom_forbids() {
+    let source = "PTX MP\nForbidden-by=Causality\n{\nuint32_t x=0; uint32_t y=0;\n}\n\
+                P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n\
+                st.weak.u32 [x], 1 | ld.acquire.gpu.u32 r0, [y] ;\n\
+                st.release.gpu.u32 [y], 1 | ld.weak.u32 r1, [x] ;\n\
+                ~exists (P1:r0=1 /\\ P1:r1=0)\n";
+    let test = litmus::parse("MP.litmus", source.as_bytes()).expect("a test");
+    let model = model::ptx::model();
+    let engine: &dyn Engine = &LimitedByOneAxiom;
+    let limited = judge(&test, &Task { engines: vec![engine], blame: true, ..task(&model) });
+    assert_eq!((limited.verdict.name(), limited.exit()), ("holds", Exit::Undecided));
+    let said = "Forbidden-by=Causality is undecided: the time limit was reached";
+    assert_eq!(limited.complaint.as_deref(), Some(said));
+    let full = judge(&test, &Task { engines: vec![ENGINES[0]], blame: true, ..task(&model) });
+    assert_eq!((full.complaint.as_deref(), full.exit()), (None, Exit::AsExpected));
+}

@@ -1,0 +1,136 @@
+//! Why a judgement is not what its test expects: its verdict, and what it states of axioms and readings.
+
+use litmus::{Quantifier, Test};
+use model::reading;
+use model::rel::Model;
+
+use super::{EngineResult, Judgement, Task, Verdict, counts, run};
+use crate::resting::Resting;
+use crate::{Limit, portfolio};
+
+/// Why a judgement is not what the test expects.
+pub(super) struct Complaint {
+    pub(super) text: String,
+    /// Whether a limit was reached before that was known.
+    pub(super) open: bool,
+}
+
+impl From<String> for Complaint {
+    fn from(text: String) -> Complaint {
+        Complaint { text, open: false }
+    }
+}
+
+pub(super) fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Complaint> {
+    // A test whose verdict is about the program says so, with a part of the reason.
+    let expected = ["Undefined", "Unsupported", "Stuck"]
+        .into_iter()
+        .find_map(|key| test.meta(key).map(|want| (key.to_lowercase(), want)));
+    match (&judgement.verdict, expected) {
+        (verdict, Some((name, want)))
+            if verdict.name() == name
+                && !want.is_empty()
+                && verdict.reason().is_some_and(|reason| reason.contains(want)) =>
+        {
+            None
+        }
+        (verdict, Some((name, want))) => {
+            let reason = verdict.reason().map_or(String::new(), |reason| format!(" ({reason})"));
+            Some(format!("expected {name} ({want}), found {}{reason}", verdict.name()).into())
+        }
+        (Verdict::Holds, None) => {
+            if task.blame {
+                blame(test, task)
+            } else {
+                None
+            }
+        }
+        (Verdict::Fails, None) => {
+            let expected = test.quantifier.name();
+            let words = match judgement.observed() {
+                Some(observed) => format!("expected {expected}, observed {observed}"),
+                None => format!("expected {expected}, an execution contradicts it"),
+            };
+            Some(words.into())
+        }
+        (verdict, None) => {
+            Some(format!("{}: {}", verdict.name(), verdict.reason().unwrap_or_default()).into())
+        }
+    }
+}
+
+/// `Forbidden-by=` names an axiom that alone forbids the outcome; `Forbidden-by-alone=` one without
+/// which the outcome is allowed.
+fn blame(test: &Test, task: &Task<'_>) -> Option<Complaint> {
+    let run = |model: &Model| match task.engines.first() {
+        Some(_) if task.portfolio => portfolio::run(test, task, model),
+        Some(&engine) => run(test, task, engine, model),
+        None => EngineResult::default(),
+    };
+    for (key, alone) in [("Forbidden-by", false), ("Forbidden-by-alone", true)] {
+        let Some(name) = test.meta(key) else { continue };
+        let judging = task.model_of(test);
+        let Some(axiom) = judging.axiom(name) else {
+            let known: Vec<&str> = judging.axioms.iter().map(|a| a.name.as_str()).collect();
+            return Some(format!("{key}={name}: the axioms are {}", known.join(", ")).into());
+        };
+        let mut model = judging.with_every_iteration();
+        model.axioms.retain(|other| other.name == axiom.name);
+        match is_never(test, &run(&model)) {
+            Ok(true) => {}
+            Ok(false) => {
+                let kept = "some candidate with the outcome keeps that axiom";
+                return Some(format!("{key}={name}: {kept}").into());
+            }
+            Err(limit) => return Some(unknown(key, name, limit)),
+        }
+        if alone {
+            let mut model = judging.with_every_iteration();
+            model.axioms.retain(|other| other.name != axiom.name);
+            match is_never(test, &run(&model)) {
+                Ok(true) => {
+                    return Some(
+                        format!("{key}={name}: other axioms forbid the outcome too").into(),
+                    );
+                }
+                Ok(false) => {}
+                Err(limit) => return Some(unknown(key, name, limit)),
+            }
+        }
+    }
+    None
+}
+
+/// `Readings=` names the readings that the verdict rests on.
+pub(super) fn misstated(stated: &str, resting: &Resting) -> Option<String> {
+    let stated: Vec<&str> = stated.split([',', ' ']).filter(|name| !name.is_empty()).collect();
+    let open = resting.open_names();
+    let found = resting.names();
+    let wrong = stated.iter().find(|name| !found.contains(name) && !open.contains(name));
+    let missing = found.iter().find(|name| !stated.contains(name));
+    match (wrong, missing) {
+        (Some(name), _) if !reading::ALL.iter().any(|reading| reading.name == *name) => {
+            let known: Vec<&str> = reading::ALL.iter().map(|reading| reading.name).collect();
+            Some(format!("Readings={name}: the readings are {}", known.join(", ")))
+        }
+        (Some(name), _) => Some(format!("Readings={name}: the verdict is the same without it")),
+        (None, Some(name)) => Some(format!("Readings: the verdict rests on {name}, too")),
+        (None, None) => None,
+    }
+}
+
+/// What a test states, where a limit was reached before it was known.
+fn unknown(key: &str, name: &str, limit: Limit) -> Complaint {
+    Complaint { text: format!("{key}={name} is undecided: {}", limit.text()), open: true }
+}
+
+/// Whether no execution contradicts the condition; a limit is no answer, unless one was found. Of values out of thin air,
+/// which a model without some axioms may admit and the whole model does not, those that are tried count.
+fn is_never(test: &Test, found: &EngineResult) -> Result<bool, Limit> {
+    let (positive, negative) = counts(test, found);
+    let violating = if test.quantifier == Quantifier::ForAll { negative } else { positive };
+    found
+        .limit
+        .filter(|limit| violating == 0 && *limit != Limit::ThinAir)
+        .map_or(Ok(violating == 0), Err)
+}
