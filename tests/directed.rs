@@ -189,6 +189,37 @@ fn agrees(test: &Test, task: &Task<'_>, full: &Full) -> Result<(), String> {
     Ok(())
 }
 
+/// What the search for each outcome finds is what the full search finds.
+fn outcomes_agree(
+    test: &Test,
+    engine: &dyn Engine,
+    model: &Model,
+    full: &Full,
+) -> Result<(), String> {
+    let limits =
+        Limits { deadline: Some(Instant::now() + LONG_PATIENCE), ..Limits::unlimited(BOUND) };
+    let found = directed::outcomes(test, limits, engine, model);
+    if found.limit.is_some() {
+        return Ok(());
+    }
+    let (now, seen) = (&found.outcomes, &found.seen);
+    let passing = full.outcomes.iter().filter(|outcome| test.passes(outcome));
+    if !now.keys().eq(passing) {
+        return Err(format!("{} outcomes, each looked for once", now.len()));
+    }
+    let facts =
+        |seen: &ExecutionFacts| (seen.stuck.is_some(), seen.undefined.is_some(), seen.finishes);
+    if facts(seen) != facts(&full.seen) {
+        return Err(format!("{seen:?}, full: {:?}", full.seen));
+    }
+    let is_raced = |race: &engine::Race| full.seen.races.contains(race);
+    if engine.name() == "enumerate" && full.seen.stuck.is_none() && !seen.races.iter().all(is_raced)
+    {
+        return Err(format!("races {:?}, full: {:?}", seen.races, full.seen.races));
+    }
+    Ok(())
+}
+
 /// Asks so many questions of each of so many programs; returns how many were asked, and of how many the answer
 /// was found before all was searched.
 fn questions(
@@ -225,6 +256,9 @@ fn questions(
             ask(&mut mine, &mut test, &full);
             asked.set(asked.get() + 1);
             agrees(&test, &task, &full)?;
+            if asked.get() % 4 == 0 {
+                outcomes_agree(&test, engine, &model, &full)?;
+            }
             let holds = |outcome: &&Vec<Value>| test.proposition.holds(&test.program, outcome);
             found.set(found.get() + usize::from(full.outcomes.iter().any(|of| holds(&of))));
         }
@@ -395,4 +429,24 @@ fn a_ticket_lock_is_searched_in_few_candidates() {
     let searched =
         Enumerate.search(&ptx::model(), &test.program, &limits, sought, &mut seen, visit);
     assert_eq!(searched, Ok(()));
+}
+
+/// Each outcome is looked for once: twelve cells that are not observed have 4,096 executions of each of their outcomes.
+#[test]
+fn what_is_not_observed_is_completed_once() {
+    let cells = 12;
+    let mut rows: Vec<[String; 2]> = (0..cells)
+        .map(|i| [format!("st.weak.u32 [c{i}], 1"), format!("ld.weak.u32 r{i}, [c{i}]")])
+        .collect();
+    rows.push(["st.release.gpu.u32 [f], 1".to_owned(), String::new()]);
+    rows.insert(0, [String::new(), "ld.acquire.gpu.u32 r, [f]".to_owned()]);
+    let variables: Vec<String> = (0..cells).map(|i| format!("uint32_t c{i}=0;")).collect();
+    let mut source = format!("PTX WIDE\n{{\n{}\nuint32_t f=0;\n}}\n", variables.join("\n"));
+    source += "P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n";
+    source.extend(rows.iter().map(|row| row.join(" | ") + " ;\n"));
+    let test = parsed(&(source + "exists (P1:r=1 /\\ P1:r0=0)\n"));
+    let model = ptx::model();
+    let limits = Limits { work: Some(500), ..Limits::unlimited(BOUND) };
+    let found = directed::outcomes(&test, limits, &Enumerate, &model);
+    assert_eq!((found.limit, found.outcomes.len()), (None, 3));
 }

@@ -1,21 +1,23 @@
-//! The verdict of one test alone: only what may decide its condition is searched.
+//! The verdict of one test alone, or its outcomes without their executions: only what may say something new is searched.
 //!
-//! Three questions are asked of an engine, each ending at its first answer: is there an outcome that decides the
+//! For the verdict, three questions are asked of an engine, each ending at its first answer: is there an outcome that decides the
 //! condition; if not, is there any outcome that passes the filter, and any at all; and if the program may be
 //! undefined, is it. No set of outcomes is kept.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
 use litmus::{Comparand, Prop, Quantifier, Test};
 use model::program::Program;
 use model::rel::{FlagMeaning, Model};
 use model::value::Value;
+use rustc_hash::FxHashSet;
 
+use crate::account::Budget;
 use crate::alike::alike;
 use crate::judge::{EngineResult, aired};
 use crate::sought::{Demand, Sought};
-use crate::{Engine, ExecutionFacts, Limit, Limits};
+use crate::{Engine, ExecutionFacts, Limit, Limits, outcome};
 
 /// Runs one engine under a model for the verdict. The result has one outcome: the one that decides, or else some
 /// outcome that passes the filter, if there is one.
@@ -33,7 +35,47 @@ pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Mode
     } else {
         Ok(())
     };
+    found.seen.races.clear();
     found.limit = searched.and(undefined).and(aired(test, &found.seen)).err();
+    found
+}
+
+/// Runs one engine under a model for each outcome that passes the filter, once: what has a known outcome alone is not
+/// searched again. Executions are not counted, and the races are those of the executions that were looked at.
+pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model) -> EngineResult {
+    let mut found = EngineResult { engine: engine.name(), ..EngineResult::default() };
+    let program = &test.program;
+    let any = Cell::new(false);
+    let known: RefCell<FxHashSet<Vec<Value>>> = RefCell::default();
+    let is_new = |outcome: &[Option<Value>]| {
+        let whole: Option<Vec<Value>> = outcome.iter().copied().collect();
+        whole.is_none_or(|whole| !known.borrow().contains(&whole))
+    };
+    let asked = |outcome: &[Option<Value>]| !any.get() || passes(test, outcome) && is_new(outcome);
+    let decides = test.quantifier != Quantifier::ForAll;
+    let mut account = Budget::new(&limits);
+    let EngineResult { seen, outcomes, witness, .. } = &mut found;
+    let mut visit = |outcome: &[Value], show: &dyn Fn() -> crate::witness::Witness| {
+        any.set(true);
+        if !test.passes(outcome) || !known.borrow_mut().insert(outcome.to_vec()) {
+            return ControlFlow::Continue(());
+        }
+        outcomes.insert(outcome.to_vec(), 1);
+        if witness.is_none() && test.proposition.holds(program, outcome) == decides {
+            *witness = Some(show());
+        }
+        let fits = account.hold(3 * outcome::bytes(program));
+        if fits { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    };
+    let sought = Sought::Outcomes(&asked, &Vec::new, &Demand::NONE);
+    let searched = engine.search(model, program, &limits, sought, seen, &mut visit);
+    let undefined = if may_be_undefined(test, model) {
+        make_undefined(test, engine, model, &limits, &mut found)
+    } else {
+        Ok(())
+    };
+    let kept = account.check().and(aired(test, &found.seen));
+    found.limit = searched.and(undefined).and(kept).err();
     found
 }
 

@@ -32,8 +32,7 @@ use self::symmetry::Symmetry;
 use super::account::Budget;
 use super::options::SourceOptions;
 use super::outcome::{
-    from_reads, is_overwritten, observes_memory, outcomes_of, overwriting, raise_flags,
-    raise_stuck, reads_from,
+    from_reads, is_overwritten, observes_memory, outcomes_of, overwriting, raise_flags, reads_from,
 };
 use super::plan::{self, Bounds, Plan, PlannedFlag, Stage, shrinks_with_choice};
 use super::sought::{PartialOutcome, Sought, checked_slots, may_matter, observed_slots};
@@ -640,8 +639,9 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         let u = self.structure.unfolding;
         self.admitted += 1;
         match self.job.sought {
-            Sought::Everything => raise_flags(self.job.model, u, &mut self.plan, self.job.seen),
-            Sought::Outcomes(..) => raise_stuck(u, self.job.seen),
+            Sought::Everything | Sought::Outcomes(..) => {
+                raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
+            }
             Sought::Undefined(_) => {
                 raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
                 let found = self.job.seen.undefined.is_some();

@@ -7,19 +7,34 @@
 use litmus::Test;
 use model::rel::Model;
 
+use crate::directed;
 use crate::judge::{EngineResult, Task, run_within};
 use crate::{Limit, Limits};
 
-/// The engine of each turn, as an index into those of the task, and how much work it may do. The first is done with
-/// most tests in the first turn, before the other is loaded.
-const TURNS: [(usize, Option<u64>); 7] = [
-    (0, Some(1 << 12)),
-    (1, Some(1 << 6)),
-    (0, Some(1 << 17)),
-    (1, Some(1 << 11)),
-    (0, Some(1 << 22)),
-    (1, None),
-    (0, None),
+/// One turn.
+struct Turn {
+    /// An index into the engines of the task.
+    engine: usize,
+    /// How much work it may do.
+    work: Option<u64>,
+    /// Whether executions are counted; else each outcome is looked for once.
+    counts: bool,
+}
+
+const fn turn(engine: usize, work: Option<u64>, counts: bool) -> Turn {
+    Turn { engine, work, counts }
+}
+
+/// The first engine is done with most tests in the first turn, before the other is loaded.
+const TURNS: [Turn; 8] = [
+    turn(0, Some(1 << 12), true),
+    turn(0, Some(1 << 14), false),
+    turn(1, Some(1 << 6), true),
+    turn(0, Some(1 << 17), false),
+    turn(1, Some(1 << 11), true),
+    turn(0, Some(1 << 22), false),
+    turn(1, None, true),
+    turn(0, None, false),
 ];
 
 /// The work of the first turn where only the verdict is asked for. A question is cheap to search, and one that the first
@@ -31,16 +46,29 @@ pub(crate) fn run(test: &Test, task: &Task<'_>, model: &Model) -> EngineResult {
     let limits = task.limits();
     let mut open: Vec<bool> = vec![true; task.engines.len()];
     let mut given_up: Option<EngineResult> = None;
-    for (turn, (index, work)) in TURNS.into_iter().enumerate() {
-        let work = if turn == 0 && task.verdict_only { Some(FIRST) } else { work };
+    for (number, turn) in TURNS.iter().enumerate() {
+        let index = turn.engine;
+        // For the verdict alone nothing is counted, and the first turns ask the same.
+        let work = match (task.verdict_only, number) {
+            (true, 0) => Some(FIRST),
+            (true, 1) => continue,
+            _ => turn.work,
+        };
+        let counts = turn.counts && !task.verdict_only;
         let Some(engine) = task.engines.get(index).filter(|_| open[index]) else { continue };
         if index > 0 && engine.missing().is_some() {
             open[index] = false;
             continue;
         }
         let alone = open.iter().filter(|open| **open).count() == 1;
-        let work = work.filter(|_| !alone);
-        let found = run_within(test, task, *engine, model, Limits { work, ..limits });
+        // Where no other engine is left, this one has all the time, but not to count.
+        let work = work.filter(|_| !alone || counts && index == 0);
+        let limits = Limits { work, ..limits };
+        let found = if counts || task.verdict_only {
+            run_within(test, task, *engine, model, limits)
+        } else {
+            directed::outcomes(test, limits, *engine, model)
+        };
         let decides = found.witness.is_some() && found.directed;
         match found.limit {
             None | Some(Limit::Time | Limit::Interrupted) => return found,

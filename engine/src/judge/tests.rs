@@ -103,17 +103,50 @@ fn beside_a_message(cells: usize) -> Test {
 fn engines_take_turns() {
     let model = model::ptx::model();
     let turns = Task { portfolio: true, ..task(&model) };
-    for (cells, first) in [(3, "enumerate"), (14, "solve")] {
+    for (cells, counted) in [(3, true), (14, false)] {
         let test = beside_a_message(cells);
         let judged = judge(&test, &turns);
-        let decided = if ENGINES.len() > 1 { first } else { "enumerate" };
-        assert_eq!(judged.engines, [decided], "{cells} cells");
+        assert_eq!(judged.engines, ["enumerate"], "{cells} cells");
+        assert_eq!(judged.found.seen.executions.is_some(), counted, "{cells} cells");
         for &engine in ENGINES {
             let alone = judge(&test, &Task { engines: vec![engine], ..task(&model) });
             assert_eq!(alone.verdict, judged.verdict, "{cells} cells, {}", engine.name());
             assert!(alone.found.outcomes.keys().eq(judged.found.outcomes.keys()));
             assert_eq!(judged.found.outcomes.len(), 3);
         }
+    }
+}
+
+/// An engine for which no work is enough.
+struct Busy;
+
+impl Engine for Busy {
+    fn name(&self) -> &'static str {
+        "busy"
+    }
+
+    fn search(
+        &self,
+        _: &Model,
+        _: &Program,
+        _: &Limits,
+        _: Sought<'_>,
+        _: &mut ExecutionFacts,
+        _: &mut OutcomeVisitor<'_>,
+    ) -> Result<(), Limit> {
+        Err(Limit::Work)
+    }
+}
+
+#[test]
+fn the_engine_that_comes_to_an_end_decides() {
+    let model = model::ptx::model();
+    let engines: Vec<&dyn Engine> = vec![&Busy, ENGINES[0]];
+    for verdict_only in [false, true] {
+        let engines = engines.clone();
+        let turns = Task { portfolio: true, engines, verdict_only, ..task(&model) };
+        let judged = judge(&beside_a_message(3), &turns);
+        assert_eq!((judged.verdict.name(), &judged.engines[..]), ("fails", &["enumerate"][..]));
     }
 }
 
