@@ -218,7 +218,20 @@ impl ThreadBuilder {
                 self.alu(AluOp::Setp(Comparison::Eq), Type::U32, predicate, compared);
                 guard = Some(Guard { predicate, negated: false });
             }
-            (Via::Plain | Via::Addr | Via::Data | Via::Ctrl, _) => {}
+            (Via::Fake, Some((read, _))) => {
+                let zero = self.register('t', number, 32);
+                let itself = vec![Operand::Reg(read), Operand::Reg(read)];
+                self.alu(AluOp::Xor, B32, zero, itself);
+                let sum = self.register('d', number, 32);
+                let whole = vec![Operand::Reg(zero), Operand::Imm(access.value)];
+                self.alu(AluOp::Add, Type::U32, sum, whole);
+                source = Operand::Reg(sum);
+            }
+            (Via::FailedCas(order, scope), _) => {
+                let operands = vec![Operand::Imm(UNSET), Operand::Imm(access.value)];
+                self.push(None, atomic(AtomicOp::Cas, (order, scope), None, address, operands));
+            }
+            (Via::Plain | Via::Addr | Via::Data | Via::Ctrl | Via::Fake, _) => {}
         }
         match access.direction {
             Direction::Read => {
@@ -273,17 +286,28 @@ fn exchange(
         | CycleAnnotation::MmioAcquire
         | CycleAnnotation::MmioRelease => (AtomicOrder::Relaxed, Scope::Gpu),
     };
+    let operands = vec![Operand::Imm(value)];
+    atomic(AtomicOp::Exch, (order, scope), Some(register), address, operands)
+}
+
+fn atomic(
+    op: AtomicOp,
+    (order, scope): (AtomicOrder, Scope),
+    destination: Option<Reg>,
+    address: Address,
+    operands: Vec<Operand>,
+) -> Instruction {
     Instruction::Atomic(Atomic {
         order,
         cxx: Cxx::default(),
         scope,
         space: SpaceQualifier::Generic,
-        op: AtomicOp::Exch,
+        op,
         ty: B32,
         reduction: false,
-        destination: Some(register),
+        destination,
         address,
-        operands: vec![Operand::Imm(value)],
+        operands,
     })
 }
 
@@ -435,9 +459,11 @@ fn text(program: &Program, thread: &Thread, line: &Line) -> String {
         Instruction::Atomic(atomic) => {
             let register = atomic.destination.map_or("_".to_owned(), name);
             let order = AccessOrder::from(atomic.order).name();
-            let (address, value) = (operand(atomic.address.base), atomic.operands.first());
-            let value = value.copied().map_or(String::new(), operand);
-            format!("atom.{order}.{}.exch.b32 {register}, [{address}], {value}", atomic.scope)
+            let address = operand(atomic.address.base);
+            let values: Vec<String> = atomic.operands.iter().map(|&value| operand(value)).collect();
+            let (scope, values) = (atomic.scope, values.join(", "));
+            let op = if atomic.op == AtomicOp::Cas { "cas" } else { "exch" };
+            format!("atom.{order}.{scope}.{op}.b32 {register}, [{address}], {values}")
         }
         Instruction::Cvta(_) | Instruction::Branch(_) | Instruction::Unsupported(_) => {
             unreachable!("a cycle has no such instruction")
@@ -450,6 +476,8 @@ fn text(program: &Program, thread: &Thread, line: &Line) -> String {
 fn opcode(alu: &Alu) -> &'static str {
     if alu.op == AluOp::And {
         "and.b32"
+    } else if alu.op == AluOp::Xor {
+        "xor.b32"
     } else if alu.op == AluOp::Mov {
         "cvt.u64.u32"
     } else if alu.op == AluOp::Sub {

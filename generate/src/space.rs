@@ -231,8 +231,13 @@ fn gcd(a: usize, b: usize) -> usize {
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct ThreadKind {
     directions: &'static [Direction],
-    link: Link,
+    /// One less than accesses; the rest is not used.
+    links: [Link; 2],
 }
+
+/// A plain edge of program order to another location, to the same one, and from the read to the write of an atomic.
+const TO_ANOTHER: Link = Link::Order { same: false, via: Via::Plain };
+const TO_THE_SAME: Link = Link::Order { same: true, via: Via::Plain };
 
 /// Which cycles of a size are listed.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -244,16 +249,21 @@ pub enum CycleKind {
     Critical,
     /// Critical but for one thread or more that only does an atomic, whose write goes on where its read has led.
     Atomic,
+    /// Critical but for one thread or more that begins with two reads of one location, or ends with two writes of one:
+    /// where release and acquire patterns have two operations.
+    Pattern,
 }
 
 impl CycleKind {
-    pub const ALL: [CycleKind; 3] = [CycleKind::Coherence, CycleKind::Critical, CycleKind::Atomic];
+    pub const ALL: [CycleKind; 4] =
+        [CycleKind::Coherence, CycleKind::Critical, CycleKind::Atomic, CycleKind::Pattern];
 
     pub fn name(self) -> &'static str {
         match self {
             CycleKind::Coherence => "coherence",
             CycleKind::Critical => "critical",
             CycleKind::Atomic => "atomic",
+            CycleKind::Pattern => "pattern",
         }
     }
 
@@ -262,14 +272,30 @@ impl CycleKind {
         use Direction::{Read, Write};
         const PAIRS: [&[Direction]; 4] =
             [&[Write, Write], &[Write, Read], &[Read, Write], &[Read, Read]];
-        let order = Link::Order { same: self == CycleKind::Coherence, via: Via::Plain };
-        let pairs = PAIRS.map(|directions| ThreadKind { directions, link: order });
-        let mut all = pairs.to_vec();
-        all.push(ThreadKind { directions: &[Write], link: order });
-        if self == CycleKind::Atomic {
-            all.push(ThreadKind { directions: &[Read, Write], link: Link::Rmw });
+        const ENDS: [&[Direction]; 2] = [&[Write, Write, Write], &[Read, Write, Write]];
+        const BEGINS: [&[Direction]; 2] = [&[Read, Read, Write], &[Read, Read, Read]];
+        let step = if self == CycleKind::Coherence { TO_THE_SAME } else { TO_ANOTHER };
+        let of = |links: [Link; 2]| move |directions| ThreadKind { directions, links };
+        let mut all: Vec<ThreadKind> = PAIRS.map(of([step; 2])).to_vec();
+        all.push(of([step; 2])(&[Write]));
+        match self {
+            CycleKind::Coherence | CycleKind::Critical => {}
+            CycleKind::Atomic => all.push(of([Link::Rmw; 2])(&[Read, Write])),
+            CycleKind::Pattern => {
+                all.extend(ENDS.map(of([TO_ANOTHER, TO_THE_SAME])));
+                all.extend(BEGINS.map(of([TO_THE_SAME, TO_ANOTHER])));
+            }
         }
         all
+    }
+
+    /// Whether a thread makes a cycle one of this kind.
+    fn is_shown_by(self, thread: &ThreadKind) -> bool {
+        match self {
+            CycleKind::Coherence | CycleKind::Critical => true,
+            CycleKind::Atomic => thread.links[0] == Link::Rmw,
+            CycleKind::Pattern => thread.directions.len() == 3,
+        }
     }
 }
 
@@ -321,7 +347,7 @@ fn list(
 fn shape_of(kind: CycleKind, threads: &[ThreadKind]) -> Option<CycleShape> {
     let mut directions = Vec::new();
     let mut links = Vec::new();
-    if kind == CycleKind::Atomic && threads.iter().all(|thread| thread.link != Link::Rmw) {
+    if !threads.iter().any(|thread| kind.is_shown_by(thread)) {
         return None;
     }
     for (index, thread) in threads.iter().enumerate() {
@@ -337,7 +363,7 @@ fn shape_of(kind: CycleKind, threads: &[ThreadKind]) -> Option<CycleShape> {
             }
         }
         directions.extend(thread.directions);
-        links.extend((1..thread.directions.len()).map(|_| thread.link));
+        links.extend(&thread.links[..thread.directions.len() - 1]);
         links.push(Link::Communicates { how, external: true });
     }
     let shape = CycleShape { directions, links };

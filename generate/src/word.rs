@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;
 use model::scope::Scope;
 use model::strength::{AccessOrder, OperationKind, Strength};
@@ -244,6 +245,8 @@ pub enum Via {
     Data,
     /// The second is executed if the first read what the cycle says.
     Ctrl,
+    /// The value of the second is computed from that of the first, which cancels out.
+    Fake,
     Fence(FenceOrder, Scope),
     /// `fence.proxy.alias`
     AliasFence,
@@ -251,6 +254,8 @@ pub enum Via {
     Barrier,
     /// `barrier.cluster.arrive` and `barrier.cluster.wait`
     ClusterBarrier,
+    /// `atom.cas` on the location of the second, which never finds the value that it compares with.
+    FailedCas(AtomicOrder, Scope),
 }
 
 impl Via {
@@ -258,24 +263,32 @@ impl Via {
     pub fn all() -> impl Iterator<Item = Via> {
         const ORDERS: [FenceOrder; 4] =
             [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::Sc];
+        const CAS: [AtomicOrder; 4] =
+            [AtomicOrder::Relaxed, AtomicOrder::Acquire, AtomicOrder::Release, AtomicOrder::AcqRel];
         let fences = ORDERS
             .into_iter()
             .flat_map(|order| Scope::ALL.into_iter().map(move |scope| Via::Fence(order, scope)));
-        [Via::Plain, Via::Addr, Via::Data, Via::Ctrl].into_iter().chain(fences).chain([
-            Via::AliasFence,
-            Via::Barrier,
-            Via::ClusterBarrier,
-        ])
+        let cas = CAS.into_iter().flat_map(|order| {
+            Scope::ALL.into_iter().map(move |scope| Via::FailedCas(order, scope))
+        });
+        [Via::Plain, Via::Addr, Via::Data, Via::Ctrl, Via::Fake]
+            .into_iter()
+            .chain(fences)
+            .chain([Via::AliasFence, Via::Barrier, Via::ClusterBarrier])
+            .chain(cas)
     }
 
     /// Whether it can be between accesses in these directions.
     pub fn fits(self, from: Direction, to: Direction) -> bool {
         match self {
             Via::Addr | Via::Ctrl => from == Direction::Read,
-            Via::Data => from == Direction::Read && to == Direction::Write,
-            Via::Plain | Via::Fence(..) | Via::AliasFence | Via::Barrier | Via::ClusterBarrier => {
-                true
-            }
+            Via::Data | Via::Fake => from == Direction::Read && to == Direction::Write,
+            Via::Plain
+            | Via::Fence(..)
+            | Via::AliasFence
+            | Via::Barrier
+            | Via::ClusterBarrier
+            | Via::FailedCas(..) => true,
         }
     }
 
@@ -286,10 +299,14 @@ impl Via {
             Via::Addr => "addr".to_owned(),
             Via::Data => "data".to_owned(),
             Via::Ctrl => "ctrl".to_owned(),
+            Via::Fake => "fake".to_owned(),
             Via::Fence(order, scope) => format!("fence.{}.{scope}", order.name()),
             Via::AliasFence => "fence.proxy.alias".to_owned(),
             Via::Barrier => "bar.sync".to_owned(),
             Via::ClusterBarrier => "barrier.cluster".to_owned(),
+            Via::FailedCas(order, scope) => {
+                format!("cas.{}.{scope}", AccessOrder::from(order).name())
+            }
         }
     }
 
@@ -297,10 +314,14 @@ impl Via {
     pub fn word(self) -> String {
         match self {
             Via::Plain => "Po".to_owned(),
-            Via::Addr | Via::Data | Via::Ctrl => format!("Dp{}", capitalized(&self.name())),
-            Via::Fence(..) | Via::AliasFence | Via::Barrier | Via::ClusterBarrier => {
-                capitalized(&self.name())
+            Via::Addr | Via::Data | Via::Ctrl | Via::Fake => {
+                format!("Dp{}", capitalized(&self.name()))
             }
+            Via::Fence(..)
+            | Via::AliasFence
+            | Via::Barrier
+            | Via::ClusterBarrier
+            | Via::FailedCas(..) => capitalized(&self.name()),
         }
     }
 
@@ -310,17 +331,26 @@ impl Via {
             Via::Fence(order, scope) => {
                 Some(Strength::new(OperationKind::Fence, order.into(), scope))
             }
+            Via::FailedCas(order, scope) => {
+                Some(Strength::new(OperationKind::Atomic, order.into(), scope))
+            }
             Via::Plain
             | Via::Addr
             | Via::Data
             | Via::Ctrl
+            | Via::Fake
             | Via::AliasFence
             | Via::Barrier
             | Via::ClusterBarrier => None,
         };
+        let alike = matches!(self, Via::FailedCas(..)) == matches!(other, Via::FailedCas(..));
         self == other
             || other == Via::Plain
-            || strength(self).zip(strength(other)).is_some_and(|(one, other)| one.includes(other))
+            || (self, other) == (Via::Data, Via::Fake)
+            || alike
+                && strength(self)
+                    .zip(strength(other))
+                    .is_some_and(|(one, other)| one.includes(other))
     }
 }
 
@@ -358,12 +388,13 @@ impl Link {
                 let same = if same { 's' } else { 'd' };
                 // The first access of a dependency is a read.
                 let from = match via {
-                    Via::Addr | Via::Data | Via::Ctrl => String::new(),
+                    Via::Addr | Via::Data | Via::Ctrl | Via::Fake => String::new(),
                     Via::Plain
                     | Via::Fence(..)
                     | Via::AliasFence
                     | Via::Barrier
-                    | Via::ClusterBarrier => from.letter().to_string(),
+                    | Via::ClusterBarrier
+                    | Via::FailedCas(..) => from.letter().to_string(),
                 };
                 format!("{}{same}{from}{}", via.word(), to.letter())
             }

@@ -31,7 +31,7 @@ fn plain(count: usize) -> Vec<Cycle> {
     let fits = |via: &Via| match via {
         Via::Fence(order, _) => known(&via.name()) && matches!(order.name(), "sc" | "acq_rel"),
         Via::Plain | Via::Data | Via::Ctrl | Via::AliasFence | Via::Barrier => true,
-        Via::Addr | Via::ClusterBarrier => false,
+        Via::Addr | Via::Fake | Via::ClusterBarrier | Via::FailedCas(..) => false,
     };
     let ranges = Ranges {
         annotations: CycleAnnotation::all()

@@ -50,14 +50,15 @@ pub struct Diff {
     #[arg(long, value_name = "N..M", value_parser = range, conflicts_with = "cycles")]
     pub edges: Option<RangeInclusive<usize>>,
     /// Which cycles of so many threads: a list of `coherence`, of one location, `critical`, and `atomic`, critical but
-    /// for threads that only do an atomic; or `all`
-    #[arg(long, value_name = "LIST", default_value = "all", value_parser = kinds, conflicts_with = "cycles")]
+    /// for threads that only do an atomic, and `pattern`, critical but for threads that begin or end with two accesses to
+    /// one location; or `all`
+    #[arg(long, value_name = "LIST", default_value = "coherence,critical,atomic", value_parser = kinds, conflicts_with = "cycles")]
     pub kinds: Choices<CycleKind>,
     /// How accesses without an annotation are ordered, as for `gen`
     #[arg(long, value_name = "LIST", default_value = "weak,relaxed.gpu,acquire.gpu,release.gpu", value_parser = annotations)]
     pub accesses: Choices<CycleAnnotation>,
     /// What may be in the place of plain program order, as for `gen`
-    #[arg(long, value_name = "LIST", default_value = "po,addr,data,ctrl,fence.acq_rel.gpu,fence.sc.gpu", value_parser = vias)]
+    #[arg(long, value_name = "LIST", default_value = "po,addr,data,ctrl,fake,fence.acq_rel.gpu,fence.sc.gpu", value_parser = vias)]
     pub po: Choices<Via>,
     /// Distances between threads without a placement, as for `gen`
     #[arg(long, value_name = "LIST", default_value = "gpu", value_parser = distances)]

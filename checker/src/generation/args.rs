@@ -33,7 +33,8 @@ pub struct Gen {
     #[arg(long, value_name = "N..M", value_parser = range, requires = "threads")]
     pub edges: Option<RangeInclusive<usize>>,
     /// Which cycles of so many threads: a list of `critical`, `coherence`, of one location, and `atomic`, critical but
-    /// for threads that only do an atomic; or `all`
+    /// for threads that only do an atomic, and `pattern`, critical but for threads that begin or end with two accesses to
+    /// one location; or `all`
     #[arg(long, value_name = "LIST", default_value = "critical", value_parser = kinds, requires = "threads")]
     pub kinds: Choices<CycleKind>,
     /// How accesses without an annotation are ordered: a list of `weak`, `volatile`, `relaxed.SCOPE`,
@@ -41,8 +42,8 @@ pub struct Gen {
     /// `mmio.release`; or `all`
     #[arg(long, value_name = "LIST", default_value = "weak", value_parser = annotations)]
     pub accesses: Choices<CycleAnnotation>,
-    /// What may be in the place of plain program order: a list of `po`, `addr`, `data`, `ctrl`,
-    /// `fence.ORDER.SCOPE`, `fence.proxy.alias`, `bar.sync`, `barrier.cluster`; or `all`
+    /// What may be in the place of plain program order: a list of `po`, `addr`, `data`, `ctrl`, `fake`,
+    /// `fence.ORDER.SCOPE`, `fence.proxy.alias`, `bar.sync`, `barrier.cluster`, `cas.ORDER.SCOPE`; or `all`
     #[arg(long, value_name = "LIST", default_value = "po", value_parser = vias)]
     pub po: Choices<Via>,
     /// Distances between threads without a placement: a list of `cta`, `cluster`, `gpu` and `sys`, each the
