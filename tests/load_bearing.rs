@@ -50,7 +50,7 @@ fn parsed(program: &CxxTest) -> Test {
         .unwrap_or_else(|errors| panic!("a random program does not parse: {}\n{text}", errors[0]))
 }
 
-fn verdict(test: &Test, model: &Model) -> Verdict {
+pub(crate) fn verdict(test: &Test, model: &Model) -> Verdict {
     let task = Task {
         model,
         cxx: None,

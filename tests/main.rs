@@ -45,6 +45,7 @@ mod rules;
 mod sass;
 #[cfg(unix)]
 mod scripts;
+mod smallest;
 mod spins;
 #[cfg(unix)]
 mod streams;

@@ -4,10 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 
+use engine::Limits;
+use engine::enumerate::Enumerate;
 use engine::judge::{Verdict, judge};
+use generate::cycle::Cycle;
+use generate::difference::DifferenceSearch;
+use generate::question::ask;
+use generate::space::{CycleKind, CycleSpace, Ranges};
+use generate::word::{CycleAnnotation, Via};
 use litmus::{Quantifier, Test};
+use model::isa::atom::AtomicOrder;
+use model::isa::fence::FenceOrder;
 use model::ptx;
 use model::rel::Model;
+use model::scope::Scope;
 
 use crate::suite;
 
@@ -165,6 +175,79 @@ fn holds(path: &Path, model: &Model) -> Option<bool> {
         Verdict::Undecided(_) => None,
         verdict @ (Verdict::Undefined(_) | Verdict::Unsupported(_)) => {
             panic!("{}: {verdict:?}", path.display())
+        }
+    }
+}
+
+/// What the cycles have on which a peer's model differs, each with the reading: of the edges of these words.
+const CYCLES: &[(&str, &str)] = &[
+    ("FenceSc", "R16"),
+    ("Cas", "R23"),
+    ("BarSync", "R49"),
+    ("Rmw", "R13"),
+    ("FenceRelease", "R17"),
+];
+
+#[test]
+fn cycles_on_which_a_peers_model_differs_rest_on_readings() {
+    let oracle = suite::root().join("../shared/oracle/litmus");
+    if !oracle.exists() {
+        eprintln!("skipped: {} is not there", oracle.display());
+        return;
+    }
+    let fences = [FenceOrder::AcqRel, FenceOrder::Sc, FenceOrder::Release];
+    let [acq_rel, sc, release] = fences.map(|order| Via::Fence(order, Scope::Gpu));
+    let cas = Via::FailedCas(AtomicOrder::Release, Scope::Gpu);
+    let annotations = [
+        CycleAnnotation::Weak,
+        CycleAnnotation::Relaxed(Scope::Gpu),
+        CycleAnnotation::Acquire(Scope::Gpu),
+        CycleAnnotation::Release(Scope::Gpu),
+    ];
+    // What is beside program order, how many threads there are and where, and the word that differs.
+    let spaces: [(&[Via], usize, Scope, &str); 6] = [
+        (&[Via::Addr, Via::Data, Via::Ctrl, Via::Fake, acq_rel], 2, Scope::Gpu, ""),
+        (&[acq_rel, sc], 2, Scope::Gpu, "FenceSc"),
+        (&[release], 2, Scope::Gpu, "FenceRelease"),
+        (&[cas], 2, Scope::Gpu, "Cas"),
+        (&[Via::Barrier], 2, Scope::Cta, "BarSync"),
+        (&[Via::Data], 3, Scope::Gpu, "Rmw"),
+    ];
+    let readings = readings();
+    let ours = ptx::model();
+    for version in ["v6.0", "v7.5"] {
+        let path = oracle.join(format!("cat/ptx-{version}.cat"));
+        let text = fs::read_to_string(&path).expect("the model is there");
+        let theirs =
+            cat::import(&path.to_string_lossy(), &text).expect("the model can be imported");
+        for (vias, threads, place, word) in &spaces {
+            let ranges = Ranges {
+                annotations: annotations.to_vec(),
+                vias: [&[Via::Plain], *vias].concat(),
+                distances: vec![*place],
+            };
+            let kinds = [CycleKind::Coherence, CycleKind::Critical, CycleKind::Atomic];
+            let space = CycleSpace::of_kinds(&kinds, *threads..=*threads, 0..=6, &ranges);
+            let limits = Limits::unlimited(2);
+            let [one, other] = [&ours, &theirs]
+                .map(|model| |cycle: &Cycle| ask(cycle, model, &Enumerate, &limits));
+            let search = DifferenceSearch {
+                sides: [&one, &other],
+                frontiers: false,
+                all: true,
+                jobs: 2,
+                deadline: None,
+            };
+            let found = search.search(&space, &|_| {});
+            assert_eq!(found.differences.is_empty(), word.is_empty(), "{version} {word}");
+            for difference in &found.differences {
+                let words = difference.cycle.words();
+                assert!(words.contains(word), "{version}: {words} has no {word}");
+            }
+            let known = CYCLES.iter().find(|(known, _)| known == word);
+            assert!(
+                word.is_empty() || known.is_some_and(|(_, reading)| readings.contains(*reading))
+            );
         }
     }
 }
