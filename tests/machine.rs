@@ -9,17 +9,16 @@ use ::explore::random::{Walks, walk};
 use ::explore::{ExploreLimits, explore};
 use engine::ENGINES;
 use engine::judge::{Judgement, Task, judge};
-use engine::stuck::never;
 use litmus::Test;
 use litmus::arbitrary::placed::{ProgramKind, placed};
 use machine::form::Family;
-use machine::{Home, Options, Reduce, Variant};
+use machine::{Home, Options, Variant};
 use model::ptx;
 use model::rel::Model;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use sass::lower::Lowering;
 
-use crate::agree::{self, BARRIERS, ELSEWHERE, LONG, MIXED, SMALL, WIDE};
+use crate::agree;
 use crate::suite;
 
 /// The axioms' side of the comparison: every outcome, no other engine's opinion.
@@ -107,115 +106,12 @@ fn every_outcome_of_the_machine_is_allowed() {
 
 #[test]
 fn no_random_program_leaves_the_axioms() {
-    const LIMITS: ExploreLimits = ExploreLimits::states(5_000);
-    let model = ptx::model();
-    let default = Options::default();
-    let machines = [
-        (90, default),
-        (90, Options { one_sm: true, ..default }),
-        (70, Options { home: Some(Home::Host), ..default }),
-        (100, Options { home: Some(Home::Gpu(1)), warm: false, ..default }),
-    ];
-    agree::law("machine", &[SMALL, LONG, WIDE, ELSEWHERE, MIXED], 80, |sketch| {
-        let test = agree::parse(sketch);
-        let axioms = judged(&test, &model);
-        for (sm, options) in machines {
-            let lowering = Lowering::of(sm).expect("there is a table");
-            if let Inclusion::Extra(extra) = compare(&test, &axioms, lowering, options, LIMITS).0 {
-                let outcome = test.display_outcome(&extra[0].0);
-                return Err(format!("sm_{sm}, {options:?}: the axioms forbid {outcome}"));
-            }
-        }
-        Ok(())
-    });
+    agree::holds("machine", 2_500);
 }
 
-/// A run of the machine that never ends is an execution that never ends, and where the axioms know of
-/// no execution that ends, no run does.
 #[test]
 fn a_run_that_never_ends_is_an_execution_that_never_ends() {
-    const LIMITS: ExploreLimits = ExploreLimits { progress: true, ..ExploreLimits::states(5_000) };
-    let model = ptx::model();
-    let lowering = Lowering::of(90).expect("there is a table");
-    let (compared, stuck) = (Cell::new(0), Cell::new(0));
-    agree::law("stuck", &[BARRIERS], 1_500, |sketch| {
-        let test = agree::parse(sketch);
-        let axioms = judged(&test, &model);
-        let (inclusion, explored) = compare(&test, &axioms, lowering, Options::default(), LIMITS);
-        if let Inclusion::Extra(extra) = &inclusion {
-            let outcome = test.display_outcome(&extra[0].0);
-            return Err(format!("the axioms forbid {outcome}"));
-        }
-        let Some(explored) = explored.filter(|explored| explored.limit.is_none()) else {
-            return Ok(());
-        };
-        let seen = &axioms.found.seen;
-        if axioms.found.limit.is_some() || seen.bound_reached || !seen.stuck_is_known {
-            return Ok(());
-        }
-        compared.set(compared.get() + 1);
-        if let Some(at) = explored.stuck_at.as_ref().filter(|_| explored.faults == 0) {
-            stuck.set(stuck.get() + 1);
-            if seen.stuck.is_none() {
-                return Err(format!("the axioms have no such execution: {}", never(&test, at)));
-            }
-        }
-        Ok(())
-    });
-    let (compared, stuck) = (compared.get(), stuck.get());
-    assert!(stuck > 50 && compared > stuck + 50, "{stuck} stuck of {compared}");
-}
-
-/// Programs that say where everything is, each on one of the machines; `cargo bench --bench inclusion`
-/// runs as many as one likes.
-#[test]
-fn no_placed_program_leaves_the_axioms() {
-    const LIMITS: ExploreLimits = ExploreLimits::states(20_000);
-    let model = ptx::model();
-    let default = Options::default();
-    let machines = [
-        default,
-        Options { lazy_all: true, ..default },
-        Options { store_buffers: true, ..default },
-        Options { copies: true, home: Some(Home::Host), ..default },
-        Options { forward_sys: true, home: Some(Home::Gpu(1)), ..default },
-    ];
-    let turn = Cell::new(0);
-    let (included, refused) = (Cell::new(0), Cell::new(0));
-    for kind in ProgramKind::ALL {
-        let config = Config { cases: 150, failure_persistence: None, ..Config::default() };
-        let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &[20; 32]);
-        let result = TestRunner::new_with_rng(config, rng).run(&placed(kind), |program| {
-            let source = program.to_string();
-            let test = litmus::parse("placed", source.as_bytes())
-                .unwrap_or_else(|errors| panic!("{source}\n{}", errors[0]));
-            let axioms = judged(&test, &model);
-            turn.set(turn.get() + 1);
-            let options = machines[turn.get() % machines.len()];
-            // Reading R51 is not of sm_50: its membar.cta is no instruction, and drains nothing.
-            for sm in [50, 80, 90].into_iter().filter(|sm| *sm > 50 || !options.store_buffers) {
-                let lowering = Lowering::of(sm).expect("there is a table");
-                match compare(&test, &axioms, lowering, options, LIMITS).0 {
-                    Inclusion::Included { .. } => included.set(included.get() + 1),
-                    Inclusion::Refused(_) => refused.set(refused.get() + 1),
-                    Inclusion::Limited(_) | Inclusion::Stuck { .. } => {}
-                    Inclusion::Undefined(why) | Inclusion::Unsupported(why) => {
-                        return Err(TestCaseError::fail(format!("{why}\n{source}")));
-                    }
-                    Inclusion::Extra(extra) => {
-                        let outcome = test.display_outcome(&extra[0].0);
-                        let what = format!("sm_{sm}, {options:?}: the axioms forbid {outcome}");
-                        return Err(TestCaseError::fail(format!("{what}\n{source}")));
-                    }
-                }
-            }
-            Ok(())
-        });
-        if let Err(error) = result {
-            panic!("{}: {error}", kind.name());
-        }
-    }
-    assert!(included.get() > 1000, "{} compared, {} refused", included.get(), refused.get());
+    agree::holds("stuck", 1_500);
 }
 
 /// Programs that say where everything is, each handed to `check` with its text.
@@ -470,60 +366,9 @@ fn what_each_part_is_for() {
 }
 
 /// The reductions forget steps, never outcomes.
-fn reductions_agree(test: &Test, sm: u16, options: Options) -> Result<(), String> {
-    const LIMITS: ExploreLimits = ExploreLimits::states(60_000);
-    let lowering = Lowering::of(sm).expect("there is a table");
-    let found = |reduce: Reduce| {
-        let options = Options { reduce, ..options };
-        explore(&test.program, lowering, options, LIMITS).ok()
-    };
-    let Some(all) = found(Reduce::None).filter(|all| all.limit.is_none()) else { return Ok(()) };
-    for reduce in [Reduce::Sleep, Reduce::Por, Reduce::All] {
-        let fewer = found(reduce).expect("the other way was possible");
-        if reduce == Reduce::Sleep && fewer.states != all.states {
-            return Err(format!("{} states, {} asleep", all.states, fewer.states));
-        }
-        if !all.outcomes.keys().eq(fewer.outcomes.keys()) {
-            let lost = all.outcomes.keys().find(|outcome| !fewer.outcomes.contains_key(*outcome));
-            let lost = lost.map(|outcome| test.display_outcome(outcome));
-            return Err(format!("{reduce:?} on sm_{sm}, {options:?}: lost {lost:?}"));
-        }
-    }
-    Ok(())
-}
-
-/// Machines that differ in what the arguments for leaving steps out speak of.
-fn reduced_machines() -> [(u16, Options); 6] {
-    let default = Options::default();
-    [
-        (90, default),
-        (90, Options { one_sm: true, ..default }),
-        (80, Options { home: Some(Home::Host), ..default }),
-        (90, Options { home: Some(Home::Gpu(1)), lazy_all: true, ..default }),
-        (90, Options { warm: false, copies: true, home: Some(Home::Host), ..default }),
-        (90, Options { one_sm: true, store_buffers: true, ..default }),
-    ]
-}
-
 #[test]
 fn no_reduction_loses_an_outcome() {
-    agree::law("reductions", &[SMALL, LONG, WIDE, ELSEWHERE, MIXED], 60, |sketch| {
-        let test = agree::parse(sketch);
-        reduced_machines()
-            .into_iter()
-            .try_for_each(|(sm, options)| reductions_agree(&test, sm, options))
-    });
-}
-
-#[test]
-fn no_reduction_loses_an_outcome_of_placed_programs() {
-    let turn = Cell::new(0);
-    placed_programs(80, |test, _| {
-        turn.set(turn.get() + 1);
-        let machines = reduced_machines();
-        let (sm, options) = machines[turn.get() % machines.len()];
-        reductions_agree(test, sm, options)
-    });
+    agree::holds("reductions", 1_500);
 }
 
 /// What goes on for ever without memory is a limit, for loops of barriers too.

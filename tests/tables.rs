@@ -14,6 +14,7 @@ use refine::step::{AccessKind, AccessOrder, Step, TestLocation};
 use refine::{JudgeSettings, Models, Refiner};
 use serde_json::Value;
 
+use crate::agree::holds;
 use crate::suite;
 
 /// What is said of a table's text, a line of JSON for each row, and then for each test.
@@ -96,6 +97,12 @@ fn every_row_of_the_tables_is_preserved_and_so_are_the_tests() {
         assert!(old || rows[0] * 100 > rows.iter().sum::<usize>() * 70, "{rows:?}");
         assert!(of_tests[0] > if old { 50 } else { 700 }, "{of_tests:?}");
     }
+}
+
+/// The tables lower random programs to what their instructions promise to preserve.
+#[test]
+fn random_programs_are_preserved_by_the_tables() {
+    holds("promises", 1_500);
 }
 
 #[test]

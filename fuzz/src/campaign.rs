@@ -109,7 +109,7 @@ impl LawTally {
 }
 
 /// What is chosen for a case beside its program.
-fn choice(seed: u64, case: u64) -> u64 {
+pub fn choice(seed: u64, case: u64) -> u64 {
     Dice::new(seed ^ case.wrapping_mul(0x9e37_79b9_7f4a_7c15)).number()
 }
 
@@ -129,6 +129,8 @@ pub struct Campaign<'a> {
     pub setting: &'a FuzzSetting,
     pub laws: Vec<&'static Law>,
     pub jobs: usize,
+    /// How many failures of a law are made small and kept, at most [`KEPT`].
+    pub kept: usize,
     pub state: CampaignState,
 }
 
@@ -151,7 +153,7 @@ impl<'a> Campaign<'a> {
             tallies: vec![LawTally::default(); laws.len()],
             failures: Vec::new(),
         };
-        Campaign { setting, laws, jobs: 1, state }
+        Campaign { setting, laws, jobs: 1, kept: KEPT, state }
     }
 
     /// Runs the next blocks, so many at most; false when none is left, or the run was interrupted.
@@ -206,8 +208,8 @@ impl<'a> Campaign<'a> {
         for &(index, case) in &result.broken {
             let law = self.laws[index];
             let kept = self.state.failures.iter().filter(|of| of.law == law.name);
-            let full = kept.clone().count() >= KEPT;
-            if full && kept.map(|of| of.case).max() < Some(case) {
+            let full = kept.clone().count() >= self.kept;
+            if full && kept.map(|of| of.case).max() <= Some(case) {
                 continue;
             }
             self.state.failures.extend(failure(self.setting, law, self.state.seed, case));

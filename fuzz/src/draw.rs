@@ -1,5 +1,7 @@
 //! The programs: sources of random ones, and the program of a case.
 
+mod cycles;
+
 use litmus::arbitrary::placed::{ProgramKind, placed};
 use litmus::arbitrary::{ProgramShape, RandomProgram, sketch};
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
@@ -24,6 +26,8 @@ pub const BARRIERS: ProgramShape = ProgramShape { threads: 3, barriers: true, ..
 pub enum ProgramSource {
     /// Small and dense programs of all instructions.
     Uniform(ProgramShape),
+    /// Critical cycles with random orders, scopes, fences and dependencies, on random places.
+    Cycles,
     /// Programs with explicit placement: threads that share an SM, memory at home and elsewhere.
     Placed(ProgramKind),
 }
@@ -35,6 +39,7 @@ impl ProgramSource {
             ProgramSource::Uniform(shape) => {
                 sketch(shape).prop_map(|sketch| sketch.program()).boxed()
             }
+            ProgramSource::Cycles => cycles::cycles(),
             ProgramSource::Placed(kind) => placed(kind).prop_map(|test| test.program()).boxed(),
         }
     }

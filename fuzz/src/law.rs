@@ -3,9 +3,12 @@
 //! A law that a program breaks is a bug in one of the accounts. Limits are counts of work and states, so that a case
 //! has the same result on every computer; a case that reaches one is skipped and counted, never held to be right.
 
+pub mod directed;
 mod engines;
 mod machines;
+mod private;
 mod programs;
+mod tables;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -43,11 +46,17 @@ pub static LAWS: &[Law] = &[
     engines::NAIVE,
     engines::COHERENCE,
     engines::REDUNDANT,
+    directed::DIRECTED,
+    directed::EXCHANGE,
+    private::PRIVATE,
     programs::STRENGTHENING,
     programs::THREADS,
+    programs::PERFORMANCE,
     programs::PRINTING,
     machines::INCLUSION,
+    machines::STUCK,
     machines::REDUCTIONS,
+    tables::PROMISES,
 ];
 
 /// The law with this name.

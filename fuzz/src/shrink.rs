@@ -1,6 +1,8 @@
 //! Makes a program that breaks a law small: instructions, threads and declarations are removed, and what is left is
 //! made simpler, as long as the law stays broken.
 
+use std::collections::BTreeSet;
+
 use litmus::arbitrary::RandomProgram;
 
 /// How many smaller programs are tried, at most.
@@ -41,6 +43,7 @@ fn candidates(program: &RandomProgram) -> Vec<RandomProgram> {
     if program.threads.len() > 1 {
         all.extend((0..program.threads.len()).map(|thread| program.without_thread(thread)));
     }
+    joined(program, &mut all);
     removals(program, &mut all);
     for (thread, of) in program.threads.iter().enumerate() {
         for (at, cell) in of.cells.iter().enumerate() {
@@ -104,6 +107,36 @@ fn pairs(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
             all.push(less);
         }
     }
+}
+
+/// With two threads as one, in either order: what they do in turn may be enough.
+fn joined(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
+    let count = program.threads.len();
+    for (first, second) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
+        if first == second {
+            continue;
+        }
+        let mut cells = program.threads[first].cells.clone();
+        // No register of the second thread is one of the first.
+        let own = registers(&cells);
+        let renamed = program.threads[second].cells.iter().map(|cell| {
+            let numbers = registers(std::slice::from_ref(cell)).into_iter().rev();
+            numbers.fold(cell.clone(), |cell, number| {
+                let other = own.last().map_or(0, |last| last + 1) + number;
+                replaced(&cell, &format!("r{number}"), &format!("r{other}"))
+            })
+        });
+        cells.extend(renamed);
+        let mut one = with_cells(program, first, cells);
+        one = one.without_thread(second);
+        all.push(one);
+    }
+}
+
+/// The numbers of the registers of data that cells name.
+fn registers(cells: &[String]) -> BTreeSet<usize> {
+    let words = cells.iter().flat_map(|cell| cell.split(|c: char| !c.is_ascii_alphanumeric()));
+    words.filter_map(|word| word.strip_prefix('r')?.parse().ok()).collect()
 }
 
 /// Without a cell that computes a register from another, which stands for it behind.
@@ -260,6 +293,22 @@ mod tests {
             }
         }
         assert!(shrunk > 100, "{shrunk}");
+    }
+
+    /// Two threads that do something in turn do it as one thread.
+    #[test]
+    fn threads_are_joined() {
+        let cycles = Drawer::new(1, &[ProgramSource::Cycles]);
+        for case in 0..20 {
+            let program = cycles.program(case);
+            let mut fails = |of: &RandomProgram| {
+                of.instructions() >= 4 && registers(&of.threads[0].cells).len() < 9
+            };
+            if fails(&program) {
+                let least = shrink(&program, &mut fails);
+                assert_eq!((least.threads.len(), least.instructions()), (1, 4), "{least}");
+            }
+        }
     }
 
     #[test]

@@ -5,6 +5,7 @@
 //! scopes, chains through atomics, aliases, accesses of several sizes.
 
 pub mod cxx;
+mod hints;
 pub mod placed;
 mod program;
 
@@ -14,6 +15,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
 
+pub use hints::ROUNDS;
 pub use program::{RandomProgram, RandomThread};
 
 /// What programs to make.
@@ -42,14 +44,11 @@ pub struct Sketch {
 pub enum TestOp {
     Store {
         order: &'static str,
-        /// Qualifiers for performance alone, with their dots; none in random tests.
-        hints: &'static str,
         place: AccessedBytes,
         value: u8,
     },
     Load {
         order: &'static str,
-        hints: &'static str,
         place: AccessedBytes,
     },
     Atomic {
@@ -251,9 +250,9 @@ fn op(shape: ProgramShape) -> BoxedStrategy<TestOp> {
     let value = 1u8..4;
     let usual = prop_oneof![
         6 => (select(&STORES[..]), accessed(), value.clone())
-            .prop_map(|(order, place, value)| TestOp::Store { order, hints: "", place, value }),
+            .prop_map(|(order, place, value)| TestOp::Store { order, place, value }),
         6 => (select(&LOADS[..]), accessed())
-            .prop_map(|(order, place)| TestOp::Load { order, hints: "", place }),
+            .prop_map(|(order, place)| TestOp::Load { order, place }),
         3 => (
             select(&ATOMICS[..]),
             select(&SCOPES[..]),
@@ -299,49 +298,6 @@ fn op(shape: ProgramShape) -> BoxedStrategy<TestOp> {
     prop_oneof![4 => load, 3 => store, 20 => usual].boxed()
 }
 
-/// As many rounds as any access has qualifiers to choose from.
-pub const ROUNDS: usize = 21;
-
-/// What an access of this order may say for performance alone.
-fn hints_of(order: &str, load: bool, place: AccessedBytes) -> Vec<&'static str> {
-    let mut hints = vec![""];
-    match (order, load) {
-        ("weak", true) => hints.extend([".ca", ".cg", ".cs", ".lu", ".cv"]),
-        ("weak", false) => hints.extend([".wb", ".cg", ".cs", ".wt"]),
-        _ => {}
-    }
-    if load {
-        hints.extend([".L2::64B", ".L2::128B", ".L2::256B"]);
-    }
-    if order != "volatile" {
-        hints.extend([
-            ".L1::evict_normal",
-            ".L1::evict_unchanged",
-            ".L1::evict_first",
-            ".L1::evict_last",
-            ".L1::no_allocate",
-            ".L2::cache_hint",
-            ".L1::evict_last.L2::cache_hint",
-        ]);
-        if load {
-            hints.push(".L1::evict_first.L2::cache_hint.L2::128B");
-        }
-        if place.size == WIDE {
-            hints.extend([
-                ".L2::evict_normal",
-                ".L2::evict_first",
-                ".L2::evict_last",
-                ".L1::evict_last.L2::evict_first.L2::cache_hint",
-            ]);
-        }
-    }
-    hints
-}
-
-fn policy(hints: &str) -> &'static str {
-    if hints.contains("cache_hint") { ", policy" } else { "" }
-}
-
 /// Random tests of a shape.
 pub fn sketch(shape: ProgramShape) -> impl Strategy<Value = Sketch> {
     let placements = if shape.barriers { PLACEMENTS.len() } else { 6 };
@@ -351,37 +307,6 @@ pub fn sketch(shape: ProgramShape) -> impl Strategy<Value = Sketch> {
 }
 
 impl Sketch {
-    /// The same test, its loads and stores with qualifiers for performance. Each of them has had
-    /// all that there are once `round` has been every number below [`ROUNDS`].
-    #[must_use]
-    pub fn decorated(&self, round: usize) -> Sketch {
-        let mut decorated = self.clone();
-        for (at, op) in decorated.threads.iter_mut().flat_map(|(_, ops)| ops).enumerate() {
-            let choose = |order: &str, load, place: AccessedBytes| {
-                let all = hints_of(order, load, place);
-                all[(round + at) % all.len()]
-            };
-            match op {
-                TestOp::Load { order, hints, place } => *hints = choose(order, true, *place),
-                TestOp::Store { order, hints, place, .. } => *hints = choose(order, false, *place),
-                TestOp::Atomic { .. }
-                | TestOp::Reduction { .. }
-                | TestOp::Fence(_)
-                | TestOp::Barrier(_)
-                | TestOp::GuardedBarrier { .. }
-                | TestOp::Vote { .. }
-                | TestOp::Spin { .. }
-                | TestOp::DataStore { .. }
-                | TestOp::GuardedStore { .. }
-                | TestOp::SwappedStore { .. }
-                | TestOp::OtherLoad(..)
-                | TestOp::OtherStore { .. }
-                | TestOp::AddressLoad { .. } => {}
-            }
-        }
-        decorated
-    }
-
     fn type_of(&self, place: AccessedBytes, kind: char) -> String {
         let bits = if self.mixed_sizes { 8 * u32::from(place.size) } else { 32 };
         format!("{kind}{bits}")
@@ -407,14 +332,13 @@ impl Sketch {
         self.value(value) & u32::MAX >> (32 - 8 * bytes)
     }
 
-    fn store(&self, order: &str, hints: &str, place: AccessedBytes, value: u8) -> String {
-        let policy = policy(hints);
+    fn store(&self, order: &str, place: AccessedBytes, value: u8) -> String {
         if place.size == WIDE {
             let value = u64::from(value) << 32 | u64::from(value);
-            return format!("st.{order}{hints}.v4.b64 [v], {{{value}, 0, {value}, 1}}{policy}");
+            return format!("st.{order}.v4.b64 [v], {{{value}, 0, {value}, 1}}");
         }
         let (ty, address) = (self.type_of(place, 'b'), self.address(place));
-        format!("st.{order}{hints}.{ty} {address}, {}{policy}", self.narrow(value, place))
+        format!("st.{order}.{ty} {address}, {}", self.narrow(value, place))
     }
 
     /// The cells of one thread.
@@ -431,13 +355,13 @@ impl Sketch {
                 registers - 1
             };
             match op {
-                TestOp::Store { order, hints, place, value } => {
-                    cells.push(self.store(order, hints, *place, *value));
+                TestOp::Store { order, place, value } => {
+                    cells.push(self.store(order, *place, *value));
                 }
-                TestOp::Load { order, hints, place } if place.size == WIDE => {
+                TestOp::Load { order, place } if place.size == WIDE => {
                     let registers: Vec<String> = (0..4).map(|_| format!("r{}", fresh())).collect();
-                    let (registers, policy) = (registers.join(", "), policy(hints));
-                    cells.push(format!("ld.{order}{hints}.v4.u64 {{{registers}}}, [v]{policy}"));
+                    let registers = registers.join(", ");
+                    cells.push(format!("ld.{order}.v4.u64 {{{registers}}}, [v]"));
                 }
                 TestOp::OtherLoad(before, after) => {
                     cells.push(format!("{before}r{}{after}", fresh()));
@@ -445,11 +369,10 @@ impl Sketch {
                 TestOp::OtherStore { place, value } => {
                     cells.push(format!("{place}, {}", self.value(*value)));
                 }
-                TestOp::Load { order, hints, place } => {
+                TestOp::Load { order, place } => {
                     let register = fresh();
                     let (ty, address) = (self.type_of(*place, 'u'), self.address(*place));
-                    let policy = policy(hints);
-                    cells.push(format!("ld.{order}{hints}.{ty} r{register}, {address}{policy}"));
+                    cells.push(format!("ld.{order}.{ty} r{register}, {address}"));
                 }
                 TestOp::Atomic { order, scope, op, place, value } => {
                     let register = fresh();

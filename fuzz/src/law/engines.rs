@@ -22,6 +22,7 @@ pub(super) const AGREE: Law = Law {
         ProgramSource::Uniform(BARRIERS),
         ProgramSource::Placed(ProgramKind::Chain),
         ProgramSource::Placed(ProgramKind::Ring),
+        ProgramSource::Cycles,
     ],
     check: agree,
 };
@@ -35,6 +36,7 @@ pub(super) const NAIVE: Law = Law {
         ProgramSource::Uniform(ProgramShape { length: 2, ..BARRIERS }),
         ProgramSource::Placed(ProgramKind::Small),
         ProgramSource::Placed(ProgramKind::Ring),
+        ProgramSource::Cycles,
     ],
     check: naively,
 };

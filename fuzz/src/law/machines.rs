@@ -2,6 +2,7 @@
 
 use std::fmt::Write;
 
+use engine::stuck::never;
 use explore::inclusion::{Inclusion, compare};
 use explore::{ExploreLimits, explore};
 use litmus::Test;
@@ -9,16 +10,20 @@ use litmus::arbitrary::placed::ProgramKind;
 use machine::{Home, Options, Reduce};
 
 use super::{CaseEnd, Disagreement, FuzzSetting, Law, LawCase, judged};
-use crate::draw::{ELSEWHERE, LONG, MIXED, ProgramSource, SMALL, WIDE};
+use crate::draw::{BARRIERS, ELSEWHERE, LONG, MIXED, ProgramSource, SMALL, WIDE};
 
 pub(super) const INCLUSION: Law = Law {
     name: "machine",
     statement: "the axioms allow every outcome of the machine, with the lowering tables",
     sources: &[
         ProgramSource::Placed(ProgramKind::Chain),
+        ProgramSource::Cycles,
         ProgramSource::Placed(ProgramKind::Small),
+        ProgramSource::Cycles,
         ProgramSource::Placed(ProgramKind::Ring),
+        ProgramSource::Placed(ProgramKind::Chain),
         ProgramSource::Placed(ProgramKind::Mixed),
+        ProgramSource::Cycles,
         ProgramSource::Placed(ProgramKind::Old),
         ProgramSource::Uniform(SMALL),
         ProgramSource::Uniform(WIDE),
@@ -45,8 +50,15 @@ pub(super) const REDUCTIONS: Law = Law {
     check: reductions,
 };
 
+pub(super) const STUCK: Law = Law {
+    name: "stuck",
+    statement: "a run of the machine that never ends is an execution that never ends",
+    sources: &[ProgramSource::Uniform(BARRIERS)],
+    check: stuck,
+};
+
 /// Machines of different choices; programs take them in turn.
-const MACHINES: [Options; 8] = {
+const MACHINES: [Options; 10] = {
     let default = Options::DEFAULT;
     [
         default,
@@ -57,6 +69,8 @@ const MACHINES: [Options; 8] = {
         Options { one_sm: true, lazy_all: true, ..default },
         Options { warm: false, weak_pass: false, ..default },
         Options { store_buffers: true, lazy_all: true, copies: true, forward_sys: true, ..default },
+        Options { one_sm: true, store_buffers: true, ..default },
+        Options { warm: false, copies: true, home: Some(Home::Host), ..default },
     ]
 };
 
@@ -65,8 +79,9 @@ const TARGETS: [u16; 8] = [90, 50, 90, 70, 90, 80, 90, 100];
 
 /// What a choice means: the target and the options of the machine.
 fn chosen(setting: &FuzzSetting, test: &Test, choice: u64) -> (u16, Options) {
-    let at = |number: u64| usize::try_from(number % 8).unwrap_or(0);
-    let (sm, options) = (TARGETS[at(choice)], MACHINES[at(choice / 8)]);
+    let at = |number: u64, of: usize| usize::try_from(number % of as u64).unwrap_or(0);
+    let sm = TARGETS[at(choice, TARGETS.len())];
+    let options = MACHINES[at(choice / TARGETS.len() as u64, MACHINES.len())];
     // Reading R51 is not of sm_50: its membar.cta is no instruction, and drains nothing.
     let sm = if options.store_buffers && sm == 50 { 90 } else { sm };
     // A family without an instruction of the program says nothing.
@@ -165,4 +180,29 @@ fn reductions(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> 
         }
     }
     Ok(())
+}
+
+fn stuck(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    let judged = judged(setting, case.test);
+    let limits = ExploreLimits { progress: true, ..ExploreLimits::states(setting.states) };
+    let options = Options { without: setting.without(), ..Options::DEFAULT };
+    let (inclusion, explored) = compare(case.test, &judged, setting.lowering(90), options, limits);
+    let broken = |what: String| {
+        let (outcome, replay) = (None, command(90, options));
+        CaseEnd::Broken(Box::new(Disagreement { what, outcome, replay }))
+    };
+    if let Inclusion::Extra(extra) = &inclusion {
+        let shown = case.test.display_outcome(&extra[0].0);
+        return Err(broken(format!("the machine has an outcome that the axioms forbid: {shown}")));
+    }
+    let seen = &judged.found.seen;
+    let known = judged.found.limit.is_none() && !seen.bound_reached && seen.stuck_is_known;
+    let explored = explored.filter(|explored| explored.limit.is_none() && known);
+    let Some(explored) = explored else { return Err(CaseEnd::Skipped("a limit was reached")) };
+    match explored.stuck_at.as_ref().filter(|_| explored.faults == 0) {
+        Some(at) if seen.stuck.is_none() => {
+            Err(broken(format!("the axioms have no such execution: {}", never(case.test, at))))
+        }
+        Some(_) | None => Ok(()),
+    }
 }

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use engine::ENGINES;
+use litmus::arbitrary::ROUNDS;
 use litmus::{Test, print};
 use model::program::{Observed, ThreadId};
 use model::strength::{KnownForms, Strength};
@@ -40,6 +41,17 @@ pub(super) const PRINTING: Law = Law {
         ProgramSource::Uniform(BARRIERS),
     ],
     check: printing,
+};
+
+pub(super) const PERFORMANCE: Law = Law {
+    name: "performance",
+    statement: "a qualifier for performance alone changes no outcome",
+    sources: &[
+        ProgramSource::Uniform(SMALL),
+        ProgramSource::Uniform(MIXED),
+        ProgramSource::Uniform(ELSEWHERE),
+    ],
+    check: performance,
 };
 
 /// The test with one instruction in a next stronger form, for each of them.
@@ -115,6 +127,26 @@ fn threads(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
     let renamed: BTreeSet<Vec<Value>> =
         there.iter().map(|values| place.iter().map(|&at| values[at]).collect()).collect();
     same(case.test, ("as written", &here), ("reversed", &EngineAnswer::Outcomes(renamed)))
+}
+
+/// One round of qualifiers for each case.
+fn performance(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    let round = usize::try_from(case.choice % ROUNDS as u64).unwrap_or(0);
+    let decorated = case.program.decorated(round);
+    if decorated == *case.program {
+        return Err(CaseEnd::Skipped("no access takes such a qualifier"));
+    }
+    let source = decorated.to_string();
+    let test = litmus::parse("decorated", source.as_bytes()).map_err(|errors| {
+        let first = errors.first().map_or(String::new(), ToString::to_string);
+        CaseEnd::broken(format!("the decorated program does not parse: {first}"))
+    })?;
+    // The solver takes much longer.
+    let index = usize::from((case.choice / 32).is_multiple_of(8) && ENGINES.len() > 1);
+    let limits = setting.limits();
+    let plain = ask(ENGINES[index], &setting.model, &case.test.program, &limits)?;
+    let decorated = ask(ENGINES[index], &setting.models[index], &test.program, &limits)?;
+    same(case.test, ("plain", &plain), ("decorated", &decorated))
 }
 
 fn printing(_: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {

@@ -245,8 +245,14 @@ fn last() -> impl Strategy<Value = PlacedOp> {
     ]
 }
 
-fn places() -> impl Strategy<Value = &'static str> {
+/// Where a thread is.
+pub fn place() -> impl Strategy<Value = &'static str> {
     select(&PLACES[..])
+}
+
+/// Where a variable is, as the end of its declaration.
+pub fn home() -> impl Strategy<Value = &'static str> {
+    select(&HOMES[..])
 }
 
 type Threads = Vec<(&'static str, Vec<PlacedOp>)>;
@@ -254,7 +260,7 @@ type Threads = Vec<(&'static str, Vec<PlacedOp>)>;
 fn chain() -> impl Strategy<Value = Threads> {
     let hops = (publish("y"), observe("y"), publish("z"), observe("z"), any::<bool>());
     let beside = prop::option::of((0..2usize, last(), prop::option::of(any_op())));
-    (first(), hops, last(), vec(places(), 3), beside).prop_map(
+    (first(), hops, last(), vec(place(), 3), beside).prop_map(
         |(first, (publish, observe, publish_on, observe_last, short), last, places, beside)| {
             let mut threads: Threads = vec![(places[0], vec![first])];
             threads[0].1.extend(publish);
@@ -283,7 +289,7 @@ fn ring() -> impl Strategy<Value = Threads> {
         4 => select(&FENCES[..8]).prop_map(|fence| vec![PlacedOp::Line(fence)]),
         1 => Just(vec![]),
     ];
-    let thread = (places(), access(), between, access(), prop::option::weighted(0.3, load()));
+    let thread = (place(), access(), between, access(), prop::option::weighted(0.3, load()));
     vec(thread, 2..=3).prop_map(|threads| {
         let count = threads.len();
         let op = |(is_load, load, store): (bool, &'static str, &'static str), at, value| {
@@ -304,13 +310,13 @@ fn ring() -> impl Strategy<Value = Threads> {
 /// Random tests of a kind.
 pub fn placed(kind: ProgramKind) -> BoxedStrategy<PlacedTest> {
     let threads = match kind {
-        ProgramKind::Small => vec((places(), vec(any_op(), 2)), 2..=3).boxed(),
-        ProgramKind::Mixed => vec((places(), vec(any_op(), 1..=4)), 2..=3).boxed(),
+        ProgramKind::Small => vec((place(), vec(any_op(), 2)), 2..=3).boxed(),
+        ProgramKind::Mixed => vec((place(), vec(any_op(), 1..=4)), 2..=3).boxed(),
         ProgramKind::Chain => chain().boxed(),
         ProgramKind::Ring => ring().boxed(),
         ProgramKind::Old => vec((select(&OLD_PLACES[..]), vec(old_op(), 1..=4)), 2..=3).boxed(),
     };
-    let homes = [(); 3].map(|()| select(&HOMES[..]));
+    let homes = [(); 3].map(|()| home());
     (threads, homes).prop_map(|(threads, homes)| PlacedTest { threads, homes }).boxed()
 }
 

@@ -5,7 +5,8 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::print::TestText;
+use crate::Test;
+use crate::print::{self, TestText};
 
 /// A litmus test; displays as its text. All of its registers, and these variables, are observed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -40,31 +41,50 @@ impl RandomProgram {
         self.threads.iter().map(|thread| thread.cells.len()).sum()
     }
 
+    /// The pieces of a test of PTX, whose registers of data are `r` with a number. Its condition is not kept.
+    pub fn of(test: &Test) -> RandomProgram {
+        let source = print::source(test);
+        let entries = source.init.iter().flat_map(|line| line.split(';'));
+        let entries = entries.map(str::trim).filter(|entry| !entry.is_empty());
+        let threads = test.program.threads.iter().zip(&test.columns);
+        RandomProgram {
+            language: "PTX",
+            declarations: entries.map(str::to_owned).collect(),
+            threads: threads
+                .map(|(thread, cells)| RandomThread {
+                    placement: thread.placement.to_string(),
+                    cells: cells.clone(),
+                })
+                .collect(),
+            observed: test.program.variables.iter().map(|variable| variable.name.clone()).collect(),
+        }
+    }
+
     /// Without a thread: the threads behind it, and what is declared for them, have other numbers.
     pub fn without_thread(&self, gone: usize) -> RandomProgram {
         let mut order: Vec<usize> = (0..self.threads.len()).collect();
         order.remove(gone);
-        self.reordered(&order)
+        self.with_threads(&order)
     }
 
     /// With its threads in the opposite order.
     pub fn reversed(&self) -> RandomProgram {
         let order: Vec<usize> = (0..self.threads.len()).rev().collect();
-        self.reordered(&order)
+        self.with_threads(&order)
     }
 
-    /// With these threads, by their numbers, and nothing that is declared for another.
-    fn reordered(&self, order: &[usize]) -> RandomProgram {
+    /// With these threads, by their numbers, each perhaps several times, and nothing that is declared for another.
+    pub fn with_threads(&self, order: &[usize]) -> RandomProgram {
         let renamed = |entry: &String| {
             let (thread, rest) = entry.split_once(':').unzip();
             let thread = thread.and_then(|name| name.strip_prefix('P')?.parse::<usize>().ok());
-            let (Some(thread), Some(rest)) = (thread, rest) else { return Some(entry.clone()) };
-            let now = order.iter().position(|&of| of == thread)?;
-            Some(format!("P{now}:{rest}"))
+            let (Some(thread), Some(rest)) = (thread, rest) else { return vec![entry.clone()] };
+            let places = order.iter().enumerate().filter(|(_, of)| **of == thread);
+            places.map(|(now, _)| format!("P{now}:{rest}")).collect()
         };
         RandomProgram {
             language: self.language,
-            declarations: self.declarations.iter().filter_map(renamed).collect(),
+            declarations: self.declarations.iter().flat_map(renamed).collect(),
             threads: order.iter().map(|&thread| self.threads[thread].clone()).collect(),
             observed: self.observed.clone(),
         }

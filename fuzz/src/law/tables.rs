@@ -1,0 +1,49 @@
+//! The law of lowering tables: what the tables make of a program promises what the program asks for.
+
+use litmus::arbitrary::placed::ProgramKind;
+use refine::table::test::judge;
+use refine::verdict::Verdict;
+use refine::{JudgeSettings, Models};
+use sass::lowering::families;
+
+use super::{CaseEnd, Disagreement, FuzzSetting, Law, LawCase};
+use crate::draw::ProgramSource;
+
+pub(super) const PROMISES: Law = Law {
+    name: "promises",
+    statement: "what a lowering table makes of a program adds no outcome, by the promises of the instructions",
+    sources: &[ProgramSource::Cycles, ProgramSource::Placed(ProgramKind::Ring)],
+    check: promises,
+};
+
+thread_local! {
+    /// The models of both sides, which the cases of a thread share.
+    static MODELS: Models = Models::default();
+}
+
+/// By one of the tables from `sm_70` on, before which there are no promises.
+fn promises(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    let families = &families()[1..];
+    let family = &families[usize::try_from(case.choice % families.len() as u64).unwrap_or(0)];
+    let faulty = setting.table.as_ref().filter(|table| table.targets == family.table.targets);
+    let table = faulty.unwrap_or(&family.table);
+    let finding = MODELS.with(|models| judge(case.test, table, &JudgeSettings::new(models)));
+    let Some(finding) = finding else {
+        return Err(CaseEnd::Skipped("the table does not lower it"));
+    };
+    match finding.verdict {
+        Verdict::Preserved | Verdict::Stronger => Ok(()),
+        Verdict::Unsupported | Verdict::Outside => {
+            Err(CaseEnd::Skipped("the table does not lower it"))
+        }
+        Verdict::Undecided => Err(CaseEnd::Skipped("a limit was reached")),
+        Verdict::Weaker | Verdict::WrongValue | Verdict::Invalid => {
+            let why = format!("{} of {}: {}", finding.verdict.name(), family.name, finding.why);
+            Err(CaseEnd::Broken(Box::new(Disagreement {
+                what: format!("{why}: {}", finding.outcome.unwrap_or_default()),
+                outcome: None,
+                replay: format!("causeway lower --table sass/lowering/{}.table", family.name),
+            })))
+        }
+    }
+}
