@@ -186,3 +186,102 @@ fn parameters_on_the_stack_are_refused() {
     let refused = target[0].1.as_ref().expect_err("it has too many parameters");
     assert_eq!(refused.first().why, "a device function with parameters on the stack");
 }
+
+/// A device function with this body in PTX, and its listing; declarations of the module stand before it.
+fn device(declared: &str, parameters: &str, ptx: &str, sass: &[&str]) -> Verdict {
+    let source = format!(
+        ".version 8.7\n.target sm_90\n.address_size 64\n{declared}\
+         .visible .func (.param .b32 k0) k({parameters})\n{{\n\
+         .reg .pred %p; .reg .b32 %r<5>; .reg .b64 %rd<5>;\n{ptx}\nst.param.b32 [k0], %r1;\nret;\n}}\n"
+    );
+    let (module, diagnostics) = ::ptx::read("m.ptx", source.as_bytes());
+    assert_eq!(diagnostics, [], "{source}");
+    let source = lift::module::functions(&module.expect("a module"));
+    let signature = |name: &str| {
+        source.iter().find(|(known, _)| known == name)?.1.as_ref().ok().map(Signature::of)
+    };
+    let text = listing(&[("k", sass), ("callee", OUTSIDE)], ("", ""));
+    let target = lift::listing::functions("f.sass", &text, None, &signature).expect("a listing");
+    let pairs = paired(source.clone(), target);
+    let pair = pairs.iter().find(|pair| pair.name == "k").expect("it is a pair");
+    judge_pair(pair).finding.verdict
+}
+
+/// Bytes of an argument to which nothing is stored have no value.
+#[test]
+fn padding_of_arguments_is_not_compared() {
+    let declared = ".extern .func outside(.param .align 8 .b8 p[8]);\n";
+    let calls = "{ .param .align 8 .b8 q[8]; ld.param.u32 %r2, [a]; st.param.b32 [q], %r2;\n\
+                 call.uni outside, (q);\n}\nmov.u32 %r1, 3;";
+    let code = |register: &'static str| {
+        [
+            register,
+            "MOV R16, R20",
+            "MOV R17, R21",
+            "MOV R20, 32@lo((k + .L_x_7@srel))",
+            "MOV R21, 32@hi((k + .L_x_7@srel))",
+            "CALL.ABS.NOINC `(outside)",
+            ".L_x_7:",
+            "MOV R4, 0x3",
+            "RET.ABS.NODEC R16 0x0",
+        ]
+    };
+    let verdict = |sass: &[&str]| device(declared, ".param .b32 a", calls, sass);
+    assert_eq!(verdict(&code("NOP")), Verdict::Preserved);
+    assert_eq!(verdict(&code("MOV R5, 0x7")), Verdict::Preserved);
+    assert_eq!(verdict(&code("IADD3 R4, R4, 0x1, RZ")), Verdict::WrongValue);
+}
+
+#[test]
+fn an_alias_is_another_name_of_a_function() {
+    let declared = ".func (.param .b32 q0) callee()\n{\nst.param.b32 [q0], 9;\nret;\n}\n\
+                    .visible .func (.param .b32 q0) other();\n.alias other, callee;\n";
+    let calls = "{ .param .b32 q;\ncall.uni (q), other, ();\nld.param.b32 %r1, [q];\n}";
+    let code = [
+        "MOV R16, R20",
+        "MOV R20, 32@lo((k + .L_x_7@srel))",
+        "CALL.ABS.NOINC `(callee)",
+        ".L_x_7:",
+        "NOP",
+        "RET.ABS.NODEC R16 0x0",
+    ];
+    assert_eq!(device(declared, "", calls, &code), Verdict::Preserved);
+    let mut wrong = code;
+    wrong[4] = "IADD3 R4, R4, 0x1, RZ";
+    assert_eq!(device(declared, "", calls, &wrong), Verdict::WrongValue);
+}
+
+/// Of a barrier with a register for both, the count is above the id.
+#[test]
+fn a_barrier_has_its_id_and_its_count_in_one_register() {
+    let waits = "ld.param.u32 %r2, [a]; barrier.sync %r2, 64; mov.u32 %r1, 3;";
+    let code = |shift: &'static str| {
+        [
+            "MOV R5, 0x40",
+            shift,
+            "LOP3.LUT R5, R5, 0xf, R4, 0xf8, !PT",
+            "BAR.SYNC.DEFER_BLOCKING R5, R5",
+            "MOV R4, 0x3",
+            "RET.ABS.NODEC R20 0x0",
+        ]
+    };
+    let verdict = |shift| device("", ".param .b32 a", waits, &code(shift));
+    assert_eq!(verdict("SHF.L.U32 R5, R5, 0x10, RZ"), Verdict::Preserved);
+    // Its count would be 0.
+    assert_eq!(verdict("NOP"), Verdict::WrongValue);
+}
+
+/// A loop without an end before the padding is one of the function, and `%tid.w` is 0.
+#[test]
+fn the_end_of_a_listing_is_not_the_end_of_its_function() {
+    let fourth = "mov.u32 %r1, %tid.w;";
+    assert_eq!(
+        device("", "", fourth, &["MOV R4, RZ", "RET.ABS.NODEC R20 0x0"]),
+        Verdict::Preserved
+    );
+    let padded = |ends: &'static [&'static str]| device("", "", fourth, ends);
+    let padding = &["MOV R4, RZ", "RET.ABS.NODEC R20 0x0", ".L_x_8:", "BRA `(.L_x_8)", "NOP"];
+    assert_eq!(padded(padding), Verdict::Preserved);
+    let endless = &["MOV R4, RZ", ".L_x_7:", "BRA `(.L_x_7)", ".L_x_8:", "BRA `(.L_x_8)", "NOP"];
+    assert_eq!(padded(endless), Verdict::WrongValue);
+}

@@ -50,10 +50,19 @@ pub struct ExternalFunction {
     pub name: String,
     /// The name of its memory.
     pub memory: String,
-    /// Of each argument the size and the alignment in bytes.
-    pub arguments: Vec<(u32, u32)>,
+    pub arguments: Vec<PassedArgument>,
     /// The size in bytes of what it returns.
     pub returned: u32,
+}
+
+/// An argument of a call.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct PassedArgument {
+    pub bytes: u32,
+    /// In bytes; 0 for the size of a scalar.
+    pub alignment: u32,
+    /// Of each word of 64 bits the bits that have a value.
+    pub masks: Vec<u64>,
 }
 
 /// Names that the rows of a call use: registers of 64 bits, except for a predicate and a label.

@@ -88,6 +88,13 @@ impl MemoryDeclaration<'_> {
 
 impl<'a> Module<'a> {
     /// 32 or 64; `None` where the module does not say.
+    /// The function that `.alias` gives this name, too.
+    pub fn aliased(&self, name: &str) -> Option<&'a str> {
+        let mut aliases = self.tree.aliases.iter();
+        let found = aliases.find(|[alias, _]| alias.of(self.text) == name)?;
+        Some(found[1].of(self.text))
+    }
+
     pub fn address_bits(&self) -> Option<u16> {
         self.tree.address_bits
     }

@@ -225,6 +225,21 @@ impl<'a, 'r> Parser<'a, 'r> {
         self.linkage = None;
     }
 
+    /// `.alias f, g;`: calls of `f` are calls of `g`.
+    fn alias(&mut self) {
+        self.bump();
+        let name = self.token;
+        if name.kind == lex::TokenKind::Word {
+            self.bump();
+            let of = self.eat(",").then_some(self.token);
+            if let Some(of) = of.filter(|of| of.kind == lex::TokenKind::Word) {
+                self.module.aliases.push([name.at, of.at]);
+                self.bump();
+            }
+        }
+        self.eat(";");
+    }
+
     /// What may stand in functions as well as outside of them.
     fn declaration_or_other(&mut self) {
         let space = match self.word() {
@@ -235,6 +250,7 @@ impl<'a, 'r> Parser<'a, 'r> {
             ".local" => Some(SpaceQualifier::Local),
             ".param" => Some(SpaceQualifier::ParamFunc),
             ".loc" | ".file" => return self.debug_line(),
+            ".alias" => return self.alias(),
             _ => return self.other_directive(),
         };
         self.bump();

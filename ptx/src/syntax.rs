@@ -19,6 +19,8 @@ pub(crate) struct ModuleSyntax {
     /// 32 or 64; `None` where the module does not say.
     pub(crate) address_bits: Option<u16>,
     pub(crate) functions: Vec<Function>,
+    /// `.alias f, g;`: `f` and `g`.
+    pub(crate) aliases: Vec<[ByteSpan; 2]>,
     /// Parts of all instructions, opcodes included; an instruction has a range of them.
     pub(crate) parts: Vec<ByteSpan>,
     /// Operands of all memory instructions.

@@ -274,7 +274,7 @@ fn refutation<'a, R: Refinement<'a>>(
     let tested = !alone;
     let rounded = tested && blame == Blame::Values && {
         let allowed = case.refiner().allowed(&case.engine_run(&source, false));
-        allowed.is_ok_and(|all| all.outcomes.iter().any(|ours| all_near(ours, outcome)))
+        allowed.is_ok_and(|all| all.outcomes.iter().any(|ours| all_near(ours, outcome, false)))
     };
     Ok(Some(Refutation {
         context: case.words(context),

@@ -8,20 +8,29 @@ use model::value::{Value, low_bits, low64};
 /// The largest difference of two results of which one is rounded more often, relative to them.
 const ROUNDED: f64 = 1e-2;
 
-/// Whether two outcomes are equal, except for floats that are close to each other.
-pub(crate) fn all_near(ours: &[Value], theirs: &[Value]) -> bool {
-    ours.iter().zip(theirs).all(|(&ours, &theirs)| ours == theirs || is_near(ours, theirs))
+/// Whether two outcomes are equal, except for floats that are close to each other. `flushes`: subnormal numbers may be
+/// taken for 0, so what is computed from them may be too large.
+pub(crate) fn all_near(ours: &[Value], theirs: &[Value], flushes: bool) -> bool {
+    ours.iter().zip(theirs).all(|(&ours, &theirs)| ours == theirs || is_near(ours, theirs, flushes))
 }
 
 /// The magnitude of floats below which a value is rather an integer, whose bits mean so small a float.
 const LEAST: f64 = 1e-9;
 
-/// Whether two values are close as a double, as singles, as halves or as `.bf16`.
-fn is_near(ours: Value, theirs: Value) -> bool {
+/// Whether two values are close as a double, as singles, as halves or as `.bf16`. Two that are no numbers are.
+fn is_near(ours: Value, theirs: Value, flushes: bool) -> bool {
     let close = |a: Option<f64>, b: Option<f64>| {
-        a.zip(b).is_some_and(|(a, b)| (a - b).abs() <= ROUNDED * a.abs().max(b.abs()))
+        a.zip(b).is_some_and(|(a, b)| {
+            let small = |of: f64| !of.is_finite() || of.abs() < LEAST;
+            (a - b).abs() <= ROUNDED * a.abs().max(b.abs())
+                || a.is_nan() && b.is_nan()
+                || flushes && (small(a) || small(b))
+        })
     };
-    let float = |of: f64| (of.is_normal() && of.abs() >= LEAST).then_some(of);
+    let float = |of: f64| {
+        let number = of.is_normal() && of.abs() >= LEAST;
+        (number || of.is_nan() || flushes).then_some(of)
+    };
     let double = |value: Value| float(f64::from_bits(low64(value)));
     let single = |value: Value| {
         let bits = u32::try_from(value & low_bits(32)).expect("32 bits are left");
@@ -29,9 +38,12 @@ fn is_near(ours: Value, theirs: Value) -> bool {
     };
     let half = |value: Value| {
         let ty = |bits| Type { kind: TypeKind::Float, bits };
-        let is_normal = !matches!(value & 0x7c00, 0 | 0x7c00);
         let wide = || float::convert(ty(64), ty(16), Rounding::Nearest, value & low_bits(16));
-        is_normal.then(wide).and_then(double)
+        match (value & 0x7c00, value & 0x03ff) {
+            (0, _) | (0x7c00, 0) => None,
+            (0x7c00, _) => Some(f64::NAN),
+            _ => double(wide()),
+        }
     };
     let brain = |value: Value| single((value & low_bits(16)) << 16);
     let parts = |bits: u16, number: &dyn Fn(Value) -> Option<f64>| {
@@ -53,13 +65,17 @@ mod tests {
     #[test]
     fn rounding_is_told_from_other_values() {
         let of = |value: f32| Value::from(value.to_bits());
-        assert!(all_near(&[3, of(0.1)], &[3, of(0.1 + f32::EPSILON)]));
-        assert!(!all_near(&[3, of(0.1)], &[4, of(0.1)]));
-        assert!(!all_near(&[of(2.0)], &[of(3.0)]));
+        assert!(all_near(&[3, of(0.1)], &[3, of(0.1 + f32::EPSILON)], false));
+        assert!(!all_near(&[3, of(0.1)], &[4, of(0.1)], false));
+        assert!(!all_near(&[of(2.0)], &[of(3.0)], false));
+        assert!(all_near(&[of(f32::NAN)], &[0x7fff_ffff], false));
+        // 1 divided by a subnormal number, and by 0.
+        let (large, infinite) = (of(1e38), of(f32::INFINITY));
+        assert!(all_near(&[large], &[infinite], true) && !all_near(&[large], &[infinite], false));
         // Two halves: 1 and 2, and 1 and the next number after 2.
-        assert!(is_near(0x4000_3c00, 0x4001_3c00));
-        assert!(!is_near(0x4000_3c00, 0x3c00_4000));
+        assert!(is_near(0x4000_3c00, 0x4001_3c00, false));
+        assert!(!is_near(0x4000_3c00, 0x3c00_4000, false));
         // One `bf16`, 4 and 6, and two integers: as floats of 32 bits they would be close to each other.
-        assert!(!is_near(0x4080, 0x40c0) && !is_near(1000, 1001));
+        assert!(!is_near(0x4080, 0x40c0, false) && !is_near(1000, 1001, false));
     }
 }

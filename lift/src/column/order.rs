@@ -1,9 +1,10 @@
 //! Fences and barriers of a column: the orders that sequences of its instructions promise.
 
 use machine::form::{Family, LoweredInstruction, MachineOp};
-use model::isa::Instruction;
+use model::isa::alu::AluOp;
 use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
 use model::isa::fence::{Fence, FenceOrder};
+use model::isa::{Instruction, Type};
 use model::scope::Scope;
 
 use super::{ColumnCell, ColumnReader, SupportResult, unsupported};
@@ -139,6 +140,14 @@ impl ColumnReader<'_> {
         let (id, count) = match &instruction.operands[..] {
             [] => (model::isa::Operand::Imm(0), None),
             [id] => (self.source(id)?, None),
+            // Both in one register: the count from bit 16 on, and the id in the lowest 4 bits.
+            [id, count] if id.register().is_some() && id.register() == count.register() => {
+                let both = self.source(id)?;
+                let id = [both, model::isa::Operand::Imm(0xf)];
+                let id = self.computed(AluOp::And, Type::U32, &id);
+                let count = [both, model::isa::Operand::Imm(16)];
+                (id, Some(self.computed(AluOp::Shr, Type::U32, &count)))
+            }
             [id, count] => (self.source(id)?, Some(self.source(count)?)),
             _ => return unsupported("a barrier of this form"),
         };

@@ -255,6 +255,11 @@ pub(super) fn entry(
     Ok(all)
 }
 
+/// Whether a register has no argument when a device function is called: the stack pointer and the address to return to.
+pub fn is_of_call(register: &str) -> bool {
+    ["R1", "R20", "R21"].contains(&register)
+}
+
 /// The first register of each parameter, from their sizes and alignments in bytes.
 fn places(parameters: impl Iterator<Item = (u32, u32)>) -> TextResult<Vec<usize>> {
     let mut used = [false; COUNT];
@@ -277,11 +282,13 @@ fn places(parameters: impl Iterator<Item = (u32, u32)>) -> TextResult<Vec<usize>
 pub(super) fn external(function: &ExternalFunction, number: usize) -> TextResult<Vec<String>> {
     let mut rows = Vec::new();
     let mut words = Vec::new();
-    let scalar = |bytes: u32, alignment: u32| if alignment == 0 { bytes } else { alignment };
-    let sizes = function.arguments.iter().map(|&(bytes, align)| (bytes, scalar(bytes, align)));
-    for (&(bytes, _), first) in function.arguments.iter().zip(places(sizes)?) {
-        for begin in (0..bytes).step_by(8) {
-            let (size, register) = ((bytes - begin).min(8), first + begin as usize / 4);
+    let sizes = function
+        .arguments
+        .iter()
+        .map(|one| (one.bytes, if one.alignment == 0 { one.bytes } else { one.alignment }));
+    for (argument, first) in function.arguments.iter().zip(places(sizes)?) {
+        for (&mask, begin) in argument.masks.iter().zip((0..argument.bytes).step_by(8)) {
+            let (size, register) = ((argument.bytes - begin).min(8), first + begin as usize / 4);
             let word = format!("call_{number}_word_{}", words.len());
             rows.push(format!("cvt.u64.u32 {word}, R{register}"));
             if size > 4 {
@@ -289,8 +296,8 @@ pub(super) fn external(function: &ExternalFunction, number: usize) -> TextResult
                 rows.push(format!("shl.b64 {word}_high, {word}_high, 32"));
                 rows.push(format!("or.b64 {word}, {word}, {word}_high"));
             }
-            if size < 8 {
-                rows.push(format!("and.b64 {word}, {word}, {}", u64::MAX >> (64 - 8 * size)));
+            if mask != u64::MAX {
+                rows.push(format!("and.b64 {word}, {word}, {mask}"));
             }
             words.push(word);
         }

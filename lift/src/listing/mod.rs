@@ -23,6 +23,7 @@ use crate::function::{
     EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refusals,
     Refused, ReturnedWord, UndefinedValues,
 };
+pub use call::is_of_call;
 use call::{CalledCode, Linker};
 use ptx::qualifier::Dialect;
 use sass::listing::{self, Listing, ListingLine};
@@ -311,11 +312,12 @@ impl<'l> ListedFunctionReader<'l> {
         number: usize,
     ) -> TextResult<Vec<String>> {
         let Some(name) = call::called(instruction) else { return Ok(Vec::new()) };
-        let mut external = self.signature.external.iter();
-        match external.find(|one| one.name == name) {
-            Some(callee) => call::external(callee, number),
-            None if code.labels().contains_key(name) => Ok(Vec::new()),
-            None => Err(format!("a call of `{name}`, which the source does not call")),
+        let of_name = self.signature.external.iter().filter(|one| one.name == name);
+        match of_name.collect::<Vec<_>>()[..] {
+            [callee] => call::external(callee, number),
+            [_, _, ..] => Err(format!("calls of `{name}` with arguments of several kinds")),
+            [] if code.labels().contains_key(name) => Ok(Vec::new()),
+            [] => Err(format!("a call of `{name}`, which the source does not call")),
         }
     }
 
@@ -445,14 +447,17 @@ fn without_padding<'l, 'a>(lines: &'l [ListingLine<'a>]) -> &'l [ListingLine<'a>
         .filter_map(|(index, line)| Some((index, target(&line.instruction)?)))
         .collect();
     let mut end = lines.len();
+    let mut branches = 0;
     while end > 0 {
         let last = &lines[end - 1];
         let labels: Vec<String> =
             last.labels.iter().map(|l| plain(l)).chain(last.address.map(at_address)).collect();
         let elsewhere = named.iter().any(|(from, to)| *from < end - 1 && labels.contains(to));
         let itself = target(&last.instruction).is_some_and(|to| labels.contains(&to));
+        // A second branch to itself is an endless loop of the function.
+        branches += usize::from(itself);
         let idle = class(last.instruction.opcode.text) == Some(Class::Nothing)
-            || itself && last.instruction.guard.is_none();
+            || itself && last.instruction.guard.is_none() && branches == 1;
         if !idle || elsewhere {
             break;
         }

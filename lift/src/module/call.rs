@@ -1,13 +1,13 @@
 //! Calls of functions of the module, and branches by a table.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use ptx::Instruction;
 use ptx::qualifier::Dialect;
 
 use super::operand::split;
 use super::{Frame, FunctionReader, ReadResult, names};
-use crate::external::{self, CallNames, ExternalFunction, pieces};
+use crate::external::{self, CallNames, ExternalFunction, PassedArgument, pieces};
 
 /// The largest number of functions that call one another.
 const DEEPEST: usize = 16;
@@ -28,6 +28,7 @@ impl<'a> FunctionReader<'_, 'a> {
             [name, arguments] if arguments.starts_with('(') => (name, Self::listed(arguments)),
             _ => return Err("an indirect call".to_owned()),
         };
+        let name = self.contents.module.aliased(name).unwrap_or(name);
         let functions = &self.contents.functions;
         let Some(index) = functions.iter().position(|function| function.name == name) else {
             let register = name.starts_with('%');
@@ -89,10 +90,14 @@ impl<'a> FunctionReader<'_, 'a> {
         let end = self.skipped(guard);
         let (mut words, mut passed) = (Vec::new(), Vec::new());
         for argument in arguments {
-            words.extend(self.words_of(&argument)?);
             let (own, bytes) = self.memory_of_call(&argument)?;
+            let stored = self.passed.remove(&own).unwrap_or_default();
+            let masks: Vec<u64> =
+                (0..bytes).step_by(8).map(|begin| mask_of(&stored, begin)).collect();
+            words.extend(self.words_of(&argument, &masks)?);
             let declared = self.builder.variables().iter().find(|one| one.name == own);
-            passed.push((bytes, declared.map_or(0, |one| one.alignment)));
+            let alignment = declared.map_or(0, |one| one.alignment);
+            passed.push(PassedArgument { bytes, alignment, masks });
         }
         let names = self.call_names(name)?;
         let mut memory = Vec::new();
@@ -184,7 +189,7 @@ impl<'a> FunctionReader<'_, 'a> {
     }
 
     /// An argument of a call in words of 64 bits.
-    fn words_of(&mut self, argument: &str) -> ReadResult<Vec<String>> {
+    fn words_of(&mut self, argument: &str, masks: &[u64]) -> ReadResult<Vec<String>> {
         let (own, bytes) = self.memory_of_call(argument)?;
         let mut words = Vec::new();
         for (number, begin) in (0..bytes).step_by(8).enumerate() {
@@ -202,6 +207,10 @@ impl<'a> FunctionReader<'_, 'a> {
                 self.push(&format!("cvt.u64.u{bits} {word}_more, {word}_{size}"));
                 self.push(&format!("shl.b64 {word}_more, {word}_more, {shift}"));
                 self.push(&format!("or.b64 {word}, {word}, {word}_more"));
+            }
+            let whole = u64::MAX >> (64 - 8 * (bytes - begin).min(8));
+            if masks[number] != whole {
+                self.push(&format!("and.b64 {word}, {word}, {}", masks[number]));
             }
             words.push(word);
         }
@@ -241,4 +250,10 @@ impl<'a> FunctionReader<'_, 'a> {
         }
         Ok(())
     }
+}
+
+/// The bits of the 8 bytes from here on that are among these.
+fn mask_of(stored: &BTreeSet<u32>, begin: u32) -> u64 {
+    let stored = (0..8).filter(|at| stored.contains(&(begin + at)));
+    stored.map(|at| 0xff << (8 * at)).sum()
 }

@@ -83,6 +83,8 @@ struct FunctionReader<'m, 'a> {
     returned: bool,
     /// The bytes of the result that are stored somewhere.
     stored: BTreeSet<u32>,
+    /// The bytes of arguments that were stored since the last call with them.
+    passed: BTreeMap<String, BTreeSet<u32>>,
     /// The functions of other modules that it calls, with the registers of the addresses of their memory.
     called: BTreeMap<String, String>,
     /// The same functions.
@@ -150,6 +152,7 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         result: None,
         returned: false,
         stored: BTreeSet::new(),
+        passed: BTreeMap::new(),
         called: BTreeMap::new(),
         external: Vec::new(),
         calls: None,

@@ -254,7 +254,29 @@ impl<'a> FunctionReader<'_, 'a> {
             .iter()
             .map(|part| if part.starts_with("param") { "local" } else { part })
             .collect();
+        if parts[0] == "st" {
+            self.passes(instruction, parts)?;
+        }
         self.push(&format!("{guard}{} {operands}", name.join(".")));
+        Ok(())
+    }
+
+    /// Records the bytes of an argument that are stored.
+    fn passes(&mut self, instruction: &Instruction<'a>, parts: &[&str]) -> ReadResult<()> {
+        let lanes = instruction.operands.iter().map(|operand| match operand {
+            PrintedOperand::Vector(all) => all.len(),
+            PrintedOperand::Scalar(_) | PrintedOperand::Address { .. } => 1,
+        });
+        let lanes = u32::try_from(lanes.max().unwrap_or(1)).expect("a vector is short");
+        let bytes = lanes * u32::from(width(parts.last().copied().unwrap_or(""))) / 8;
+        for operand in &instruction.operands {
+            if let PrintedOperand::Address { base: Some(base), offset, .. } = operand
+                && let Ok(begin) = u32::try_from(*offset)
+                && let Some(own) = self.variable(&base.to_string())?
+            {
+                self.passed.entry(own).or_default().extend(begin..begin + bytes);
+            }
+        }
         Ok(())
     }
 

@@ -47,6 +47,8 @@ impl OpaqueOp {
             EX2 => ex2(value & low_bits(32)),
             LG2 => lg2(value & low_bits(32)),
             RSQRT => rsqrt(value & low_bits(32)),
+            TF32 => tf32(value & low_bits(32)),
+            TF32_FINITE => finite_tf32(tf32(value & low_bits(32))),
             SIN => OpaqueOp::SIN_OF_TURN.depends_on(Type::F32, &[turn(value)]),
             OpaqueOp::ORIGINS => origins(sources),
             COS => OpaqueOp::COS_OF_TURN.depends_on(Type::F32, &[turn(value)]),
@@ -118,9 +120,27 @@ fn alike(value: Value, number: Value) -> Value {
 
 const EX2: OpaqueOp = OpaqueOp::named("ex2.approx.f32");
 const LG2: OpaqueOp = OpaqueOp::named("lg2.approx.f32");
+const TF32: OpaqueOp = OpaqueOp::named("cvt.rna.tf32.f32");
+const TF32_FINITE: OpaqueOp = OpaqueOp::named("cvt.rna.satfinite.tf32.f32");
 const RSQRT: OpaqueOp = OpaqueOp::named("rsqrt.approx.f32");
 const SIN: OpaqueOp = OpaqueOp::named("sin.approx.f32");
 const COS: OpaqueOp = OpaqueOp::named("cos.approx.f32");
+
+/// Whether an `.f32` is infinite or no number.
+fn is_infinite(value: Value) -> bool {
+    value & 0x7fff_ffff >= 0x7f80_0000
+}
+
+/// An `.f32` as a `.tf32`: rounded to 10 bits of fraction, and away from 0 half way between two.
+fn tf32(value: Value) -> Value {
+    let rounded = if is_infinite(value) { value } else { value + 0x1000 };
+    rounded & 0xffff_e000
+}
+
+/// The largest finite number in place of an infinite one.
+fn finite_tf32(value: Value) -> Value {
+    if is_infinite(value) { value - 0x2000 } else { value }
+}
 
 /// Operations whose second operand chooses a lane: 0 is the lane itself, which is the first one.
 const SHUFFLES: [OpaqueOp; 4] = [
@@ -271,6 +291,20 @@ mod tests {
         assert_ne!(one(ex2, &[5]), one(ex2, &[6]));
         assert_ne!(one(ex2, &[5, 1, 2]), one(ex2, &[5, 2, 1]));
         assert_ne!(one(ex2, &[1 << 64]), one(ex2, &[1 << 65]));
+    }
+
+    #[test]
+    fn a_tf32_has_10_bits_of_fraction() {
+        let one = |name: &str, of: Value| OpaqueOp::named(name).apply(Type::F32, &[of]);
+        for (of, rounded, finite) in [
+            (0x3f80_0fff, 0x3f80_0000, 0x3f80_0000),
+            (0x3f80_1000, 0x3f80_2000, 0x3f80_2000),
+            (0x7f80_0000, 0x7f80_0000, 0x7f7f_e000),
+            (0x7f7f_ffff, 0x7f80_0000, 0x7f7f_e000),
+        ] {
+            assert_eq!(one("cvt.rna.tf32.f32", of), rounded);
+            assert_eq!(one("cvt.rna.satfinite.tf32.f32", of), finite);
+        }
     }
 
     #[test]

@@ -290,6 +290,9 @@ fn special(name: &str) -> u64 {
     match name {
         "WARP_SZ" | "ntid.x" => 32,
         "nctaid.x" => 2,
+        "is_explicit_cluster" => 1,
+        // The fourth element of `%tid` and its like.
+        _ if name.strip_suffix(".w").is_some() => 0,
         "lanemask_eq" | "lanemask_le" => 1,
         "lanemask_ge" => 0xffff_ffff,
         "lanemask_gt" => 0xffff_fffe,

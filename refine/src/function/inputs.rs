@@ -494,13 +494,15 @@ pub(super) fn specials(sides: [&Function; 2]) -> BTreeSet<String> {
 }
 
 /// Whether a special register has one value, or the one that readers of listings assume: the thread is the only active one of
-/// its warp, and the first, and its CTA is the first of its cluster.
+/// its warp, and the first, and its CTA is the first of its cluster, of a launch with clusters; clocks stand still.
 fn is_assumed(special: &str) -> bool {
     WORKSPACE.contains(&special)
         || special == "WARP_SZ"
         || special == "laneid"
         || special == "cluster_ctarank"
-        || special.starts_with("lanemask_")
+        || special == "is_explicit_cluster"
+        || special.strip_suffix(".w").is_some()
+        || ["lanemask_", "clock", "globaltimer"].iter().any(|first| special.starts_with(first))
 }
 
 /// Setups in which two pointers are equal.

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lift::function::{Function, FunctionStep};
+use lift::listing::is_of_call;
 use model::memory::Space;
 use model::value::{low_bits, low_bytes, low64};
 
@@ -249,6 +250,7 @@ fn gone(setup: &Setup, target: &Function, line: Option<usize>, why: &str) -> Loc
     let at = line.map(|line| format!(" at line {line}")).unwrap_or_default();
     let why = format!("run alone, {why}{at}, and the source ends");
     let registers = setup.column(target, &Default::default()).initial.into_iter();
+    let registers = registers.filter(|(name, _)| target.kernel || !is_of_call(name));
     let registers = registers.map(|(name, value)| format!("{name}={value}"));
     let memory = setup.memory.iter().map(Memory::declaration).filter(|text| text.contains('='));
     let context = format!("alone, with {}", registers.chain(memory).collect::<Vec<_>>().join("; "));
