@@ -285,3 +285,19 @@ fn the_end_of_a_listing_is_not_the_end_of_its_function() {
     let endless = &["MOV R4, RZ", ".L_x_7:", "BRA `(.L_x_7)", ".L_x_8:", "BRA `(.L_x_8)", "NOP"];
     assert_eq!(padded(endless), Verdict::WrongValue);
 }
+
+/// The accesses of a device function say what its pointers lead to.
+#[test]
+fn pointers_lead_to_the_state_space_of_their_accesses() {
+    for (space, load) in [("shared", "LDS R4, [R4+0x4]"), ("const", "LDC R4, c[0x3][R4+0x4]")] {
+        let reads = format!("ld.param.u64 %rd1, [a]; ld.{space}.u32 %r1, [%rd1+4];");
+        let verdict = |load| device("", ".param .b64 a", &reads, &[load, "RET.ABS.NODEC R20 0x0"]);
+        if space == "const" {
+            // The bank of an address is not known.
+            assert_eq!(verdict(load), Verdict::Unsupported);
+            continue;
+        }
+        assert_eq!(verdict(load), Verdict::Preserved, "{space}");
+        assert_eq!(verdict("LDS R4, [R4+0x8]"), Verdict::WrongValue);
+    }
+}

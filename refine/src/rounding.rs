@@ -21,20 +21,19 @@ const LEAST: f64 = 1e-9;
 fn is_near(ours: Value, theirs: Value, flushes: bool) -> bool {
     let close = |a: Option<f64>, b: Option<f64>| {
         a.zip(b).is_some_and(|(a, b)| {
-            let small = |of: f64| !of.is_finite() || of.abs() < LEAST;
-            (a - b).abs() <= ROUNDED * a.abs().max(b.abs())
-                || a.is_nan() && b.is_nan()
-                || flushes && (small(a) || small(b))
+            (a - b).abs() <= ROUNDED * a.abs().max(b.abs()) || a.is_nan() && b.is_nan()
         })
     };
-    let float = |of: f64| {
-        let number = of.is_normal() && of.abs() >= LEAST;
-        (number || of.is_nan() || flushes).then_some(of)
-    };
+    let float = |of: f64| (of.is_normal() && of.abs() >= LEAST || of.is_nan()).then_some(of);
     let double = |value: Value| float(f64::from_bits(low64(value)));
     let single = |value: Value| {
         let bits = u32::try_from(value & low_bits(32)).expect("32 bits are left");
         float(f32::from_bits(bits).into())
+    };
+    // `.ftz` is for single precision.
+    let is_small = |value: Value| {
+        let bits = u32::try_from(value & low_bits(32)).expect("32 bits are left");
+        flushes && !f32::from_bits(bits).is_normal()
     };
     let half = |value: Value| {
         let ty = |bits| Type { kind: TypeKind::Float, bits };
@@ -49,7 +48,8 @@ fn is_near(ours: Value, theirs: Value, flushes: bool) -> bool {
     let parts = |bits: u16, number: &dyn Fn(Value) -> Option<f64>| {
         (0..128 / bits).all(|part| {
             let [a, b] = [ours, theirs].map(|value| value >> (part * bits) & low_bits(bits));
-            a == b || close(number(a), number(b))
+            let small = bits == 32 && (is_small(a) || is_small(b));
+            a == b || close(number(a), number(b)) || small
         })
     };
     close(double(ours), double(theirs)) && ours >> 64 == theirs >> 64

@@ -1,7 +1,7 @@
 //! The common setup of a function and its lowering: the arguments and the memory. With a setup, each function
 //! becomes the first thread of a program.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -9,7 +9,7 @@ use lift::function::{END, EntryValue, Function, FunctionLine, HERE, Refused};
 use litmus::print::TestText;
 use machine::form::LoweredInstruction;
 use model::isa::alu::AluOp;
-use model::isa::{Instruction, Operand, Reg};
+use model::isa::{Instruction, Operand, Reg, SpaceQualifier};
 use model::memory::{Space, Variable, VariableId};
 use model::program::{InitialValue, Program, Register, Thread, ThreadId};
 use model::scope::Placement;
@@ -381,9 +381,9 @@ pub fn bind(
 /// A parameter, or the part of it that begins at a byte.
 pub type ParameterPlace = (usize, Option<u32>);
 
-/// The parameters from which some access computes its address. Sums, moves and alignments preserve an address. If two
+/// The parameters from which some access computes its address, with the state space that the first one names. Sums, moves and alignments preserve an address. If two
 /// parameters could be the address, the first one is chosen.
-pub fn pointers(function: &Function, thread: &Thread) -> BTreeSet<ParameterPlace> {
+pub fn pointers(function: &Function, thread: &Thread) -> BTreeMap<ParameterPlace, SpaceQualifier> {
     let index = |name: &str| thread.registers.iter().position(|register| register.name == name);
     let mut from: Vec<Option<ParameterPlace>> = vec![None; thread.registers.len()];
     for (name, initial) in &function.initial {
@@ -445,6 +445,12 @@ pub fn pointers(function: &Function, thread: &Thread) -> BTreeSet<ParameterPlace
             break;
         }
     }
-    let accesses = thread.lines.iter().filter_map(|line| line.instruction.access());
-    accesses.filter_map(|(address, ..)| of(&from, &address.base)).collect()
+    let mut all = BTreeMap::new();
+    for line in &thread.lines {
+        let place = line.instruction.access().and_then(|(address, ..)| of(&from, &address.base));
+        if let Some(place) = place {
+            all.entry(place).or_insert(line.instruction.space());
+        }
+    }
+    all
 }

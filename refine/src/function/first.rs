@@ -3,9 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lift::function::{EntryValue, Function};
+use model::isa::SpaceQualifier;
 use model::memory::Space;
 
-use super::bind::{Argument, Memory, ParameterPiece, Setup, WORKSPACE, bind, pointers};
+use super::bind::{
+    Argument, Memory, ParameterPiece, ParameterPlace, Setup, WORKSPACE, bind, pointers,
+};
 use super::inputs::SIZES;
 use super::judge::{JudgeResult, SIDES, found, refused};
 use crate::language::SourceId;
@@ -137,26 +140,64 @@ pub(super) fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
     if typed && setup.pieces.is_empty() {
         return Ok(setup);
     }
-    let mut used = BTreeSet::new();
-    for (side, function) in SIDES.into_iter().zip([source, target]) {
-        let bound =
-            bind(&setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
-        used.extend(pointers(function, bound.thread()));
-    }
+    let used = used_addresses(&setup, [source, target])?;
+    named_spaces(&mut setup, source, &used);
     // In a language without pointer types, a wide parameter that no access uses as an address is not known to
     // be one. Parts of parameters have no types.
     for (index, argument) in setup.arguments.iter_mut().enumerate().filter(|_| !typed) {
         let declared = source.parameters[index].points_to.is_some();
-        if matches!(argument, Argument::Pointer(_)) && !declared && !used.contains(&(index, None)) {
+        if matches!(argument, Argument::Pointer(_))
+            && !declared
+            && !used.contains_key(&(index, None))
+        {
             *argument = Argument::Integer(integer(index, source.parameters[index].bits));
         }
     }
     for (number, piece) in setup.pieces.iter_mut().enumerate() {
-        if !used.contains(&(piece.parameter, Some(piece.offset))) {
+        if !used.contains_key(&(piece.parameter, Some(piece.offset))) {
             piece.value = Argument::Integer(composed(number, piece, [source, target]));
         }
     }
     Ok(setup)
+}
+
+/// The parameters that some side uses as addresses, with the state space that an access names, of the source first.
+fn used_addresses(
+    setup: &Setup,
+    sides: [&Function; 2],
+) -> JudgeResult<BTreeMap<ParameterPlace, SpaceQualifier>> {
+    let mut used = BTreeMap::new();
+    for (side, function) in SIDES.into_iter().zip(sides) {
+        let bound =
+            bind(setup, function, &Default::default()).map_err(|why| refused(side, &why))?;
+        for (place, space) in pointers(function, bound.thread()) {
+            used.entry(place).or_insert(space);
+        }
+    }
+    Ok(used)
+}
+
+/// The space that the accesses name is that of a pointer without one. In a listing an address of local memory, or of shared
+/// memory beside a variable, has another place than the pointer.
+fn named_spaces(
+    setup: &mut Setup,
+    source: &Function,
+    used: &BTreeMap<ParameterPlace, SpaceQualifier>,
+) {
+    let own = setup.memory.iter().any(|memory| memory.space == Space::Shared);
+    for (index, argument) in setup.arguments.iter().enumerate() {
+        let named = used.get(&(index, None)).and_then(|space| space.space());
+        let named = named.filter(|space| match space {
+            Space::Shared => !own,
+            Space::Const => true,
+            Space::Global | Space::Local | Space::ParamEntry | Space::ParamFunc => false,
+        });
+        if let (Argument::Pointer(memory), Some(space), None) =
+            (argument, named, source.parameters[index].points_to)
+        {
+            setup.memory[*memory].space = space;
+        }
+    }
 }
 
 /// A pointer to memory of its own.
