@@ -217,6 +217,9 @@ fn the_folder_of_a_campaign() {
         ("\"done\":[[0,3]]", "\"done\":[[3,0]]", "not in order"),
         ("\"index\":1", "\"index\":2", "there is no such shard"),
         ("\"done\":[[0,3]]", "\"done\":[[0,", "state.json"),
+        ("\"done\":[[0,3]]", "\"done\":[[0,2]]", "the cases are not those"),
+        ("\"blocks\":4", "\"blocks\":18446744073709551615", "too many blocks"),
+        ("\"law\":\"naive\"", "\"law\":\"../naive\"", "a law that the campaign does not have"),
     ] {
         assert!(saved.contains(from), "{saved}");
         fs::write(&state, saved.replace(from, to)).expect("it can be written");

@@ -18,6 +18,9 @@ use crate::shrink::shrink;
 /// Cases of a block.
 pub const BLOCK: u64 = 100;
 
+/// More blocks than there are in any campaign.
+const MOST: u64 = 1 << 48;
+
 /// The format of a saved state. It changes when a number has another program, too.
 pub const FORMAT: &str = "causeway-fuzz-state/1";
 
@@ -312,13 +315,22 @@ impl CampaignState {
     pub fn fault(&self) -> Option<&'static str> {
         let ShardId { index, of } = self.shard;
         let sorted = self.done.windows(2).all(|runs| runs[0].1 < runs[1].0);
-        let ordered = self.done.iter().all(|(first, last)| first <= last && *last < u64::MAX);
+        let ordered = self.done.iter().all(|(first, last)| first <= last && *last < MOST);
+        let large = of > MOST || self.blocks.is_some_and(|blocks| blocks > MOST);
+        // Their names are those of files.
+        let named = self.failures.iter().all(|failure| self.laws.contains(&failure.law));
         if !(1..=of).contains(&index) {
             Some("there is no such shard")
         } else if self.tallies.len() != self.laws.len() {
             Some("there is not one tally for each law")
         } else if !(sorted && ordered) {
             Some("the blocks that are done are not in order")
+        } else if large {
+            Some("there are too many blocks")
+        } else if self.tallies.iter().any(|tally| tally.cases != BLOCK * self.done()) {
+            Some("the cases are not those of the blocks that are done")
+        } else if !named {
+            Some("a failure is of a law that the campaign does not have")
         } else {
             None
         }

@@ -273,7 +273,8 @@ mod tests {
     use crate::draw::{BARRIERS, Drawer, ELSEWHERE, LONG, MIXED, ProgramSource};
     use litmus::arbitrary::placed::ProgramKind;
 
-    /// What is shrunk by a property of the text has that property and little else.
+    /// What is shrunk by a property of the text has that property and little else: an address in a register needs a third
+    /// instruction.
     #[test]
     fn what_is_left_is_what_fails() {
         let sources = [LONG, MIXED, ELSEWHERE, BARRIERS].map(ProgramSource::Uniform);
@@ -284,11 +285,11 @@ mod tests {
             let program = drawer.program(case);
             let mut fails = |of: &RandomProgram| {
                 let text = of.to_string();
-                text.contains("ld.") && text.contains("st.")
+                text.contains(" ld.") && text.contains(" st.")
             };
             if fails(&program) {
                 let least = shrink(&program, &mut fails);
-                assert!(fails(&least) && least.instructions() == 2, "{program}\n{least}");
+                assert!(fails(&least) && least.instructions() <= 3, "{program}\n{least}");
                 shrunk += 1;
             }
         }
