@@ -396,7 +396,7 @@ pub struct LimitArgs {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
     /// The memory limit of a test in each engine, after which it is undecided, such as `512MiB` or `4GiB`
-    #[arg(long, value_name = "SIZE", default_value = "1GiB")]
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
     pub memory: ByteSize,
 }
 
@@ -547,6 +547,13 @@ pub enum ModelFormat {
     /// herd's language.
     Cat,
     Markdown,
+}
+
+fn size(text: &str) -> Result<ByteSize, String> {
+    text.parse().map_err(|_| {
+        "expected a number of bytes, with a unit if wanted: 65536, 512KiB, 512MiB, 4GiB, or 4GB"
+            .to_owned()
+    })
 }
 
 pub(crate) fn seconds(text: &str) -> Result<Duration, String> {

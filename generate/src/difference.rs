@@ -101,6 +101,8 @@ enum Piece<'s> {
 #[derive(Default)]
 struct ComparedPiece {
     weakest: WeakestDifferences,
+    /// Cycles that were compared or settled.
+    tried: u128,
     undecided: u128,
     judged: u64,
     contradiction: Option<Cycle>,
@@ -169,16 +171,15 @@ impl DifferenceSearch<'_> {
             let patterns: Vec<&Pattern> =
                 space.patterns.iter().filter(|pattern| CycleSize::of(pattern) == size).collect();
             let unfinished = self.search_size(&patterns, &mut found, progress);
+            if found.contradiction.is_some() {
+                return found;
+            }
             if interrupt::raised() || unfinished {
                 found.end =
                     if interrupt::raised() { SearchEnd::Interrupted } else { SearchEnd::Time };
                 return found;
             }
-            found.tried += patterns.iter().map(|pattern| pattern.count()).sum::<u128>();
             found.size = Some(size);
-            if found.contradiction.is_some() {
-                return found;
-            }
             if !self.all && !found.differences.is_empty() && Some(size) != last {
                 found.end = SearchEnd::Found;
                 return found;
@@ -204,6 +205,7 @@ impl DifferenceSearch<'_> {
         };
         for done in parallel::all(pieces.len(), self.jobs, &|| (), &work) {
             done.weakest.0.into_iter().for_each(|one| weakest.add(one));
+            found.tried += done.tried;
             found.undecided += done.undecided;
             found.judged += done.judged;
             unfinished |= done.unfinished;
@@ -245,7 +247,6 @@ impl DifferenceSearch<'_> {
                     self.sides.map(|side| move |cycle: &Cycle| self.ask(side, cycle));
                 let LatticeDifferences { weakest, open, judged } =
                     lattice.differences([&mut one, &mut other]);
-                done.judged = judged;
                 for (cycle, settled) in weakest {
                     match self.compare(&cycle, &mut done) {
                         Some(difference) if difference.answers == settled => {
@@ -263,6 +264,11 @@ impl DifferenceSearch<'_> {
                     if let Some(difference) = self.compare(&cycle, &mut done) {
                         done.weakest.add(difference);
                     }
+                }
+                if !self.expired() {
+                    // What was not compared is settled.
+                    done.tried = lattice.count();
+                    done.judged += judged;
                 }
             }
             &Piece::Range(pattern, first, end) => {
@@ -292,6 +298,11 @@ impl DifferenceSearch<'_> {
     fn compare(&self, cycle: &Cycle, done: &mut ComparedPiece) -> Option<Difference> {
         let answers = self.sides.map(|side| self.ask(side, cycle));
         done.judged += 2;
+        // What is left at the deadline is neither tried nor undecided.
+        if self.expired() {
+            return None;
+        }
+        done.tried += 1;
         let undecided = answers.iter().enumerate().find_map(|(side, answer)| match answer {
             CycleAnswer::Undecided(reason) => {
                 Some(UndecidedCycle { cycle: cycle.clone(), side, reason })

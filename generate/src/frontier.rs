@@ -150,6 +150,11 @@ impl<'p> Lattice<'p> {
         format!("{}+at-{place}", family::name(&self.pattern.shape.plain()))
     }
 
+    /// How many cycles it has, of which no two are rotations of each other.
+    pub fn count(&self) -> u128 {
+        self.pattern.count_at(self.arrangement)
+    }
+
     fn points(&self) -> usize {
         self.coordinates.iter().map(|coordinate| coordinate.count).product()
     }

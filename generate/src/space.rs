@@ -139,10 +139,29 @@ impl Pattern {
     /// How many labelled cycles a rotation maps to themselves.
     fn fixed(&self, thread: usize, first: usize) -> u128 {
         let arrangements = self.arrangements.iter().filter(|one| one.rotated(thread) == **one);
+        self.fixed_choices(first) * arrangements.count() as u128
+    }
+
+    /// How many choices at one arrangement a rotation maps to themselves.
+    fn fixed_choices(&self, first: usize) -> u128 {
         // A rotation by `first` has as many orbits of accesses as the greatest common divisor.
         let orbits = gcd(first, self.shape.len());
         let choices = |at: usize| self.annotations[at].len() * self.vias[at].len().max(1);
-        (0..orbits).map(|at| choices(at) as u128).product::<u128>() * arrangements.count() as u128
+        (0..orbits).map(|at| choices(at) as u128).product()
+    }
+
+    /// How many cycles there are at an arrangement, which is the least of its rotations where rotations keep the choices.
+    pub fn count_at(&self, arrangement: usize) -> u128 {
+        let place = &self.arrangements[arrangement];
+        if self.symmetric {
+            let turns = self.turns.iter().filter(|&&(thread, _)| place.rotated(thread) == *place);
+            let fixed: Vec<u128> = turns.map(|&(_, first)| self.fixed_choices(first)).collect();
+            let all = self.labelled() / (self.arrangements.len().max(1) as u128);
+            return (all + fixed.iter().sum::<u128>()) / (fixed.len() as u128 + 1);
+        }
+        let step = self.arrangements.len();
+        let here = (0..self.labelled()).skip(arrangement).step_by(step);
+        here.filter(|&number| self.is_listed(&self.cycle(number))).count() as u128
     }
 
     /// The cycle of a number below [`Pattern::labelled`].

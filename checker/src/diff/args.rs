@@ -1,16 +1,12 @@
 //! The arguments of `causeway diff`.
 
-use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Args, ValueEnum};
-use generate::space::CycleKind;
-use generate::word::{CycleAnnotation, Via};
-use model::scope::Scope;
 
 use crate::cli::{ExplainFormat, LimitArgs, seconds};
-use crate::generation::args::{Choices, annotations, distances, kinds, range, vias};
+use crate::generation::requested::RequestedCycles;
 
 pub const EXAMPLE: &str = "\
 Example: what a reading is worth; a model of one's own; two engines; two machines; the tests of a folder
@@ -33,6 +29,12 @@ pub enum Settles {
 
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
+#[command(
+    mut_arg("threads", |threads| threads.default_value("2..3")),
+    mut_arg("kinds", |kinds| kinds.default_value("coherence,critical,atomic")),
+    mut_arg("accesses", |accesses| accesses.default_value("weak,relaxed.gpu,acquire.gpu,release.gpu")),
+    mut_arg("po", |po| po.default_value("po,addr,data,ctrl,fake,fence.acq_rel.gpu,fence.sc.gpu")),
+)]
 pub struct Diff {
     /// A side: `ptx`, `ptx:READING=CHOICE`, `FILE.cat`, each also with `@ENGINE`; `sm_90`, `sm_90:FILE.table`
     #[arg(value_name = "A")]
@@ -40,29 +42,8 @@ pub struct Diff {
     /// The other side
     #[arg(value_name = "B")]
     pub other: String,
-    /// Cycles such as `PodWW Rfe PodRR Fre`, or families such as MP [default: those of --threads]
-    #[arg(value_name = "CYCLE")]
-    pub cycles: Vec<String>,
-    /// Try all cycles of so many threads: 3, or 2..4
-    #[arg(long, value_name = "N..M", value_parser = range, default_value = "2..3", conflicts_with = "cycles")]
-    pub threads: RangeInclusive<usize>,
-    /// Of these, the cycles of so many edges [default: any]
-    #[arg(long, value_name = "N..M", value_parser = range, conflicts_with = "cycles")]
-    pub edges: Option<RangeInclusive<usize>>,
-    /// Which cycles of so many threads: a list of `coherence`, of one location, `critical`, and `atomic`, critical but
-    /// for threads that only do an atomic, and `pattern`, critical but for threads that begin or end with two accesses to
-    /// one location; or `all`
-    #[arg(long, value_name = "LIST", default_value = "coherence,critical,atomic", value_parser = kinds, conflicts_with = "cycles")]
-    pub kinds: Choices<CycleKind>,
-    /// How accesses without an annotation are ordered, as for `gen`
-    #[arg(long, value_name = "LIST", default_value = "weak,relaxed.gpu,acquire.gpu,release.gpu", value_parser = annotations)]
-    pub accesses: Choices<CycleAnnotation>,
-    /// What may be in the place of plain program order, as for `gen`
-    #[arg(long, value_name = "LIST", default_value = "po,addr,data,ctrl,fake,fence.acq_rel.gpu,fence.sc.gpu", value_parser = vias)]
-    pub po: Choices<Via>,
-    /// Distances between threads without a placement, as for `gen`
-    #[arg(long, value_name = "LIST", default_value = "gpu", value_parser = distances)]
-    pub place: Choices<Scope>,
+    #[command(flatten)]
+    pub requested: RequestedCycles,
     /// Try litmus tests instead of cycles: files, or folders to search for .litmus files; tests with fewer threads and
     /// instructions come first
     #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with_all = ["cycles", "threads", "edges", "kinds", "accesses", "po", "place", "frontier"])]

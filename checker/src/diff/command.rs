@@ -10,7 +10,6 @@ use generate::difference::{
     Difference, DifferenceSearch, FoundDifferences, SearchEnd, UndecidedCycle,
 };
 use generate::question::CycleAnswer;
-use generate::space::Ranges;
 use indicatif::ProgressBar;
 use litmus::Quantifier;
 
@@ -18,7 +17,6 @@ use super::args::{Diff, Settles};
 use super::files;
 use super::report::{DiffReport, DiffSummary, DifferingTest};
 use super::side::{DiffSide, SideLimits};
-use crate::generation::requested::RequestedCycles;
 
 /// Compares two sides. A difference determines the exit code.
 pub fn command(
@@ -54,18 +52,7 @@ pub fn command(
         writeln!(err, "help: --tests litmus/cxx")?;
         return Ok(Exit::BadInput);
     }
-    let requested = RequestedCycles {
-        cycles: &command.cycles,
-        threads: Some(&command.threads),
-        edges: command.edges.as_ref(),
-        kinds: &command.kinds.0,
-        ranges: Ranges {
-            annotations: command.accesses.0.clone(),
-            vias: command.po.0.clone(),
-            distances: command.place.0.clone(),
-        },
-    };
-    let Some(space) = requested.space(err)? else { return Ok(Exit::BadInput) };
+    let Some(space) = command.requested.space(err)? else { return Ok(Exit::BadInput) };
     let start = Instant::now();
     let [one, other] =
         [&sides[0], &sides[1]].map(|side| |cycle: &Cycle| side.of_cycle(cycle, &limits));

@@ -95,7 +95,12 @@ pub(super) fn search(
     let work = |index: usize| -> Option<[TestAnswer; 2]> {
         let expired = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let test = &tests[index].1;
-        (!expired).then(|| [0, 1].map(|at| sides[at].of_test(test, limits)))
+        if expired {
+            return None;
+        }
+        let answers = [0, 1].map(|at| sides[at].of_test(test, limits));
+        // What was interrupted is not tried.
+        (!interrupt::raised()).then_some(answers)
     };
     parallel::in_order(tests.len(), jobs, &work, &mut |result| {
         let Some((index, answers)) = result else { return Ok(()) };

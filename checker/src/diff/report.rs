@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use engine::exit::Exit;
+use engine::interrupt;
 use litmus::{Test, print};
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -30,7 +31,7 @@ pub(super) struct DiffSummary {
     pub(super) undecided: u128,
     /// Answers of both sides.
     pub(super) judged: u64,
-    /// `2 threads and 4 edges`, the largest size of which each test was tried; `None` of tests from files.
+    /// The largest size of which each test was tried; `None` of tests from files.
     pub(super) size: Option<(usize, usize)>,
     /// Why not every test up to the bound was tried.
     pub(super) left: Option<&'static str>,
@@ -64,7 +65,7 @@ struct SideObject<'a> {
     /// `allowed` or `forbidden`, the outcome of a generated test; `holds` or `fails`, the condition of a file; or
     /// `undefined` and the like, with the reason in parentheses.
     answer: &'a str,
-    /// Why, as `causeway explain` says it; of a machine, a run. `null` with `--list`.
+    /// Why, as `causeway explain` says it; of a machine, a run. `null` with `--list`, and after an interruption.
     explanation: Option<&'a str>,
 }
 
@@ -104,11 +105,12 @@ impl DiffReport<'_> {
     pub(super) fn one(&self, found: &DifferingTest, out: &mut dyn Write) -> io::Result<()> {
         let test = print::print(&found.test);
         let explained = |side: &DiffSide| {
-            if self.command.list {
-                Ok(None)
-            } else {
-                side.explain(&found.test, &self.limits).map(Some)
+            if self.command.list || interrupt::raised() {
+                return Ok(None);
             }
+            // What was interrupted explains nothing.
+            let explanation = side.explain(&found.test, &self.limits)?;
+            Ok::<_, io::Error>(Some(explanation).filter(|_| !interrupt::raised()))
         };
         let [one, other] = self.sides;
         let explanations = [explained(one)?, explained(other)?];
@@ -129,7 +131,7 @@ impl DiffReport<'_> {
                 },
                 out,
             ),
-            ExplainFormat::Text => text(found, &test, &sides, out),
+            ExplainFormat::Text => text(found, (&test, self.command.list), &sides, out),
         }
     }
 
@@ -151,6 +153,13 @@ impl DiffReport<'_> {
             };
             return lines::write(LineKind::DiffSummary, object, out);
         }
+        if let (0, Some(why)) = (summary.tests, summary.left) {
+            return writeln!(
+                out,
+                "no test was tried to its end: {why}   ({:.1} s)",
+                summary.seconds
+            );
+        }
         let found = match summary.differences {
             0 => "no difference".to_owned(),
             1 => "1 difference".to_owned(),
@@ -165,13 +174,14 @@ impl DiffReport<'_> {
             format!("{} tests", summary.tests)
         };
         let size = summary.size.map_or(String::new(), |(threads, edges)| {
-            format!(" of up to {threads} threads and {edges} edges")
+            let of = if summary.left.is_some() { ", all those of up to" } else { " of up to" };
+            format!("{of} {threads} threads and {edges} edges")
         });
         let undecided = match summary.undecided {
             0 => String::new(),
             count => format!(", {count} undecided"),
         };
-        let left = summary.left.map_or(String::new(), |why| format!(", not all tried: {why}"));
+        let left = summary.left.map_or(String::new(), |why| format!("; not all were tried: {why}"));
         writeln!(
             out,
             "{found}{shown} in {tests}{size}{undecided}{left}   ({} answers; {:.1} s)",
@@ -194,13 +204,12 @@ impl DiffSummary {
 
 fn text(
     found: &DifferingTest,
-    test: &str,
+    (test, is_listed): (&str, bool),
     sides: &[SideObject<'_>; 2],
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let answers = [0, 1].map(|at| format!("{} under {}", sides[at].answer, sides[at].side));
     let cycle = found.cycle.as_ref().or(found.file.as_ref());
-    let is_listed = sides.iter().all(|side| side.explanation.is_none());
     if is_listed {
         let cycle = cycle.map_or(String::new(), |cycle| format!("\t{cycle}"));
         return writeln!(out, "{}: {}{cycle}", found.test.name, answers.join(", "));
@@ -211,8 +220,16 @@ fn text(
     }
     writeln!(out, "\n{test}")?;
     for side in sides {
+        let Some(explanation) = side.explanation else {
+            writeln!(
+                out,
+                "Under {}, {}; the run was interrupted before it was explained.\n",
+                side.side, side.answer
+            )?;
+            continue;
+        };
         writeln!(out, "Under {}, {}:", side.side, side.answer)?;
-        for line in side.explanation.unwrap_or_default().lines() {
+        for line in explanation.lines() {
             if line.is_empty() { writeln!(out)? } else { writeln!(out, "  {line}")? }
         }
         writeln!(out)?;

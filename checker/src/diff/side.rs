@@ -88,6 +88,21 @@ const HELP: &str = "help: a side is `ptx`, `ptx:R13=semantic`, a .cat file, each
 impl DiffSide {
     /// Reads a side; nothing after an error was printed.
     pub(super) fn read(text: &str, err: &mut dyn Write) -> io::Result<Option<DiffSide>> {
+        if let Some(name) = text.strip_suffix(':') {
+            let (what, example) = if name.starts_with("sm_") {
+                ("table", "FILE.table")
+            } else {
+                ("choice of a reading", "R13=semantic")
+            };
+            writeln!(err, "error: `{text}` has no {what} after the colon")?;
+            writeln!(err, "help: `{name}`, or `{name}:{example}`")?;
+            return Ok(None);
+        }
+        if text == "-" {
+            writeln!(err, "error: a side is not read from standard input")?;
+            writeln!(err, "{HELP}")?;
+            return Ok(None);
+        }
         let kind = if text.starts_with("sm_") { machine(text, err)? } else { axioms(text, err)? };
         Ok(kind.map(|kind| DiffSide { name: text.to_owned(), kind }))
     }

@@ -8,6 +8,7 @@ use generate::space::CycleKind;
 use generate::word::{CycleAnnotation, Via};
 use model::scope::Scope;
 
+use super::requested::RequestedCycles;
 use crate::cli::{EngineName, Judging, LimitArgs, ReadingArgs};
 
 pub const EXAMPLE: &str = "\
@@ -23,33 +24,8 @@ Example: a test; all tests of a family, written; how many tests there are; their
 #[derive(Args, Debug)]
 #[command(group = clap::ArgGroup::new("which").required(true).args(["cycles", "threads"]))]
 pub struct Gen {
-    /// Cycles such as `PodWW Rfe PodRR Fre`, or families such as MP
-    #[arg(value_name = "CYCLE")]
-    pub cycles: Vec<String>,
-    /// All cycles of so many threads: 3, or 2..4
-    #[arg(long, value_name = "N..M", value_parser = range)]
-    pub threads: Option<RangeInclusive<usize>>,
-    /// Of these, the cycles of so many edges [default: any]
-    #[arg(long, value_name = "N..M", value_parser = range, requires = "threads")]
-    pub edges: Option<RangeInclusive<usize>>,
-    /// Which cycles of so many threads: a list of `critical`, `coherence`, of one location, and `atomic`, critical but
-    /// for threads that only do an atomic, and `pattern`, critical but for threads that begin or end with two accesses to
-    /// one location; or `all`
-    #[arg(long, value_name = "LIST", default_value = "critical", value_parser = kinds, requires = "threads")]
-    pub kinds: Choices<CycleKind>,
-    /// How accesses without an annotation are ordered: a list of `weak`, `volatile`, `relaxed.SCOPE`,
-    /// `acquire.SCOPE` for reads, `release.SCOPE` for writes, `acq_rel.SCOPE` for atomics, `mmio`, `mmio.acquire`,
-    /// `mmio.release`; or `all`
-    #[arg(long, value_name = "LIST", default_value = "weak", value_parser = annotations)]
-    pub accesses: Choices<CycleAnnotation>,
-    /// What may be in the place of plain program order: a list of `po`, `addr`, `data`, `ctrl`, `fake`,
-    /// `fence.ORDER.SCOPE`, `fence.proxy.alias`, `bar.sync`, `barrier.cluster`, `cas.ORDER.SCOPE`; or `all`
-    #[arg(long, value_name = "LIST", default_value = "po", value_parser = vias)]
-    pub po: Choices<Via>,
-    /// Distances between threads without a placement: a list of `cta`, `cluster`, `gpu` and `sys`, each the
-    /// narrowest scope that includes two threads; or `all`
-    #[arg(long, value_name = "LIST", default_value = "gpu", value_parser = distances)]
-    pub place: Choices<Scope>,
+    #[command(flatten)]
+    pub requested: RequestedCycles,
     /// Print only how many tests there are
     #[arg(long, conflicts_with_all = ["out", "check", "list"])]
     pub count: bool,

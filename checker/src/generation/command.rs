@@ -8,13 +8,11 @@ use std::time::Instant;
 use engine::exit::Exit;
 use engine::{Engine, Limits, interrupt};
 use generate::question::{AnswerTally, CycleAnswer};
-use generate::space::Ranges;
 use indicatif::ProgressBar;
 use model::rel::Model;
 
 use super::args::Gen;
 use super::frontiers::{self, FrontierJob};
-use super::requested::RequestedCycles;
 use super::work::{ComparedEngines, CycleSource, DonePiece, GeneratedTest, Job};
 use crate::input::shown;
 
@@ -30,18 +28,7 @@ pub fn command(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let requested = RequestedCycles {
-        cycles: &command.cycles,
-        threads: command.threads.as_ref(),
-        edges: command.edges.as_ref(),
-        kinds: &command.kinds.0,
-        ranges: Ranges {
-            annotations: command.accesses.0.clone(),
-            vias: command.po.0.clone(),
-            distances: command.place.0.clone(),
-        },
-    };
-    let Some(space) = requested.space(err)? else { return Ok(Exit::BadInput) };
+    let Some(space) = command.requested.space(err)? else { return Ok(Exit::BadInput) };
     if command.count {
         writeln!(out, "{}", space.count())?;
         return Ok(Exit::AsExpected);

@@ -59,13 +59,14 @@ pub(super) fn print(
     }
     let start = Instant::now();
     let bar = progress(lattices.len());
-    let (mut settled, mut judged, mut other) = (0, 0, 0);
+    let (mut frontiers, mut settled, mut judged, mut other) = (0, 0, 0, 0);
     let mut disagreement = None;
     let mut compared = ComparedEngines::default();
     let work = |index: usize| job.find(&lattices[index]);
     parallel::in_order(lattices.len(), job.jobs, &work, &mut |found| {
         let Some((_, found)) = found else { return Ok(()) };
         bar.inc(1);
+        frontiers += 1;
         settled += found.frontier.allowed + found.frontier.forbidden;
         judged += found.frontier.judged;
         other += found.frontier.other;
@@ -78,16 +79,12 @@ pub(super) fn print(
     writeln!(
         out,
         "{}: {settled} choices settled by {judged} judgements   ({}; {:.1} s)",
-        if lattices.len() == 1 {
-            "1 frontier".to_owned()
-        } else {
-            format!("{} frontiers", lattices.len())
-        },
+        if frontiers == 1 { "1 frontier".to_owned() } else { format!("{frontiers} frontiers") },
         compared.text(job.engines, disagreement.is_some()),
         start.elapsed().as_secs_f64()
     )?;
     if interrupt::raised() {
-        writeln!(err, "interrupted: not every frontier is found")?;
+        writeln!(err, "interrupted: {frontiers} of {} frontiers are found", lattices.len())?;
     }
     Ok(match disagreement {
         Some(words) => {

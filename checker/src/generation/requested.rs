@@ -3,31 +3,62 @@
 use std::io::{self, Write};
 use std::ops::RangeInclusive;
 
+use clap::Args;
 use generate::notation;
 use generate::space::{CycleKind, CycleSpace, Pattern, Ranges};
+use generate::word::{CycleAnnotation, Via};
+use model::scope::Scope;
 
+use super::args::{Choices, annotations, distances, kinds, range, vias};
 use crate::run;
 
-/// Cycles by their words, or all of a size.
-pub(crate) struct RequestedCycles<'a> {
-    pub(crate) cycles: &'a [String],
-    /// Used where no cycle is named.
-    pub(crate) threads: Option<&'a RangeInclusive<usize>>,
-    pub(crate) edges: Option<&'a RangeInclusive<usize>>,
-    pub(crate) kinds: &'a [CycleKind],
-    pub(crate) ranges: Ranges,
+/// Cycles by their words, or all of a size. Commands have different defaults.
+#[derive(Args, Debug)]
+pub struct RequestedCycles {
+    /// Cycles such as `PodWW Rfe PodRR Fre`, or families such as MP
+    #[arg(value_name = "CYCLE")]
+    pub cycles: Vec<String>,
+    /// All cycles of so many threads: 3, or 2..4
+    #[arg(long, value_name = "N..M", value_parser = range, conflicts_with = "cycles")]
+    pub threads: Option<RangeInclusive<usize>>,
+    /// Of these, the cycles of so many edges [default: any]
+    #[arg(long, value_name = "N..M", value_parser = range, conflicts_with = "cycles")]
+    pub edges: Option<RangeInclusive<usize>>,
+    /// Which cycles of so many threads: a list of `critical`, `coherence`, of one location, and `atomic`, critical but
+    /// for threads that only do an atomic, and `pattern`, critical but for threads that begin or end with two accesses to
+    /// one location; or `all`
+    #[arg(long, value_name = "LIST", default_value = "critical", value_parser = kinds, conflicts_with = "cycles")]
+    pub kinds: Choices<CycleKind>,
+    /// How accesses without an annotation are ordered: a list of `weak`, `volatile`, `relaxed.SCOPE`,
+    /// `acquire.SCOPE` for reads, `release.SCOPE` for writes, `acq_rel.SCOPE` for atomics, `mmio`, `mmio.acquire`,
+    /// `mmio.release`; or `all`
+    #[arg(long, value_name = "LIST", default_value = "weak", value_parser = annotations)]
+    pub accesses: Choices<CycleAnnotation>,
+    /// What may be in the place of plain program order: a list of `po`, `addr`, `data`, `ctrl`, `fake`,
+    /// `fence.ORDER.SCOPE`, `fence.proxy.alias`, `bar.sync`, `barrier.cluster`, `cas.ORDER.SCOPE`; or `all`
+    #[arg(long, value_name = "LIST", default_value = "po", value_parser = vias)]
+    pub po: Choices<Via>,
+    /// Distances between threads without a placement: a list of `cta`, `cluster`, `gpu` and `sys`, each the
+    /// narrowest scope that includes two threads; or `all`
+    #[arg(long, value_name = "LIST", default_value = "gpu", value_parser = distances)]
+    pub place: Choices<Scope>,
 }
 
 /// Threads of cycles that are listed, at most.
 const MOST: usize = 8;
 
-impl RequestedCycles<'_> {
+impl RequestedCycles {
     /// The cycles; nothing after an error was printed.
     pub(crate) fn space(&self, err: &mut dyn Write) -> io::Result<Option<CycleSpace>> {
+        let ranges = Ranges {
+            annotations: self.accesses.0.clone(),
+            vias: self.po.0.clone(),
+            distances: self.place.0.clone(),
+        };
         let mut space = CycleSpace::default();
-        for text in self.cycles {
+        for text in &self.cycles {
             match notation::read(text) {
-                Ok(written) => space.patterns.push(Pattern::of(&written, &self.ranges)),
+                Ok(written) => space.patterns.push(Pattern::of(&written, &ranges)),
                 Err(diagnostics) => {
                     run::complain_of(&diagnostics, err)?;
                     return Ok(None);
@@ -43,8 +74,8 @@ impl RequestedCycles<'_> {
             writeln!(err, "help: give the cycle once, with --accesses and --po for what differs")?;
             return Ok(None);
         }
-        if let Some(threads) = self.threads.filter(|_| self.cycles.is_empty()) {
-            let edges = self.edges.cloned().unwrap_or(0..=usize::MAX);
+        if let Some(threads) = self.threads.as_ref().filter(|_| self.cycles.is_empty()) {
+            let edges = self.edges.clone().unwrap_or(0..=usize::MAX);
             if *threads.end() > MOST {
                 writeln!(err, "error: cycles of at most {MOST} threads are listed")?;
                 writeln!(
@@ -53,7 +84,7 @@ impl RequestedCycles<'_> {
                 )?;
                 return Ok(None);
             }
-            space = CycleSpace::of_kinds(self.kinds, threads.clone(), edges, &self.ranges);
+            space = CycleSpace::of_kinds(&self.kinds.0, threads.clone(), edges, &ranges);
         }
         if space.labelled() == 0 {
             writeln!(err, "error: there are no such cycles")?;
