@@ -9,7 +9,7 @@ use model::program::ContestedBytes;
 use model::ptx;
 use model::value::Value;
 
-use crate::agree::{BOUND, ask, difference};
+use crate::agree::{Answer, BOUND, ask, difference};
 
 /// A thread that polls, up to three times, and does something before and after it.
 fn polling(loads: [&str; 3], again: &str, [before, behind]: [&str; 2], partner: &str) -> Test {
@@ -204,5 +204,41 @@ fn a_read_that_races_is_not_left_out() {
         let found = engine.outcomes(&ptx::model(), &test.program, &limits, &mut seen, visit);
         assert_eq!(found, Ok(()));
         assert!(seen.undefined.is_some(), "{}", engine.name());
+    }
+}
+
+/// Of one variable, each of two threads has some bytes for itself, and both access others.
+const BYTES_OF_SEVERAL: &str = r"PTX bytes-of-several
+{ uint64_t x=0x1111111111111111; uint32_t y=0; }
+P0@cta 0,cluster 0,gpu 0       | P1@cta 1,cluster 0,gpu 0    ;
+ st.weak.u8 [x+1], 2            | st.weak.u8 [x+6], 4         ;
+ st.relaxed.gpu.u16 [x+2], 3    | st.relaxed.gpu.u16 [x+2], 5 ;
+ ld.relaxed.gpu.u32 r0, [y]     | st.relaxed.gpu.u32 [y], 7   ;
+ st.weak.u8 [x+7], r0           |                             ;
+locations [0:r0; x; y;]
+exists (0:r0=7)
+";
+
+#[test]
+fn bytes_of_several_threads_end_as_each_left_them() {
+    let test = litmus::parse("", BYTES_OF_SEVERAL.as_bytes()).expect("a test");
+    let bytes = |variable: u16, start: u32, length: u32| ContestedBytes {
+        variable: VariableId(variable),
+        start,
+        length,
+        values: None,
+    };
+    let mut less = test.clone();
+    less.program.contested = Some(vec![bytes(0, 2, 2), bytes(1, 0, 4)]);
+    let model = ptx::model();
+    let unfolded = Unfolded::new(&less.program, model.conventions, BOUND).expect("few paths");
+    let private = |of: usize| unfolded.paths[of].iter().all(|path| !path.private.is_empty());
+    assert!(private(0) && private(1));
+    for engine in ENGINES {
+        let [all, less] = [&test, &less].map(|test| ask(*engine, &model, test));
+        let (all, less) = (all.expect("an answer"), less.expect("an answer"));
+        let Answer::Outcomes(outcomes) = &all else { panic!("{} has none", engine.name()) };
+        assert_eq!(outcomes.len(), 4, "two values of the half word, two of the load");
+        assert_eq!(difference(("all", &all), ("less", &less)), None, "{}", engine.name());
     }
 }

@@ -44,8 +44,7 @@ pub fn outcomes_of<R: BitRow>(
                     outcome[at] = values.eval(thread, value).unwrap_or(0);
                     continue;
                 }
-                let bytes = u.observed_bytes(of).expect("memory has bytes");
-                let mut finals = final_values(u, values, co, bytes)?;
+                let mut finals = final_values(u, values, co, at)?;
                 match finals.as_slice() {
                     [only] => outcome[at] = *only,
                     _ => open.push((at, std::mem::take(&mut finals))),

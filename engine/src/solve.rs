@@ -29,6 +29,7 @@ use execution::unfold::{Unfolded, Unfolding};
 use execution::values::{Source, Values, valuations};
 use model::bits::BitRow;
 use model::given::Chosen;
+use model::memory::Extent;
 use model::program::{Observed, Program};
 use model::rel::{FlagMeaning, Model};
 use model::value::Value;
@@ -472,6 +473,24 @@ fn prune<R: BitRow>(u: &Unfolding<'_>, options: &mut SourceOptions<R>) -> bool {
     true
 }
 
+/// The bytes of observed memory that threads have for themselves and write; 0 elsewhere.
+fn private_bytes<R: BitRow>(
+    u: &Unfolding<'_>,
+    values: &mut Values<'_, R>,
+    observed: usize,
+) -> Value {
+    let Some(bytes) = u.observed_bytes(u.program.observed[observed]) else { return 0 };
+    if let Some((thread, value)) = u.private_final(observed) {
+        return values.eval(thread, value).unwrap_or(0);
+    }
+    let cells = u.cells[usize::from(bytes.object)].iter().filter(|cell| bytes.contains(**cell));
+    let own = |cell: &Extent| {
+        let value = values.private(observed, *cell)??;
+        Some(value << (8 * (cell.start - bytes.start)))
+    };
+    cells.filter_map(own).fold(0, |all, value| all | value)
+}
+
 /// The outcome of one valuation with one choice of final values.
 fn outcome<R: BitRow>(
     u: &Unfolding<'_>,
@@ -481,10 +500,7 @@ fn outcome<R: BitRow>(
 ) -> Vec<Value> {
     let observed = u.program.observed.iter().enumerate().map(|(at, &observed)| match observed {
         Observed::Register { .. } => values.register(observed).unwrap_or(0),
-        Observed::Memory { .. } => {
-            let private = u.private_final(at).and_then(|(thread, of)| values.eval(thread, of));
-            private.unwrap_or(0)
-        }
+        Observed::Memory { .. } => private_bytes(u, values, at),
     });
     let mut outcome: Vec<Value> = observed.collect();
     for (choice, &at) in finals.iter().zip(last) {

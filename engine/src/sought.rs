@@ -96,7 +96,7 @@ pub(crate) fn may_matter<R: BitRow>(
             (Observed::Register { .. }, _) => values.register(of),
             (Observed::Memory { .. }, co) => match (u.private_final(at), co) {
                 (Some((thread, value)), _) => values.eval(thread, value),
-                (None, Some(co)) => match last_values(u, values, co, of).as_deref() {
+                (None, Some(co)) => match last_values(u, values, co, at).as_deref() {
                     Some(&[only]) => Some(only),
                     Some(several) => {
                         open.push((at, several.to_vec()));
@@ -135,18 +135,22 @@ fn last_values<R: BitRow>(
     u: &Unfolding<'_>,
     values: &mut Values<'_, R>,
     co: &[R],
-    of: Observed,
+    observed: usize,
 ) -> Option<Vec<Value>> {
-    let bytes = u.observed_bytes(of)?;
+    let bytes = u.observed_bytes(u.program.observed[observed])?;
     let cells = u.cells[usize::from(bytes.object)].iter().filter(|cell| bytes.contains(**cell));
     for &cell in cells {
+        if let Some(own) = values.private(observed, cell) {
+            own?;
+            continue;
+        }
         let covering: R = writes_of(u, cell);
         let mut last = covering.events().filter(|&write| co[write].and(covering).is_empty());
         if last.any(|write| values.written(write, cell).is_none()) {
             return None;
         }
     }
-    final_values(u, values, co, bytes).ok()
+    final_values(u, values, co, observed).ok()
 }
 
 /// Drops the sources of slots that no sought candidate has: alone, or beside what is the only source of another

@@ -19,7 +19,7 @@ use self::address::AddressUse;
 pub use self::address::NOWHERE;
 use self::barrier::cluster_barrier;
 use self::covered::Arrivals;
-pub use self::private::PrivateAccess;
+pub use self::private::{PrivateAccess, PrivateFinal};
 use self::state::{LoopHead, PathState, PendingPaths, proxy_tag, scope_tag};
 use crate::agreed::RaceFreeVariable;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
@@ -141,8 +141,8 @@ pub struct Path {
     pub registers: Vec<ExprId>,
     /// The accesses to bytes that no other thread accesses: [`Program::contested`].
     pub private: Vec<PrivateAccess>,
-    /// Indices into [`Program::observed`] of such bytes that the path writes, with their final values.
-    pub finals: Vec<(u16, ExprId)>,
+    /// The final values of such bytes of [`Program::observed`] that the path writes.
+    pub finals: Vec<PrivateFinal>,
     pub end: PathEnd,
     /// Whether a branch or a guard led the thread past an aligned barrier.
     pub passed_over: bool,

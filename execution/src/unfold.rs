@@ -10,7 +10,7 @@ use crate::event::{Access, EventKind, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::generation::{self, Generations, Misuse, Waiting};
 use crate::layout::Layout;
-use crate::path::{self, Assumption, Path, PathEnd, PathLimit};
+use crate::path::{self, Assumption, Path, PathEnd, PathLimit, PrivateFinal};
 use model::given::Tag;
 use model::memory::Extent;
 use model::program::{Observed, Program, Stays, Stuck, Thread, ThreadId};
@@ -326,7 +326,7 @@ impl<'u> Unfolding<'u> {
                 generation,
             }));
         }
-        let cells = cells(layout, program, &events);
+        let cells = cells(layout, program, &paths, &events);
         let mut slots = Vec::new();
         let mut slots_of = vec![(0, 0); events.len()];
         for (read, event) in events.iter().enumerate().filter(|(_, event)| event.is_read()) {
@@ -415,12 +415,32 @@ impl<'u> Unfolding<'u> {
         })
     }
 
-    /// The final value of private bytes, by their index in what is observed, if some thread wrote them.
-    pub fn private_final(&self, observed: usize) -> Option<(ThreadId, ExprId)> {
-        (0u8..).zip(&self.paths).find_map(|(thread, path)| {
-            let of = path.finals.iter().find(|(index, _)| usize::from(*index) == observed);
-            of.map(|&(_, value)| (ThreadId(thread), value))
+    /// The final values of private bytes of what is observed with this index, by their threads.
+    pub fn private_finals(
+        &self,
+        observed: usize,
+    ) -> impl Iterator<Item = (ThreadId, &'u PrivateFinal)> + '_ {
+        (0u8..).zip(&self.paths).flat_map(move |(thread, path)| {
+            let of = path.finals.iter().filter(move |of| usize::from(of.observed) == observed);
+            of.map(move |of| (ThreadId(thread), of))
         })
+    }
+
+    /// The thread that has all bytes of observed memory for itself and writes some of them, with their final value.
+    pub fn private_final(&self, observed: usize) -> Option<(ThreadId, ExprId)> {
+        let mut finals = self.private_finals(observed);
+        let (thread, of) = finals.next().filter(|_| finals.next().is_none())?;
+        let bytes = self.observed_bytes(self.program.observed[observed])?;
+        (of.bytes == bytes).then_some((thread, of.value))
+    }
+
+    /// The thread that has a cell of what is observed with this index for itself and writes it, with its final value.
+    pub fn private_cell(
+        &self,
+        observed: usize,
+        cell: Extent,
+    ) -> Option<(ThreadId, &'u PrivateFinal)> {
+        self.private_finals(observed).find(|(_, of)| of.writes(cell))
     }
 
     /// The locations and bytes that an observed piece of memory is.
@@ -495,7 +515,12 @@ fn uniform(path: &Path) -> impl Iterator<Item = (u16, (u16, u32))> + '_ {
 }
 
 /// The maximal byte ranges of each location that no access and no observation splits.
-fn cells(layout: &Layout, program: &Program, events: &[Event<'_>]) -> Vec<Vec<Extent>> {
+fn cells(
+    layout: &Layout,
+    program: &Program,
+    paths: &[&Path],
+    events: &[Event<'_>],
+) -> Vec<Vec<Extent>> {
     let mut bounds: Vec<Vec<u32>> = layout
         .locations
         .iter()
@@ -509,7 +534,18 @@ fn cells(layout: &Layout, program: &Program, events: &[Event<'_>]) -> Vec<Vec<Ex
         }
     });
     let accessed = events.iter().filter_map(|event| event.access).map(|access| access.pa);
-    for bytes in accessed.chain(observed) {
+    // What a thread has for itself is final byte by byte, beside what others write.
+    let finals = paths.iter().flat_map(|path| &path.finals);
+    let private = finals.flat_map(|of| {
+        (0..of.bytes.length).filter(|byte| (of.written ^ of.written << 1) >> byte & 1 == 1).map(
+            |byte| Extent {
+                start: of.bytes.start + byte,
+                length: of.bytes.length - byte,
+                ..of.bytes
+            },
+        )
+    });
+    for bytes in accessed.chain(observed).chain(private) {
         bounds[usize::from(bytes.object)].extend([bytes.start, bytes.end()]);
     }
     bounds

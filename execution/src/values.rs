@@ -119,6 +119,15 @@ impl<'a, R: BitRow> Values<'a, R> {
         Some(value >> (8 * (cell.start - bytes.start)) & low_bytes(cell.length))
     }
 
+    /// The bytes of `cell`, of what is observed with this index, if a thread has it for itself and writes it; their
+    /// value is `None` if it is not known.
+    pub fn private(&mut self, observed: usize, cell: Extent) -> Option<Option<Value>> {
+        let (thread, of) = self.unfolding.private_cell(observed, cell)?;
+        let value = self.eval(thread, of.value);
+        let at = 8 * (cell.start - of.bytes.start);
+        Some(value.map(|value| value >> at & low_bytes(cell.length)))
+    }
+
     pub fn eval(&mut self, thread: ThreadId, expr: ExprId) -> Option<Value> {
         let unfolding = self.unfolding;
         let exprs = &unfolding.paths[usize::from(thread.0)].exprs;
@@ -287,18 +296,27 @@ fn mixtures(written: &[Value], length: u32) -> Result<Vec<Value>, Crowded> {
     Ok(all)
 }
 
-/// The values that `bytes` of memory can end with: of each cell, a write that no other follows in
-/// coherence order. Whole writes where all accesses to the cell are of the cell, else byte by byte
-/// (reading R22). `co` has one row for each event.
+/// The values that observed memory, by its index in what is observed, can end with: of each cell, what its one thread
+/// wrote, or a write that no other follows in coherence order. Whole writes where all accesses to the cell are of
+/// the cell, else byte by byte (reading R22). `co` has one row for each event.
 pub fn final_values<R: BitRow>(
     u: &Unfolding<'_>,
     values: &mut Values<'_, R>,
     co: &[R],
-    bytes: Extent,
+    observed: usize,
 ) -> Result<Vec<Value>, Crowded> {
     let mut finals = vec![0];
+    let bytes = u.observed_bytes(u.program.observed[observed]).expect("memory has bytes");
     let cells = u.cells[usize::from(bytes.object)].iter().filter(|cell| bytes.contains(**cell));
     for &cell in cells {
+        let shift = 8 * (cell.start - bytes.start);
+        if let Some(own) = values.private(observed, cell) {
+            let own = own.unwrap_or(0) << shift;
+            for value in &mut finals {
+                *value |= own;
+            }
+            continue;
+        }
         let covering: R = crate::structure::writes_of(u, cell);
         let last = covering.events().filter(|&w| co[w].and(covering).is_empty());
         let mut options: Vec<Value> =
@@ -314,7 +332,6 @@ pub fn final_values<R: BitRow>(
         }
         options.sort_unstable();
         options.dedup();
-        let shift = 8 * (cell.start - bytes.start);
         if finals.len() * options.len() > MOST_MIXTURES {
             return Err(Crowded);
         }

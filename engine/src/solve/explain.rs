@@ -54,7 +54,8 @@ pub(super) fn finals<R: BitRow>(
             continue;
         }
         let cells = &u.cells[usize::from(bytes.object)];
-        for &cell in cells.iter().filter(|cell| bytes.contains(**cell)) {
+        let shared = |cell: &&Extent| u.private_cell(index, **cell).is_none();
+        for &cell in cells.iter().filter(|cell| bytes.contains(**cell)).filter(shared) {
             let covering: R = writes_of(u, cell);
             let overtaken = |w: usize| covering.events().any(|v| co.get(w, v) == Term::TRUE);
             let writes: Vec<usize> = covering.events().filter(|&w| !overtaken(w)).collect();
@@ -133,15 +134,15 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
         let program = self.u.program;
         for (index, &observed) in program.observed.iter().enumerate().filter(|(at, _)| needed[*at])
         {
-            let shown = match observed {
+            match observed {
                 Observed::Register { thread, register } => {
                     let path = self.u.paths[usize::from(thread.0)];
-                    Some((thread, path.registers[usize::from(register.0)]))
+                    self.expr(thread, path.registers[usize::from(register.0)]);
                 }
-                Observed::Memory { .. } => self.u.private_final(index),
-            };
-            if let Some((thread, value)) = shown {
-                self.expr(thread, value);
+                Observed::Memory { .. } => {
+                    let u = self.u;
+                    u.private_finals(index).for_each(|(thread, of)| self.expr(thread, of.value));
+                }
             }
         }
         for (index, (choice, &at)) in finals.iter().zip(last).enumerate() {

@@ -359,6 +359,10 @@ impl<R: BitRow> DemandClauses<'_, '_, R> {
             };
             return self.terms.of_expr(self.encoder, thread, expr, &mut value);
         }
+        // Bytes of several threads are chosen apart.
+        if u.private_finals(index).next().is_some() {
+            return open();
+        }
         let mut of_index = self.finals.iter().filter(|choice| choice.observed == index);
         let (Some(last), None) = (of_index.next(), of_index.next()) else { return open() };
         self.of_last(last)

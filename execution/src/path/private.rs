@@ -12,7 +12,7 @@ use model::isa::alu::AluOp;
 use model::isa::atom::{Atomic, AtomicOp};
 use model::isa::{Type, TypeKind};
 use model::memory::Extent;
-use model::program::Observed;
+use model::program::{ContestedBytes, Observed};
 use model::value::{little_endian, low_bits};
 
 /// A write to private bytes.
@@ -37,6 +37,27 @@ pub struct PrivateAccess {
     pub bytes: Extent,
     /// The number of events of the path before it.
     pub events: u16,
+}
+
+/// The final value of private bytes of observed memory, some of which a path writes.
+#[derive(Clone, Copy, Debug)]
+pub struct PrivateFinal {
+    /// Index into [`model::program::Program::observed`].
+    pub observed: u16,
+    /// Physical bytes: a run that no other thread accesses, as long as it can be.
+    pub bytes: Extent,
+    /// Which of the bytes the path writes, the lowest first.
+    pub written: u16,
+    /// Of all of the bytes: those that the path does not write are the initial ones.
+    pub value: ExprId,
+}
+
+impl PrivateFinal {
+    /// Whether the path writes a byte of these.
+    pub fn writes(&self, bytes: Extent) -> bool {
+        let at = |byte: u32| Extent { start: self.bytes.start + byte, length: 1, ..self.bytes };
+        (0..self.bytes.length).any(|byte| self.written >> byte & 1 == 1 && at(byte).overlaps(bytes))
+    }
 }
 
 /// The type of so many bytes.
@@ -186,7 +207,7 @@ impl Walk<'_> {
     }
 
     /// The final values of observed private memory that the path wrote.
-    pub(super) fn private_finals(&self, state: &mut PathState) -> Vec<(u16, ExprId)> {
+    pub(super) fn private_finals(&self, state: &mut PathState) -> Vec<PrivateFinal> {
         if state.memory.is_empty() {
             return Vec::new();
         }
@@ -197,12 +218,39 @@ impl Walk<'_> {
             };
             let object = self.layout.object(variable, thread);
             let bytes = self.layout.physical(Extent { object, start: offset, length });
-            if state.memory.iter().any(|write| write.bytes.overlaps(bytes)) {
-                let value = self.private_value(state, bytes).0;
-                finals.push((index, value));
+            for bytes in self.private_runs(bytes) {
+                let writes = |at: u32| {
+                    let byte = Extent { start: at, length: 1, ..bytes };
+                    state.memory.iter().any(|write| write.bytes.overlaps(byte))
+                };
+                let written = (0..bytes.length).filter(|&at| writes(bytes.start + at));
+                let written = written.fold(0, |mask, at| mask | 1 << at);
+                if written != 0 {
+                    let value = self.private_value(state, bytes).0;
+                    finals.push(PrivateFinal { observed: index, bytes, written, value });
+                }
             }
         }
         finals
+    }
+
+    /// The longest runs of these bytes that no other thread accesses.
+    fn private_runs(&self, bytes: Extent) -> Vec<Extent> {
+        let variable = self.layout.locations[usize::from(bytes.object)].variable;
+        let contested = self.program.contested.iter().flatten();
+        let of_variable: Vec<&ContestedBytes> =
+            contested.filter(|of| of.variable == variable).collect();
+        let mut runs: Vec<Extent> = Vec::new();
+        for at in bytes.start..bytes.end() {
+            if of_variable.iter().any(|of| (of.start..of.end()).contains(&at)) {
+                continue;
+            }
+            match runs.last_mut() {
+                Some(run) if run.end() == at => run.length += 1,
+                _ => runs.push(Extent { start: at, length: 1, ..bytes }),
+            }
+        }
+        runs
     }
 }
 

@@ -73,7 +73,7 @@ impl FollowedProgram {
 struct Shape {
     events: Vec<EventShape>,
     /// The parts of an outcome that the path decides by itself.
-    finals: Vec<u16>,
+    finals: Vec<(u16, u32, u32)>,
     fault: Option<&'static str>,
 }
 
@@ -316,7 +316,8 @@ impl<'u> ComparedPath<'u> {
                 barrier: event.barrier.as_ref().map(BarrierShape::new),
             }
         });
-        let finals = self.path.finals.iter().map(|(observed, _)| *observed).collect();
+        let finals = self.path.finals.iter();
+        let finals = finals.map(|of| (of.observed, of.bytes.start, of.bytes.length)).collect();
         let fault =
             if let PathEnd::Fault { reason, .. } = self.path.end { Some(reason) } else { None };
         Shape { events: events.collect(), finals, fault }
@@ -404,7 +405,8 @@ impl<'u> ComparedPath<'u> {
             }
         });
         let finals = self.path.finals.iter().zip(&other.path.finals);
-        let finals = || finals.clone().all(|(ours, theirs)| same(ours.1, theirs.1, Value::MAX));
+        let finals =
+            || finals.clone().all(|(ours, theirs)| same(ours.value, theirs.value, Value::MAX));
         let results = self.results.iter().zip(&other.results).zip(masks);
         let results = || results.clone().all(|((ours, theirs), mask)| same(*ours, *theirs, *mask));
         written && finals() && self.results.len() == other.results.len() && results()
@@ -487,7 +489,7 @@ fn live(
         });
     };
     let checks = path.checks.iter().map(Assumption::expr);
-    let finals = path.finals.iter().map(|(_, value)| *value);
+    let finals = path.finals.iter().map(|of| of.value);
     let accesses =
         path.events.iter().flat_map(|event| event.value.into_iter().chain(event.address));
     for value in checks.chain(finals).chain(accesses).chain(results.iter().copied()) {

@@ -172,7 +172,7 @@ impl<'u> ComparedPath<'u> {
     /// where the other reads return these values.
     pub(super) fn decisive(&self, chosen: &Chosen) -> Vec<(usize, Value)> {
         let written = self.events.iter().filter_map(|&event| self.path.events[event].value);
-        let finals = self.path.finals.iter().map(|(_, value)| *value);
+        let finals = self.path.finals.iter().map(|of| of.value);
         let shown = written.chain(finals).chain(self.results.iter().copied());
         let parts: BTreeSet<ExprId> = shown.flat_map(|id| self.path.exprs.parts(id)).collect();
         let mut all = Vec::new();
