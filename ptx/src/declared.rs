@@ -87,7 +87,6 @@ impl MemoryDeclaration<'_> {
 }
 
 impl<'a> Module<'a> {
-    /// 32 or 64; `None` where the module does not say.
     /// The function that `.alias` gives this name, too.
     pub fn aliased(&self, name: &str) -> Option<&'a str> {
         let mut aliases = self.tree.aliases.iter();
@@ -95,6 +94,12 @@ impl<'a> Module<'a> {
         Some(found[1].of(self.text))
     }
 
+    /// Whether a declaration says that calls of a function end: none has `.noreturn`.
+    pub fn returns(&self, name: &str) -> bool {
+        !self.tree.no_return.iter().any(|one| one.of(self.text) == name)
+    }
+
+    /// 32 or 64; `None` where the module does not say.
     pub fn address_bits(&self) -> Option<u16> {
         self.tree.address_bits
     }

@@ -96,9 +96,12 @@ impl Parser<'_, '_> {
     }
 
     /// `.maxntid 128, 1, 1 .pragma "nounroll";`, up to a body or to what follows a prototype.
-    pub(super) fn performance_directives(&mut self) {
+    /// Whether one of them is `.noreturn`.
+    pub(super) fn performance_directives(&mut self) -> bool {
+        let mut no_return = false;
         while self.token.kind == lex::TokenKind::Dotted && !begins_declaration(self.word()) {
             let pragma = self.word() == ".pragma";
+            no_return |= self.word() == ".noreturn";
             self.bump();
             while matches!(self.token.kind, lex::TokenKind::Number | lex::TokenKind::Text)
                 || self.is(",")
@@ -109,6 +112,7 @@ impl Parser<'_, '_> {
                 self.eat(";");
             }
         }
+        no_return
     }
 
     /// `.pragma "nounroll";`, `.alias f, g;`, or one that is not known: up to its `;`, but never

@@ -441,7 +441,9 @@ impl<'a, 'r> Parser<'a, 'r> {
         if self.is("(") {
             self.parameters(space, Role::Input)?;
         }
-        self.performance_directives();
+        if self.performance_directives() {
+            self.module.no_return.push(at);
+        }
         Ok(())
     }
 

@@ -21,6 +21,8 @@ pub(crate) struct ModuleSyntax {
     pub(crate) functions: Vec<Function>,
     /// `.alias f, g;`: `f` and `g`.
     pub(crate) aliases: Vec<[ByteSpan; 2]>,
+    /// The names of the functions with `.noreturn`.
+    pub(crate) no_return: Vec<ByteSpan>,
     /// Parts of all instructions, opcodes included; an instruction has a range of them.
     pub(crate) parts: Vec<ByteSpan>,
     /// Operands of all memory instructions.
