@@ -53,6 +53,8 @@ pub struct ExternalFunction {
     pub arguments: Vec<PassedArgument>,
     /// The size in bytes of what it returns.
     pub returned: u32,
+    /// Whether calls of it end. The thread ends with a call that does not.
+    pub returns: bool,
 }
 
 /// An argument of a call.

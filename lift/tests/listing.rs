@@ -131,7 +131,7 @@ fn branches_of_cuobjdump_are_to_addresses() {
     let refused = all[1].1.as_ref().expect_err("nobody knows it");
     assert_eq!(
         (refused.first().line, refused.first().why.as_str()),
-        (10, "the module has no function of this name")
+        (10, "the source has no function of this name that can be read")
     );
 }
 
@@ -258,13 +258,15 @@ fn a_call_returns_behind_the_calls_and_what_is_not_reached_is_left_out() {
             "L_x_1: RET.REL.NODEC R2 `(f)",
         ]
     );
-    // Compares with the first address, and else goes to the second.
+    // Compares with both addresses; any other one is a fault.
     let branches = function.rows[6].lines.iter().filter_map(|step| {
         let model::isa::Instruction::Branch(branch) = &step.line.instruction else { return None };
         Some((step.line.guard.is_some(), branch.target))
     });
     let of_row = |row: usize| function.rows[..row].iter().map(|row| row.lines.len()).sum();
-    assert_eq!(branches.collect::<Vec<_>>(), [(true, of_row(2)), (false, of_row(4))]);
+    assert_eq!(branches.collect::<Vec<_>>(), [(true, of_row(2)), (true, of_row(4))]);
+    let last = function.rows[6].lines.last().expect("it is covered");
+    assert!(last.line.text.ends_with("[nowhere]"), "{}", last.line.text);
 }
 
 #[test]

@@ -88,43 +88,44 @@ impl ColumnReader<'_> {
         }
     }
 
-    /// `RET.REL.NODEC R2`, relative to a function: to one of the addresses behind the calls.
+    /// `RET.REL.NODEC R2`, relative to a function, or `RET.ABS.NODEC R20 0x0`: to one of the addresses behind the calls. Any
+    /// other address is a fault.
     fn returns(
         &mut self,
         instruction: &syntax::Instruction<'_>,
         places: &[(u64, String)],
     ) -> SupportResult<()> {
-        let (Some((last, others)), Some(to)) = (places.split_last(), instruction.operands.first())
-        else {
+        let Some(to) = instruction.operands.first().filter(|_| !places.is_empty()) else {
             return unsupported("a return to a place that the listing does not show");
         };
-        // The operand is a register and the function that it is relative to, without a comma.
+        // The operand is a register, and the function that it is relative to or an offset, without a comma.
         let text = to.to_string();
-        let register = text.split_whitespace().next().and_then(Register::named);
-        let known = instruction.has("REL") || instruction.has("ABS");
+        let mut words = text.split_whitespace();
+        let register = words.next().and_then(Register::named);
+        let known = instruction.has("REL") || instruction.has("ABS") && words.next() == Some("0x0");
         let Some(register) = register.filter(|_| known) else {
             return unsupported("a return of this form");
         };
-        let to = self.read(register, to.at);
+        let (to, ty) = if instruction.has("ABS") {
+            (self.pair(register, to.at), Type::U64)
+        } else {
+            (self.read(register, to.at), Type::U32)
+        };
         let guard = self.guard;
-        for (address, label) in others {
+        for (address, label) in places {
             let compare = AluOp::Setp(Comparison::Eq);
-            let same = self.truth(compare, Type::U32, &[to, Operand::Imm(*address)]);
+            let same = self.truth(compare, ty, &[to, Operand::Imm(*address)]);
             self.also_if(same);
             self.jump(label.clone(), instruction.opcode.at);
             self.guard = guard;
         }
-        self.jump(last.1.clone(), instruction.opcode.at);
-        Ok(())
+        self.ptx(&["mov.u64 nowhere, 0".to_owned(), "ld.global.u32 lost, [nowhere]".to_owned()])
     }
 
-    /// A call of a function of another module (reading R107), by instructions of PTX that are lowered as usual.
-    pub(super) fn external(&mut self, asks: &[String]) -> SupportResult<()> {
-        if self.guard.is_some() {
-            return unsupported("a call with a guard");
-        }
+    /// Instructions of PTX, which are lowered as usual. One without a guard has that of the instruction.
+    pub(super) fn ptx(&mut self, rows: &[String]) -> SupportResult<()> {
         let lowering = Lowering::of_family(self.family);
-        for text in asks {
+        for text in rows {
             let tokens = lex::tokens(text, 0, false, self.report);
             let end = ByteSpan::new(text.len(), text.len());
             let Some(cell) = cell::cell(Cursor::new(text, &tokens, end), self.report) else {
@@ -133,7 +134,8 @@ impl ColumnReader<'_> {
             let (draft, report, thread) = (&mut *self.draft, &mut *self.report, self.thread);
             let before = draft.thread(thread).lines.len();
             InstructionReader { draft, report, thread }.cell(&cell);
-            for line in &self.draft.thread(thread).lines[before..] {
+            for line in &mut self.draft.thread(thread).lines[before..] {
+                line.guard = line.guard.or(self.guard);
                 let lowered = lowering.and_then(|by| by.line(&line.instruction, &line.text).ok());
                 let Some(lowered) = lowered else {
                     return unsupported("a call for which this target has no instructions");
@@ -146,10 +148,9 @@ impl ColumnReader<'_> {
 
     /// The words that a device function returns, in registers with the names of [`register_of_result`].
     pub(super) fn results(&mut self, widths: &[u32]) {
-        (self.guard, self.text) = (None, String::new());
         for (index, &bits) in widths.iter().enumerate() {
             let at = ByteSpan::default();
-            let number = FIRST_OF_RESULT + 2 * u16::try_from(index).expect("a result is short");
+            let number = FIRST_PASSED + 2 * u16::try_from(index).expect("a result is short");
             let low = Register { file: RegisterFile::General, number: Some(number) };
             let (value, ty) = if bits > 32 {
                 (self.pair(low, at), Type::U64)
@@ -214,8 +215,8 @@ impl ColumnReader<'_> {
     }
 }
 
-/// The first register of the result of a device function.
-const FIRST_OF_RESULT: u16 = 4;
+/// The first register of the arguments and of the result of a function.
+pub const FIRST_PASSED: u16 = 4;
 
 /// The register with a word of the result of a device function, at its end.
 pub fn register_of_result(word: usize) -> String {

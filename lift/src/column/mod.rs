@@ -26,7 +26,7 @@ use model::isa::alu::{Alu, AluOp};
 use model::isa::{Guard, Instruction, Line, Operand, Reg, Type, TypeKind};
 use model::program::ThreadId;
 
-pub use control::register_of_result;
+pub use control::{FIRST_PASSED, register_of_result};
 
 use crate::draft::ProgramBuilder;
 use crate::instruction;
@@ -47,8 +47,8 @@ pub struct ColumnCell<'a> {
     pub returns: Vec<(u64, String)>,
     /// The width in bits of the elements that it accesses, if it is a vector in the source.
     pub element: Option<u16>,
-    /// The instructions of PTX that stand for a call of a function of another module.
-    pub asks: Vec<String>,
+    /// Instructions of PTX in the place of the instruction, if it is a call of a function of another module, or without one.
+    pub ptx: Vec<String>,
     /// The widths in bits of the words of 64 bits that a device function returns here.
     pub results: Vec<u32>,
     pub at: ByteSpan,
@@ -215,6 +215,8 @@ impl ColumnReader<'_> {
             }
         }
         let Some(instruction) = &cell.instruction else {
+            (self.guard, self.text) = (None, String::new());
+            self.ptx(&cell.ptx).expect("they are simple instructions");
             self.results(&cell.results);
             return 1;
         };
@@ -269,7 +271,12 @@ impl ColumnReader<'_> {
             }
             Some(Class::Barrier) => self.barrier(instruction)?,
             Some(Class::Arithmetic) => self.arithmetic(instruction)?,
-            Some(Class::Branch) if !cells[0].asks.is_empty() => self.external(&cells[0].asks)?,
+            Some(Class::Branch) if !cells[0].ptx.is_empty() => {
+                if self.guard.is_some() {
+                    return unsupported("a call with a guard");
+                }
+                self.ptx(&cells[0].ptx)?;
+            }
             Some(Class::Branch) => self.branch(instruction, cells)?,
             Some(Class::Exit) => self.exit(instruction)?,
             Some(Class::ErrorBarrier | Class::Nothing | Class::Depbar) => {}

@@ -10,11 +10,15 @@
 use std::collections::BTreeMap;
 
 use super::{TextResult, target, without_padding};
+use crate::column::FIRST_PASSED;
 use crate::external::{self, CallNames, ExternalFunction, pieces};
 use crate::function::{EntryValue, Parameter};
 use ptx::qualifier::Dialect;
 use sass::listing::{Function, Listing, ListingLine};
-use sass::syntax::{AddressTerm, Atom, Indexed, Instruction, NumberLiteral, OperandKind, Value};
+use sass::syntax::{
+    AddressTerm, Atom, Indexed, Instruction, NumberLiteral, OperandKind, Register, RegisterFile,
+    Value,
+};
 use text::report::ByteSpan;
 
 /// The instructions of a function and of those that it calls, in one space of addresses.
@@ -28,6 +32,11 @@ pub(super) struct CalledCode<'a> {
 /// The distance in bytes of the first instructions of two functions.
 const APART: u64 = 1 << 24;
 
+/// The address of the first instruction of a function, by its number.
+fn base(owner: usize) -> u64 {
+    APART * u64::try_from(owner).expect("a listing has few functions")
+}
+
 /// The address to which a device function returns, when its caller is not known.
 const CALLER: u64 = 0xffff_0000;
 
@@ -35,7 +44,7 @@ const CALLER: u64 = 0xffff_0000;
 pub(super) const RETURNED: &str = "returned";
 
 /// The first register of parameters and results, and the number of registers that hold them.
-const FIRST: usize = 4;
+const FIRST: usize = FIRST_PASSED as usize;
 const COUNT: usize = 12;
 
 impl<'a> CalledCode<'a> {
@@ -67,7 +76,7 @@ impl<'a> CalledCode<'a> {
     }
 
     fn add(&mut self, function: &Function<'a>, owner: usize) {
-        let base = APART * u64::try_from(owner).expect("a listing has few functions");
+        let base = base(owner);
         for (index, line) in without_padding(&function.lines).iter().enumerate() {
             let mut instruction = line.instruction.clone();
             if owner > 0
@@ -94,7 +103,8 @@ impl<'a> CalledCode<'a> {
         &self.names
     }
 
-    /// Where a `RET` of this line may lead: addresses, and labels. `device`: nobody in the listing calls the function.
+    /// Where a `RET` of this line may lead: addresses, as its register has them, and labels. `device`: nobody in the
+    /// listing calls the function.
     pub(super) fn returns(&self, index: usize, device: bool) -> Vec<(u64, String)> {
         let owner = self.owners[index];
         let calls = self.lines.iter().zip(&self.owners).filter(|(line, of)| {
@@ -104,17 +114,25 @@ impl<'a> CalledCode<'a> {
                     .unwrap_or(**of)
                     == owner
         });
+        let relative = self.lines[index].instruction.has("REL");
+        let base = if relative { base(owner) } else { 0 };
         let behind = calls.filter_map(|(line, _)| line.address).map(|at| at + 16);
+        let behind = behind.filter(|address| *address >= base);
         let mut all: Vec<(u64, String)> =
-            behind.map(|address| (address, super::at_address(address))).collect();
-        if device && owner == 0 {
+            behind.map(|address| (address - base, super::at_address(address))).collect();
+        if device && owner == 0 && !relative {
             all.push((CALLER, RETURNED.to_owned()));
         }
         all
     }
 
+    /// Whether a line has this label.
+    pub(super) fn has(&self, label: &str) -> bool {
+        self.lines.iter().any(|line| line.labels.contains(&label))
+    }
+
     /// The addresses of the labels of all lines.
-    pub(super) fn labels(&self) -> BTreeMap<&'a str, u64> {
+    fn labels(&self) -> BTreeMap<&'a str, u64> {
         let named = self.lines.iter().filter_map(|line| Some((&line.labels, line.address?)));
         named.flat_map(|(labels, at)| labels.iter().map(move |label| (*label, at))).collect()
     }
@@ -255,9 +273,60 @@ pub(super) fn entry(
     Ok(all)
 }
 
-/// Whether a register has no argument when a device function is called: the stack pointer and the address to return to.
-pub fn is_of_call(register: &str) -> bool {
-    ["R1", "R20", "R21"].contains(&register)
+/// What a register holds that nothing has set: any value, so one that no other register holds.
+pub(super) fn unset(register: Register) -> u64 {
+    let number = u64::from(register.number.unwrap_or(0));
+    match register.file {
+        RegisterFile::General => 0x7e00_0000 + 0x0101 * number,
+        RegisterFile::Uniform => 0x7d00_0000 + 0x0101 * number,
+        RegisterFile::Predicate
+        | RegisterFile::UniformPredicate
+        | RegisterFile::Barrier
+        | RegisterFile::Scoreboard => (number + 1) % 2,
+    }
+}
+
+/// The instructions of PTX that give the upper bits of registers with parameters of 8 and 16 bits any value.
+pub(super) fn upper_bits(
+    parameters: &[Parameter],
+    entry: &BTreeMap<String, EntryValue>,
+) -> Vec<String> {
+    let short = |value: &EntryValue| match value {
+        EntryValue::Parameter(index) => Some(parameters[*index].bits).filter(|bits| *bits < 32),
+        EntryValue::Piece { .. }
+        | EntryValue::Value(_)
+        | EntryValue::Address(_)
+        | EntryValue::Special(_) => None,
+    };
+    let rows = entry.iter().filter(|(register, _)| register.starts_with('R'));
+    let rows = rows.filter_map(|(register, value)| {
+        let upper = 0x7e7e_7e7e_u32 & u32::MAX << short(value)?;
+        Some(format!("or.b32 {register}, {register}, {upper}"))
+    });
+    rows.collect()
+}
+
+fn general(numbers: impl Iterator<Item = usize>) -> impl Iterator<Item = Register> {
+    let numbers = numbers.map(|number| u16::try_from(number).expect("there are few registers"));
+    numbers.map(|number| Register { file: RegisterFile::General, number: Some(number) })
+}
+
+/// The registers that a function leaves as they are; those of results and arguments, R0 and R3 are for its use.
+/// ptxas 13.5 saves them before it writes to them.
+pub(super) fn kept() -> impl Iterator<Item = Register> {
+    general([1, 2].into_iter().chain(16..20))
+}
+
+/// The instructions of PTX at the end of a function, which fail if it has changed registers that it has to keep.
+pub(super) fn check_kept(entry: &BTreeMap<String, EntryValue>) -> Vec<String> {
+    let mut rows = vec!["mov.u64 nowhere, 0".to_owned()];
+    for register in kept() {
+        if let Some(EntryValue::Value(value)) = entry.get(&register.to_string()) {
+            rows.push(format!("setp.ne.u32 changed, {register}, {value}"));
+            rows.push("@changed ld.global.u32 lost, [nowhere]".to_owned());
+        }
+    }
+    rows
 }
 
 /// The first register of each parameter, from their sizes and alignments in bytes.
@@ -278,9 +347,26 @@ fn places(parameters: impl Iterator<Item = (u32, u32)>) -> TextResult<Vec<usize>
 }
 
 /// The instructions of PTX for a call of a function of another module (reading R107), with its arguments in registers.
-/// `number`: of this call among those of the function.
-pub(super) fn external(function: &ExternalFunction, number: usize) -> TextResult<Vec<String>> {
+/// `number`: of this call among those of the function. It returns `behind` the call, or the call is a fault.
+pub(super) fn external(
+    function: &ExternalFunction,
+    number: usize,
+    behind: u64,
+) -> TextResult<Vec<String>> {
+    let name = |of: &str| format!("call_{number}_{of}");
+    let [lost, back, nowhere] = ["lost", "back", "nowhere"].map(name);
     let mut rows = Vec::new();
+    if function.returns {
+        rows.extend([
+            format!("cvt.u64.u32 {back}, R21"),
+            format!("shl.b64 {back}, {back}, 32"),
+            format!("cvt.u64.u32 {nowhere}, R20"),
+            format!("or.b64 {back}, {back}, {nowhere}"),
+            format!("setp.ne.u64 {lost}, {back}, {behind}"),
+            format!("mov.u64 {nowhere}, 0"),
+            format!("@{lost} ld.global.u32 {back}_value, [{nowhere}]"),
+        ]);
+    }
     let mut words = Vec::new();
     let sizes = function
         .arguments
@@ -289,7 +375,7 @@ pub(super) fn external(function: &ExternalFunction, number: usize) -> TextResult
     for (argument, first) in function.arguments.iter().zip(places(sizes)?) {
         for (&mask, begin) in argument.masks.iter().zip((0..argument.bytes).step_by(8)) {
             let (size, register) = ((argument.bytes - begin).min(8), first + begin as usize / 4);
-            let word = format!("call_{number}_word_{}", words.len());
+            let word = name(&format!("word_{}", words.len()));
             rows.push(format!("cvt.u64.u32 {word}, R{register}"));
             if size > 4 {
                 rows.push(format!("cvt.u64.u32 {word}_high, R{}", register + 1));
@@ -302,7 +388,6 @@ pub(super) fn external(function: &ExternalFunction, number: usize) -> TextResult
             words.push(word);
         }
     }
-    let name = |of: &str| format!("call_{number}_{of}");
     let names = CallNames {
         memory: memory_register(&function.memory),
         used: USED.to_owned(),
@@ -331,6 +416,14 @@ pub(super) fn external(function: &ExternalFunction, number: usize) -> TextResult
         } else {
             rows.push(format!("cvt.u32.u{bits} R{register}, {word}"));
         }
+    }
+    if !function.returns {
+        rows.push("exit".to_owned());
+        return Ok(rows);
+    }
+    let words = FIRST + function.returned.div_ceil(4) as usize;
+    for register in general([0, 3].into_iter().chain(words..FIRST + COUNT)) {
+        rows.push(format!("mov.u32 {register}, {}", !unset(register) & u64::from(u32::MAX)));
     }
     Ok(rows)
 }

@@ -23,7 +23,6 @@ use crate::function::{
     EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refusals,
     Refused, ReturnedWord, UndefinedValues,
 };
-pub use call::is_of_call;
 use call::{CalledCode, Linker};
 use ptx::qualifier::Dialect;
 use sass::listing::{self, Listing, ListingLine};
@@ -111,7 +110,7 @@ pub fn functions(
             }
         }
         let Some(signature) = signature else {
-            let why = "the module has no function of this name".to_owned();
+            let why = "the source has no function of this name that can be read".to_owned();
             return Err(Refused { line: function.line, why }.into());
         };
         ListedFunctionReader {
@@ -197,6 +196,7 @@ impl<'l> ListedFunctionReader<'l> {
         let branches: Vec<Option<String>> =
             lines.iter().map(|line| target(&line.instruction)).collect();
         let wait = wait();
+        self.unset(function.line, &lines, &mut rows, &mut cells);
         let elements = self.signature.accesses.elements(&lines);
         if elements.iter().any(Option::is_some) {
             self.note("accesses of several elements are the vectors of the source");
@@ -230,7 +230,7 @@ impl<'l> ListedFunctionReader<'l> {
             };
             rows.push(row(column::text(&instruction), labels.clone()));
             let labels = labels.into_iter().map(|label| (Cow::from(label), at)).collect();
-            let asks = self.asks(&line.instruction, &code, cells.len()).unwrap_or_else(|why| {
+            let ptx = self.asks(line, &code, cells.len()).unwrap_or_else(|why| {
                 refused.push(Refused { line: line.number, why });
                 Vec::new()
             });
@@ -240,7 +240,7 @@ impl<'l> ListedFunctionReader<'l> {
                 instruction,
                 returns,
                 element,
-                asks,
+                ptx,
                 at,
                 ..ColumnCell::default()
             });
@@ -255,12 +255,7 @@ impl<'l> ListedFunctionReader<'l> {
             refused.push(Refused { line: function.line, why });
             self.signature.variables.clone()
         });
-        let mut builder = FunctionBuilder::new(Dialect::Ptx);
-        for variable in variables {
-            builder.variable(variable);
-        }
-        let initial = self.initial.iter();
-        initial.for_each(|(register, value)| builder.entry(register, value.clone()));
+        let builder = self.builder(variables);
         let lifted = builder.listing(self.text, &cells, rows, (self.sm, self.family), refused)?;
         Ok(Function {
             name: function.name.to_owned(),
@@ -304,19 +299,54 @@ impl<'l> ListedFunctionReader<'l> {
         refused
     }
 
+    fn builder(&self, variables: Vec<FunctionVariable>) -> FunctionBuilder {
+        let mut builder = FunctionBuilder::new(Dialect::Ptx);
+        for variable in variables {
+            builder.variable(variable);
+        }
+        for (register, value) in &self.initial {
+            builder.entry(register, value.clone());
+        }
+        builder
+    }
+
+    /// What registers hold that nothing has set when the function is entered: any value.
+    fn unset(
+        &mut self,
+        line: usize,
+        lines: &[&ListingLine<'_>],
+        rows: &mut Vec<FunctionLine>,
+        cells: &mut Vec<ColumnCell<'_>>,
+    ) {
+        if self.signature.returned.is_some() {
+            let ptx = call::upper_bits(&self.signature.parameters, &self.initial);
+            rows.push(FunctionLine { line, ..FunctionLine::default() });
+            cells.push(ColumnCell { ptx, ..ColumnCell::default() });
+        }
+        let used: Vec<_> = lines.iter().filter_map(|line| line.instruction.registers()).collect();
+        let written: BTreeSet<_> = used.iter().flat_map(|all| &all.writes).copied().collect();
+        let kept = call::kept().filter(|register| written.contains(register));
+        for register in used.iter().flat_map(|all| &all.reads).copied().chain(kept) {
+            if register.number.is_some() {
+                let value = EntryValue::Value(call::unset(register));
+                self.initial.entry(register.to_string()).or_insert(value);
+            }
+        }
+    }
+
     /// The instructions of PTX for a call of a function of another module; none for another instruction.
     fn asks(
         &self,
-        instruction: &Instruction<'_>,
+        line: &ListingLine<'_>,
         code: &CalledCode<'_>,
         number: usize,
     ) -> TextResult<Vec<String>> {
-        let Some(name) = call::called(instruction) else { return Ok(Vec::new()) };
+        let Some(name) = call::called(&line.instruction) else { return Ok(Vec::new()) };
         let of_name = self.signature.external.iter().filter(|one| one.name == name);
         match of_name.collect::<Vec<_>>()[..] {
-            [callee] => call::external(callee, number),
+            [callee] => call::external(callee, number, line.address.unwrap_or(0) + 16),
             [_, _, ..] => Err(format!("calls of `{name}` with arguments of several kinds")),
-            [] if code.labels().contains_key(name) => Ok(Vec::new()),
+            [] if code.has(name) => Ok(Vec::new()),
             [] => Err(format!("a call of `{name}`, which the source does not call")),
         }
     }
@@ -334,7 +364,8 @@ impl<'l> ListedFunctionReader<'l> {
         let labels = vec![(Cow::from(call::RETURNED), ByteSpan::default())];
         let bits = words.iter().map(|word| u64::BITS - word.mask.leading_zeros());
         let results: Vec<u32> = bits.collect();
-        cells.push(ColumnCell { labels, results, ..ColumnCell::default() });
+        let ptx = call::check_kept(&self.initial);
+        cells.push(ColumnCell { labels, ptx, results, ..ColumnCell::default() });
         let word = |(index, word): (usize, &ReturnedWord)| ReturnedWord {
             register: column::register_of_result(index),
             ..word.clone()

@@ -109,7 +109,9 @@ impl<'a> FunctionReader<'_, 'a> {
             memory: names::plain(&external::memory_of(name)),
             arguments: passed,
             returned: memory.first().map_or(0, |one| one.1),
+            returns: self.contents.module.returns(name),
         };
+        let returns = function.returns;
         if !self.external.contains(&function) {
             self.external.push(function);
         }
@@ -118,6 +120,9 @@ impl<'a> FunctionReader<'_, 'a> {
                 return Err(format!("a call of `{name}` with several results"));
             }
             self.rows_of_call(&names, &words, 0);
+            if !returns {
+                self.push("exit");
+            }
             self.behind_call(end);
             return Ok(());
         };

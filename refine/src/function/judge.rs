@@ -417,8 +417,14 @@ fn unseen(cases: &[JudgedSetup<'_>], one_sided: &[Vec<(usize, bool)>; 2]) -> Vec
     for (side, name) in SIDES.into_iter().enumerate() {
         let function = [case.source, case.target][side];
         let Ok(bound) = bind(&case.setup, function, &Default::default()) else { continue };
+        // A return is compared with the addresses behind the calls, which is no condition of the program.
+        let returns = |line: usize| {
+            let row = bound.rows.get(line).copied().flatten();
+            row.is_some_and(|row| function.rows[row].text.contains("RET."))
+        };
         let mut lines: Vec<(usize, bool)> = one_sided[side]
             .iter()
+            .filter(|(line, _)| !returns(*line))
             .map(|&(line, holds)| (bound.line(function, line), holds))
             .collect();
         lines.dedup();

@@ -3,8 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lift::function::{Function, FunctionStep};
-use lift::listing::is_of_call;
+use lift::function::{EntryValue, Function, FunctionStep};
 use model::memory::Space;
 use model::value::{low_bits, low_bytes, low64};
 
@@ -250,12 +249,23 @@ fn gone(setup: &Setup, target: &Function, line: Option<usize>, why: &str) -> Loc
     let at = line.map(|line| format!(" at line {line}")).unwrap_or_default();
     let why = format!("run alone, {why}{at}, and the source ends");
     let registers = setup.column(target, &Default::default()).initial.into_iter();
-    let registers = registers.filter(|(name, _)| target.kernel || !is_of_call(name));
+    // The others hold the same with every input.
+    let chosen =
+        |name: &str| target.initial.iter().any(|(known, value)| known == name && is_chosen(value));
+    let registers = registers.filter(|(name, _)| chosen(name));
     let registers = registers.map(|(name, value)| format!("{name}={value}"));
     let memory = setup.memory.iter().map(Memory::declaration).filter(|text| text.contains('='));
     let context = format!("alone, with {}", registers.chain(memory).collect::<Vec<_>>().join("; "));
     let finding = Finding { context: Some(context), ..Finding::new(Verdict::WrongValue, why) };
     (finding, FaultLines { source: None, target: line })
+}
+
+/// Whether an input chooses what a register begins with.
+fn is_chosen(value: &EntryValue) -> bool {
+    match value {
+        EntryValue::Parameter(_) | EntryValue::Piece { .. } | EntryValue::Special(_) => true,
+        EntryValue::Value(_) | EntryValue::Address(_) => false,
+    }
 }
 
 /// The paths that the source takes without other threads, as the lines of their accesses.
