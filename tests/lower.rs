@@ -63,6 +63,11 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("lower-baseline-none", &["lower", "--from", MESSAGE, "--to", MADE, "--baseline", MESSAGE]),
     ("lower-functions-quiet", &["lower", "--from", MESSAGE, "--to", MADE, "--quiet"]),
     ("lower-few-quiet", &["lower", "--rows", FEW, "-q"]),
+    ("lower-context", &["lower", "--rows", FEW, "--context=R; ld.acq x | st x; st y; st.rel x"]),
+    (
+        "lower-context-wrong",
+        &["lower", "--rows", FEW, "--context=R; lx x", "--context=st w | R; ld y"],
+    ),
     ("lower-late", &["lower", "--from", LINES, "--to", LINES_MADE, "--total-timeout=1e-6"]),
     ("lower-late-rows", &["lower", "--rows", FEW, "--total-timeout=1"]),
     ("lower-lines", &["lower", "--from", LINES, "--to", LINES_MADE]),

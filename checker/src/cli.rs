@@ -299,6 +299,9 @@ pub struct Lower {
     /// Keep the module and its listing in this folder
     #[arg(long, value_name = "FOLDER", requires = "ptxas")]
     pub keep: Option<PathBuf>,
+    /// Judge in this context, too: `R` is the judged code, `;` separates operations and `|` threads; may be repeated
+    #[arg(long = "context", value_name = "SKELETON")]
+    pub contexts: Vec<String>,
     /// Litmus tests, or folders to search for .litmus files, that the assembler compiles or the table
     /// lowers
     #[arg(value_name = "TEST", conflicts_with_all = ["rows", "from"])]

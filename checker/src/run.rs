@@ -311,12 +311,27 @@ fn compile(llc: &Path, from: &Path, to: &Path, arch: u16) -> Result<(), String> 
 fn lowered(command: &cli::Lower, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let models = refine::Models::default();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let mut contexts = Vec::new();
+    let mut wrong = false;
+    for text in &command.contexts {
+        match refine::context::ContextShape::read(text) {
+            Ok(context) => contexts.push(context),
+            Err(errors) => {
+                wrong = true;
+                complain_of(&errors, err)?;
+            }
+        }
+    }
+    if wrong {
+        return Ok(Exit::BadInput);
+    }
     let setting = refine::JudgeSettings {
         refiner: refine::Refiner {
             tearing: !command.no_tearing,
             bound: command.bound,
             patience: refine::Patience::new(command.limits.timeout, command.limits.bytes()),
             deadline: command.total_timeout.map(|time| Instant::now() + time),
+            contexts: &contexts,
             ..refine::Refiner::new(&models)
         },
         assumptions: refine::Assumptions { cas_only: command.cas_only },

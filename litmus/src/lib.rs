@@ -12,6 +12,7 @@ mod init;
 mod placement;
 pub mod print;
 pub mod proposition;
+pub mod skeleton;
 
 use std::fmt::Write;
 

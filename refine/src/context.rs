@@ -9,13 +9,15 @@
 
 use std::ops::Range;
 
+use litmus::skeleton::{self, SkeletonAccess, SkeletonOp};
 use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
+use text::Diagnostic;
+use text::report::ByteSpan;
 
 use super::step::{AccessKind, AccessOrder, Step, TestLocation};
 
-/// `R` stands for the judged steps; `|` separates threads. `st` and `ld` are relaxed, `.na` is plain, `.un` is
-/// `unordered`; `if` ends the thread unless its last read returned a store; `f` is a fence.
+/// In the notation of [`litmus::skeleton`]: `R` stands for the judged steps, which access `y`.
 const ACCESS: &[&str] = &[
     "st x; R | ld.acq y; ld x",
     "R; ld x | st x; st.rel y",
@@ -185,6 +187,8 @@ pub enum ContextFamily {
     /// Accesses and fences.
     Mixed,
     Barrier,
+    /// Barriers with accesses or fences.
+    MixedBarrier,
 }
 
 impl ContextFamily {
@@ -195,9 +199,11 @@ impl ContextFamily {
         };
         let access = |step: &Step| matches!(step, Step::Access { .. });
         let fence = |step: &Step| matches!(step, Step::Fence { .. });
-        if source.iter().chain(target).any(barrier) {
-            ContextFamily::Barrier
-        } else if !source.iter().chain(target).any(access) {
+        let all = || source.iter().chain(target);
+        if all().any(barrier) {
+            let others = all().any(|step| access(step) || fence(step));
+            if others { ContextFamily::MixedBarrier } else { ContextFamily::Barrier }
+        } else if !all().any(access) {
             ContextFamily::Fence
         } else if source.iter().any(fence) {
             ContextFamily::Mixed
@@ -207,57 +213,85 @@ impl ContextFamily {
     }
 }
 
-/// Parses an operation of a shape. Its places are `x`, `y` and `z`.
-fn op(text: &str, value: u64) -> ContextOp {
-    let (name, at) = text.split_once(' ').unwrap_or((text, ""));
-    let at = match at {
-        "x" => TestLocation::X,
-        "z" => TestLocation::Z,
-        _ => TestLocation::Y,
-    };
-    let (name, order) = name.split_once('.').unwrap_or((name, ""));
-    let order_of = match order {
-        "na" => AccessOrder::Weak,
-        "acq" => AccessOrder::Acquire,
-        "ar" => AccessOrder::AcqRel,
-        "rel" => AccessOrder::Release,
-        "sc" => AccessOrder::SeqCst,
-        "un" => AccessOrder::Unordered,
-        _ => AccessOrder::Relaxed,
-    };
-    let access =
-        |act| ContextOp::Access { act, at: at as usize, order: order_of, value, expects: 0 };
-    match name {
-        "R" => ContextOp::Judged,
-        "B" => ContextOp::RowBarriers,
-        "ld" => access(AccessKind::Load),
-        "st" => access(AccessKind::Store),
-        "swap" => access(AccessKind::Swap),
-        "if" => ContextOp::Guard(AwaitedValue::Written),
-        "unless" => ContextOp::Guard(AwaitedValue::Initial),
-        "f" => ContextOp::Fence(order_of.fence().unwrap_or(FenceOrder::Sc)),
-        _ => unreachable!("`{text}` is no step of a shape"),
+/// An operation of a context, of which the locations are `x`, `y` and `z`; `None` for another one.
+fn op(op: SkeletonOp<'_>, value: u64) -> Option<ContextOp> {
+    Some(match op {
+        SkeletonOp::Judged => ContextOp::Judged,
+        SkeletonOp::Barriers => ContextOp::RowBarriers,
+        SkeletonOp::Fence(order) => ContextOp::Fence(order),
+        SkeletonOp::Guard { written: true } => ContextOp::Guard(AwaitedValue::Written),
+        SkeletonOp::Guard { written: false } => ContextOp::Guard(AwaitedValue::Initial),
+        SkeletonOp::Access { kind, order, location } => {
+            let at = TestLocation::ALL.into_iter().position(|one| one.name() == location)?;
+            let act = match kind {
+                SkeletonAccess::Load => AccessKind::Load,
+                SkeletonAccess::Store => AccessKind::Store,
+                SkeletonAccess::Swap => AccessKind::Swap,
+            };
+            ContextOp::Access { act, at, order, value, expects: 0 }
+        }
+    })
+}
+
+impl ContextShape {
+    /// Reads the skeleton of a context. Values are numbered from 1 across all threads.
+    pub fn read(text: &str) -> Result<ContextShape, Vec<Diagnostic>> {
+        const EXAMPLE: &str = "R; ld x | st x; st.rel y";
+        let skeleton = skeleton::read(text)?;
+        let mut wrong = Vec::new();
+        let judged = |thread: &[(SkeletonOp<'_>, ByteSpan)]| {
+            thread.iter().find(|(op, _)| *op == SkeletonOp::Judged).map(|(_, at)| *at)
+        };
+        let whole = ByteSpan::new(0, text.len());
+        let (first, partners) =
+            skeleton.threads.split_first().unwrap_or((const { &Vec::new() }, &[]));
+        if judged(first).is_none() {
+            wrong.push((whole, "the first thread of a context has the judged code, `R`", EXAMPLE));
+        }
+        let others = partners.iter().filter_map(|thread| judged(thread));
+        wrong.extend(others.map(|at| (at, "only the first thread has the judged code", EXAMPLE)));
+        if !(1..=2).contains(&partners.len()) {
+            wrong.push((whole, "a context has two or three threads", EXAMPLE));
+        }
+        let mut numbers = 1..;
+        let mut threads = Vec::new();
+        for thread in &skeleton.threads {
+            let mut ops = Vec::new();
+            for (&(written, at), value) in thread.iter().zip(&mut numbers) {
+                match op(written, value) {
+                    Some(op) => ops.push(op),
+                    None => wrong.push((at, "a context has the locations x, y and z", EXAMPLE)),
+                }
+            }
+            threads.push(ops);
+        }
+        if !wrong.is_empty() {
+            return Err(skeleton::refuse(text, &wrong));
+        }
+        let has =
+            |wanted| threads.iter().flatten().any(|op: &ContextOp| op.order() == Some(wanted));
+        let (seq_cst, unordered) = (has(AccessOrder::SeqCst), has(AccessOrder::Unordered));
+        Ok(ContextShape { threads, seq_cst, unordered })
     }
 }
 
-/// Parses a shape. Values are numbered from 1 across all threads.
+/// A shape of the lists.
 pub(super) fn shape(text: &'static str) -> ContextShape {
-    let mut numbers = 1..;
-    let mut ops = |thread: &str| {
-        thread.split("; ").zip(&mut numbers).map(|(text, number)| op(text, number)).collect()
-    };
-    let threads: Vec<Vec<ContextOp>> = text.split(" | ").map(&mut ops).collect();
-    let has = |wanted| threads.iter().flatten().any(|op| op.order() == Some(wanted));
-    let (seq_cst, unordered) = (has(AccessOrder::SeqCst), has(AccessOrder::Unordered));
-    ContextShape { threads, seq_cst, unordered }
+    ContextShape::read(text).expect("the lists have contexts")
 }
 
 /// The shapes of a family, in the order in which they are tried.
 pub fn shapes(family: ContextFamily) -> &'static [ContextShape] {
     use std::sync::LazyLock;
-    static ALL: LazyLock<[Vec<ContextShape>; 4]> = LazyLock::new(|| {
-        [&[ACCESS][..], &[FENCE], &[ACCESS, THROUGH], &[BARRIER]]
-            .map(|lists| lists.concat().into_iter().map(shape).collect())
+    static ALL: LazyLock<[Vec<ContextShape>; 5]> = LazyLock::new(|| {
+        let lists: [&[&[&str]]; 5] = [
+            &[ACCESS],
+            &[FENCE],
+            &[ACCESS, THROUGH],
+            &[BARRIER],
+            &[BARRIER, ACCESS, FENCE, THROUGH],
+        ];
+        lists.map(|lists| lists.concat().into_iter().map(shape).collect())
     });
     &ALL[family as usize]
 }
@@ -310,19 +344,22 @@ pub struct PartnerScope {
     pub alone: bool,
 }
 
-/// Every context of a family, in the order in which they are tried. Without `cxx`, no access has an order that
-/// only C++ and LLVM have.
-pub fn contexts(family: ContextFamily, reach: PartnerScope, cas: bool, cxx: bool) -> Vec<Context> {
+/// Every context of a family, and those of more shapes, in the order in which they are tried. Without `cxx`, no
+/// access has an order that only C++ and LLVM have.
+pub fn contexts(
+    family: ContextFamily,
+    more: &[ContextShape],
+    reach: PartnerScope,
+    cas: bool,
+    cxx: bool,
+) -> Vec<Context> {
     let mut all = Vec::new();
-    let ptx = |shape: &ContextShape| !shape.seq_cst && !shape.unordered;
-    for shape in shapes(family).iter().filter(|shape| cxx || ptx(shape)) {
+    for shape in shapes(family).iter().chain(more).filter(|shape| cxx || shape.is_ptx()) {
         for (distance, placements) in placements(shape.threads.len()) {
             if !shape.stands(&placements, reach) {
                 continue;
             }
-            if family == ContextFamily::Barrier
-                && !Scope::Cluster.includes(placements[0], placements[1])
-            {
+            if shape.has_barriers() && !Scope::Cluster.includes(placements[0], placements[1]) {
                 continue;
             }
             for expects_partner in [false, true] {
@@ -338,6 +375,16 @@ pub fn contexts(family: ContextFamily, reach: PartnerScope, cas: bool, cxx: bool
 }
 
 impl ContextShape {
+    /// Whether partners meet the barriers of the judged code.
+    pub(super) fn has_barriers(&self) -> bool {
+        self.threads.iter().flatten().any(|op| *op == ContextOp::RowBarriers)
+    }
+
+    /// Whether PTX has all of its accesses.
+    pub(super) fn is_ptx(&self) -> bool {
+        !self.seq_cst && !self.unordered
+    }
+
     /// The context of a row.
     pub(super) fn at(&self, placements: Vec<Placement>, distance: &'static str) -> Context {
         let (threads, y) = (self.threads.clone(), TestLocation::Y as usize);
@@ -476,7 +523,7 @@ mod tests {
     #[test]
     fn scopes_are_the_smallest_that_include_all_who_access() {
         let reach = PartnerScope { within: Scope::Sys, alone: false };
-        let all = contexts(ContextFamily::Access, reach, false, true);
+        let all = contexts(ContextFamily::Access, &[], reach, false, true);
         let near = all.iter().find(|context| context.distance == "in two CTAs of a cluster");
         let near = near.expect("there is such a context");
         let partner = near.step(1, near.threads[1][0], TestLocation::Y);
@@ -487,7 +534,7 @@ mod tests {
     #[test]
     fn a_narrow_row_has_no_partner_out_of_its_scope() {
         let reach = PartnerScope { within: Scope::Cta, alone: false };
-        for context in contexts(ContextFamily::Access, reach, true, true) {
+        for context in contexts(ContextFamily::Access, &[], reach, true, true) {
             let shape = ContextShape { threads: context.threads, seq_cst: false, unordered: false };
             assert!(!shape.touches_row(&context.placements, Scope::Cta), "{shape:?}");
         }

@@ -108,7 +108,7 @@ impl<'a> Judge<'a> {
         if let Some(answer) = self.answers.get(question) {
             return answer.clone();
         }
-        let contexts = Judge::contexts(question);
+        let contexts = self.contexts(question);
         let may_tear = self.refiner.tearing && question.width == Width::Word;
         let mut search = ContextSearch::default();
         let mut row = JudgedRow { judge: self, question, torn: false };
@@ -122,12 +122,13 @@ impl<'a> Judge<'a> {
     }
 
     /// The contexts in which a question is judged.
-    fn contexts(question: &Question) -> Vec<Context> {
+    fn contexts(&self, question: &Question) -> Vec<Context> {
         let cas =
             |step: &Step| matches!(step, Step::Access { act: AccessKind::CompareExchange(_), .. });
         let family = ContextFamily::of(&question.source, &question.target);
         let cxx = question.language.has_seq_cst();
-        contexts(family, question.reach, question.source.iter().any(cas), cxx)
+        let more = self.refiner.contexts;
+        contexts(family, more, question.reach, question.source.iter().any(cas), cxx)
     }
 
     /// In words, the first context with `unordered` accesses in which an outcome is added if another table lowers
@@ -138,8 +139,8 @@ impl<'a> Judge<'a> {
         table: &'a lowering::LoweringTable,
     ) -> Option<String> {
         let usual = self.partners.replace(table);
+        let contexts = self.contexts(question);
         let mut row = JudgedRow { judge: self, question, torn: false };
-        let contexts = Judge::contexts(question);
         let unordered = contexts.iter().filter(|context| context.has_unordered());
         let adds = |context: &&Context| {
             let Ok(result) = row.ask(context);
@@ -159,9 +160,10 @@ impl<'a> Judge<'a> {
         table: &'a lowering::LoweringTable,
     ) -> bool {
         let usual = self.partners.replace(table);
+        let contexts = self.contexts(question);
         let mut row = JudgedRow { judge: self, question, torn: false };
         let mut search = ContextSearch::default();
-        let Ok(found) = search.judge(&mut row, &Judge::contexts(question), false);
+        let Ok(found) = search.judge(&mut row, &contexts, false);
         self.partners = usual;
         found.is_none() && matches!(search.answer(), Answer::Included(_))
     }

@@ -53,9 +53,10 @@ pub struct PlacedContext {
 }
 
 fn shapes(family: ContextFamily) -> &'static [ContextShape] {
-    static ALL: LazyLock<[Vec<ContextShape>; 4]> = LazyLock::new(|| {
-        [&[ACCESS][..], &[FENCE], &[ACCESS, FENCE], &[BARRIER]]
-            .map(|lists| lists.concat().into_iter().map(shape).collect())
+    static ALL: LazyLock<[Vec<ContextShape>; 5]> = LazyLock::new(|| {
+        let lists: [&[&[&str]]; 5] =
+            [&[ACCESS], &[FENCE], &[ACCESS, FENCE], &[BARRIER], &[BARRIER, ACCESS, FENCE]];
+        lists.map(|lists| lists.concat().into_iter().map(shape).collect())
     });
     &ALL[family as usize]
 }
@@ -88,15 +89,20 @@ fn homes(placements: &[Placement]) -> Vec<[Option<Home>; 3]> {
     vec![[None; 3], of(far, None), of(far, far), of(None, far), [host; 3]]
 }
 
-/// Every context of a family, in the order in which they are tried. `far` is the widest scope from which `y`
+/// Every context of a family, and those of more shapes, in the order in which they are tried. `far` is the widest scope from which `y`
 /// can be accessed. Contexts with partners outside the row's scope come last, because such partners matter
 /// only through a thread in between.
-pub fn contexts(family: ContextFamily, reach: PartnerScope, far: Scope) -> Vec<PlacedContext> {
+pub fn contexts(
+    family: ContextFamily,
+    more: &[ContextShape],
+    reach: PartnerScope,
+    far: Scope,
+) -> Vec<PlacedContext> {
     let (mut all, mut last) = (Vec::new(), Vec::new());
-    for shape in shapes(family) {
+    for shape in shapes(family).iter().chain(more.iter().filter(|shape| shape.is_ptx())) {
         for (distance, placements) in placements(shape.threads.len()) {
             let within = placements.iter().all(|&p| Scope::Cluster.includes(placements[0], p));
-            let barrier = family == ContextFamily::Barrier;
+            let barrier = shape.has_barriers();
             if barrier && !within && !distance.ends_with("SM") {
                 continue;
             }

@@ -11,6 +11,7 @@ use model::program::Program;
 use model::rel::{Axiom, Model};
 use model::value::Value;
 
+use super::context::ContextShape;
 use super::language::SourceId;
 
 /// The models of both sides.
@@ -67,6 +68,8 @@ pub struct Refiner<'a> {
     pub patience: Patience,
     /// The time at which the run is given up, or the question that the program belongs to.
     pub deadline: Option<Instant>,
+    /// Contexts besides those of the lists.
+    pub contexts: &'a [ContextShape],
 }
 
 pub(crate) type Outcome = Box<[Value]>;
@@ -137,7 +140,15 @@ impl<'a> Refiner<'a> {
     /// The enumerating engine, with the limits of [`Patience::default`].
     pub fn new(models: &'a Models) -> Refiner<'a> {
         let patience = Patience::default();
-        Refiner { engine: ENGINES[0], models, tearing: true, bound: 2, patience, deadline: None }
+        Refiner {
+            engine: ENGINES[0],
+            models,
+            tearing: true,
+            bound: 2,
+            patience,
+            deadline: None,
+            contexts: &[],
+        }
     }
 
     /// The same for one question, which is given up when its time or that of the run is over.

@@ -90,7 +90,8 @@ impl Judge<'_> {
         }
         let family = ContextFamily::of(&question.source, &question.target);
         let Some(machine) = question.machine else { return MachineAnswer::Undecided(NONE) };
-        let contexts = placed::contexts(family, question.reach, machine.far());
+        let contexts =
+            placed::contexts(family, self.refiner.contexts, question.reach, machine.far());
         let answer = self.run_each(question, code, &contexts);
         self.runs.answers.insert(key, answer.clone());
         answer

@@ -183,7 +183,14 @@ pub(super) fn cases<'a>(
     let mut cases = Vec::new();
     for (setup, scans) in setups {
         let case = case(setup, &scans, sides, refiner);
-        let all = contexts(&scans[0], &case.locations, !source.kernel, seq_cst, &scopes);
+        let all = contexts(
+            &scans[0],
+            &case.locations,
+            !source.kernel,
+            seq_cst,
+            &scopes,
+            refiner.contexts,
+        );
         if all.len() > MOST {
             return Err(found(Verdict::Undecided, "it accesses too many places"));
         }

@@ -111,6 +111,7 @@ pub fn contexts(
     framed: bool,
     cxx: bool,
     scopes: &BTreeSet<Scope>,
+    more: &[ContextShape],
 ) -> Vec<Context> {
     let [frame, other, link] = [3, 2, 1].map(|behind| locations.len() - behind);
     let mut maker = ContextBuilder { locations, link, scopes, all: Vec::new() };
@@ -119,6 +120,11 @@ pub fn contexts(
     let ordered = |pair: &(usize, usize)| places.contains(&pair.0) && places.contains(&pair.1);
     let ordered: Vec<(usize, usize)> = scan.ordered.iter().copied().filter(ordered).collect();
     let mut shapes: Vec<ContextShape> = PAIRS.iter().map(|text| shape(text)).collect();
+    let (own, framing): (Vec<&ContextShape>, Vec<&ContextShape>) = more
+        .iter()
+        .filter(|shape| cxx || shape.is_ptx())
+        .partition(|shape| shape.threads[0].len() == 1);
+    shapes.extend(own.into_iter().cloned());
     if scan.fences {
         shapes.push(shape(FENCED));
     }
@@ -152,6 +158,11 @@ pub fn contexts(
             for behind in ops(other).into_iter().filter(|_| scan.fences) {
                 maker.pair(shape, [frame, other], [&[op], &[behind]]);
             }
+        }
+    }
+    for shape in framing.into_iter().filter(|_| framed) {
+        for &place in &places {
+            maker.framed(shape, [frame, place]);
         }
     }
     let others = maker.all.len();
@@ -301,6 +312,21 @@ impl ContextBuilder<'_> {
             let Some(ContextOp::Access { value, .. }) = signal else { return };
             *value = wanted;
             self.place(&varied, frame);
+        }
+    }
+
+    /// A shape with operations before or after the function: `x` is the frame's place, and `y` one of the function.
+    fn framed(&mut self, shape: &ContextShape, [x, y]: [usize; 2]) {
+        let mut first = shape.threads[0].split(|op| *op == ContextOp::Judged).map(|ops| {
+            let of = |op: &ContextOp| self.op(*op, [x, y, self.link], &|_| true);
+            ops.iter().map(of).collect::<Option<Vec<_>>>()
+        });
+        let parts = [first.next().flatten(), first.next().flatten()];
+        let more = first.next().is_some();
+        drop(first);
+        // A function is executed once.
+        if let ([Some(before), Some(after)], false) = (parts, more) {
+            self.pair(shape, [x, y], [&before, &after]);
         }
     }
 
