@@ -7,6 +7,7 @@ use std::path::Path;
 use engine::Limits;
 use engine::enumerate::Enumerate;
 use engine::judge::{Verdict, judge};
+use generate::access::AccessForm;
 use generate::cycle::Cycle;
 use generate::difference::DifferenceSearch;
 use generate::question::ask;
@@ -223,6 +224,7 @@ fn cycles_on_which_a_peers_model_differs_rest_on_readings() {
         for (vias, threads, place, word) in &spaces {
             let ranges = Ranges {
                 annotations: annotations.to_vec(),
+                forms: vec![AccessForm::Word],
                 vias: [&[Via::Plain], *vias].concat(),
                 distances: vec![*place],
             };

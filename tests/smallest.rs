@@ -11,6 +11,7 @@ use std::fs;
 use engine::enumerate::Enumerate;
 use engine::judge::{NO_EXECUTION, Verdict};
 use engine::{Limits, MEMORY};
+use generate::access::{AccessForm, CycleAccess};
 use generate::cycle::Cycle;
 use generate::difference::{CycleSide, Difference, DifferenceSearch};
 use generate::notation;
@@ -82,6 +83,7 @@ fn page() -> BTreeMap<String, Vec<(String, String)>> {
 fn cycle(words: &str) -> Cycle {
     let ranges = Ranges {
         annotations: vec![CycleAnnotation::Weak],
+        forms: vec![AccessForm::Word],
         vias: vec![Via::Plain],
         distances: vec![],
     };
@@ -93,17 +95,13 @@ fn cycle(words: &str) -> Cycle {
 fn weaker(cycle: &Cycle) -> Vec<Cycle> {
     let mut all = Vec::new();
     for at in 0..cycle.shape.len() {
-        let fits = |one: &CycleAnnotation| {
-            if cycle.shape.is_atomic(at) {
-                one.fits_atomic()
-            } else {
-                !cycle.shape.is_write_of_atomic(at) && one.fits(cycle.shape.directions[at])
+        for annotation in CycleAnnotation::all() {
+            let access = CycleAccess { annotation, ..cycle.accesses[at] };
+            if cycle.shape.fits(at, access) {
+                let mut other = cycle.clone();
+                other.accesses[at] = access;
+                all.push(other);
             }
-        };
-        for one in CycleAnnotation::all().filter(fits) {
-            let mut other = cycle.clone();
-            other.annotations[at] = one;
-            all.push(other);
         }
         let to = cycle.shape.directions[(at + 1) % cycle.shape.len()];
         for one in Via::all().filter(|via| via.fits(cycle.shape.directions[at], to)) {
@@ -168,6 +166,7 @@ fn ranges(scope: Scope, more: &[Via]) -> Ranges {
             CycleAnnotation::Acquire(scope),
             CycleAnnotation::Release(scope),
         ],
+        forms: vec![AccessForm::Word],
         vias: [&[Via::Plain], more].concat(),
         distances: vec![scope],
     }

@@ -8,6 +8,7 @@
 use std::time::Instant;
 
 use engine::{ENGINES, Limits};
+use generate::access::AccessForm;
 use generate::frontier::{Frontier, Lattice};
 use generate::question::{AnswerTally, ask};
 use generate::space::{CycleSpace, Ranges};
@@ -27,6 +28,7 @@ fn space(threads: usize) -> CycleSpace {
             CycleAnnotation::Acquire(Scope::Sys),
             CycleAnnotation::Release(Scope::Sys),
         ],
+        forms: vec![AccessForm::Word],
         vias: vec![
             Via::Plain,
             Via::Fence(FenceOrder::AcqRel, Scope::Sys),

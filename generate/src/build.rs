@@ -1,6 +1,10 @@
 //! Makes the program and the litmus test of a cycle.
 //!
 //! Programs are built in memory, without text. [`test()`] adds the text of each instruction, and parses back as it is.
+//!
+//! A location has eight bytes where some access goes beyond the first four. Where its accesses have different bytes, each
+//! byte of a write has the number of the write, so a read of several sizes shows which writes it reads; the outcome has
+//! what the writes leave in the order of the cycle.
 
 use litmus::{
     Comparand, Declarations, DeclaredRegister, DeclaredVariable, Dialect, Prop, Quantifier, Test,
@@ -14,19 +18,29 @@ use model::isa::fence::{Fence, ProxyFence};
 use model::isa::ld::{Load, LoadOrder};
 use model::isa::st::{Store, StoreOrder};
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
-use model::memory::{Proxy, Space, Variable, VariableId};
+use model::memory::{Alias, Proxy, Space, Variable, VariableId};
 use model::program::{InitialValue, Observed, Program, Register, Thread, ThreadId};
 use model::scope::{Placement, Scope};
-use model::strength::AccessOrder;
 use model::value::Value;
 
+use crate::access::{AccessForm, CycleAccess};
+use crate::cell;
+use crate::contents::{CycleContents, PlannedWrite};
 use crate::cycle::Cycle;
 use crate::word::{CycleAnnotation, Direction, Link, Via};
 
 /// A bit that no value of a test has: `and` with it makes 0, in a way that depends on the value.
 const UNSET: u64 = 128;
 
-const B32: Type = Type { kind: TypeKind::Bits, bits: 32 };
+const B32: Type = bits(32);
+
+const fn bits(bits: u16) -> Type {
+    Type { kind: TypeKind::Bits, bits }
+}
+
+const fn unsigned(bits: u16) -> Type {
+    Type { kind: TypeKind::Unsigned, bits }
+}
 
 /// The name of a location.
 pub fn location(index: usize) -> String {
@@ -46,65 +60,83 @@ pub struct CycleProgram {
 
 /// The program of a cycle. Its instructions have no text.
 pub fn program(cycle: &Cycle) -> CycleProgram {
-    let (locations, values) = (cycle.shape.locations(), cycle.shape.values());
+    let shape = &cycle.shape;
+    let (locations, forms) = (shape.locations(), cycle.forms_of_accesses());
+    let contents = CycleContents::of(cycle);
     let mut built =
         CycleProgram { program: Program::default(), outcome: Vec::new(), addresses: Vec::new() };
-    for index in 0..cycle.shape.location_count() {
-        built.program.variables.push(Variable {
-            name: location(index),
-            space: Space::Global,
-            initial: vec![0; 4],
-            declared: false,
-            alias: None,
-            home: None,
-            absolute: None,
-        });
+    let plain = |name: String, bytes: usize| Variable {
+        name,
+        space: Space::Global,
+        initial: vec![0; bytes],
+        declared: false,
+        alias: None,
+        home: None,
+        absolute: None,
+    };
+    for (index, of) in contents.locations.iter().enumerate() {
+        let declared = of.is_declared;
+        built.program.variables.push(Variable { declared, ..plain(location(index), of.bytes) });
     }
-    let threads = cycle.shape.threads().into_iter().zip(cycle.arrangement.placements());
+    // The second addresses.
+    let mut aliases: Vec<Option<VariableId>> = vec![None; contents.locations.len()];
+    for (index, second) in aliases.iter_mut().enumerate() {
+        let has_alias = |at: usize| forms[at] == AccessForm::Alias && locations[at] == index;
+        if (0..shape.len()).any(has_alias) {
+            *second = Some(variable(built.program.variables.len()));
+            let alias = Some(Alias { of: variable(index), proxy: Proxy::Generic });
+            let name = format!("{}_alias", location(index));
+            built.program.variables.push(Variable { alias, ..plain(name, 0) });
+        }
+    }
+    let address = |at: usize| {
+        let alias = aliases[locations[at]].filter(|_| forms[at] == AccessForm::Alias);
+        alias.unwrap_or(variable(locations[at]))
+    };
+    let threads = shape.threads().into_iter().zip(cycle.arrangement.placements());
     for (index, (accesses, placement)) in threads.enumerate() {
         let id = ThreadId(u8::try_from(index).expect("a cycle has few threads"));
         let first = accesses.start;
-        let mut thread = ThreadBuilder::new(index, placement);
-        let depends =
-            |at: usize| matches!(cycle.shape.links[at - 1], Link::Order { via: Via::Addr, .. });
+        let mut thread = ThreadBuilder::new(index, placement, cycle.dialect());
+        let depends = |at: usize| matches!(shape.links[at - 1], Link::Order { via: Via::Addr, .. });
         for at in accesses.clone().skip(1).filter(|&at| depends(at)) {
-            thread.address_of(at - first, variable(locations[at]));
+            thread.address_of(at - first, address(at));
         }
         built.addresses.push(thread.registers.len());
         for at in accesses {
-            let via = match at.checked_sub(1).filter(|_| at > first).map(|at| cycle.shape.links[at])
-            {
+            let via = match at.checked_sub(1).filter(|_| at > first).map(|at| shape.links[at]) {
                 Some(Link::Order { via, .. }) => via,
                 // The atomic was made with its read.
                 Some(Link::Rmw) => continue,
                 Some(Link::Communicates { .. }) | None => Via::Plain,
             };
-            let writes = cycle.shape.is_atomic(at).then(|| values[(at + 1) % values.len()]);
-            let register = thread.access(&PlannedAccess {
+            let write = if shape.is_atomic(at) { (at + 1) % shape.len() } else { at };
+            let registers = thread.access(&PlannedAccess {
                 number: at - first,
-                direction: cycle.shape.directions[at],
-                annotation: cycle.annotations[at],
+                direction: shape.directions[at],
+                access: cycle.accesses[at],
                 via,
-                location: variable(locations[at]),
-                value: values[at],
-                writes,
+                location: address(at),
+                read: &contents.reads[at],
+                write: contents.writes[write].as_ref(),
             });
-            if let Some(register) = register {
+            for (register, &value) in registers.into_iter().zip(&contents.reads[at]) {
                 built.program.observed.push(Observed::Register { thread: id, register });
-                built.outcome.push(values[at].into());
+                built.outcome.push(value.into());
             }
         }
         built.program.threads.push(thread.finished());
     }
-    for (index, &writes) in cycle.shape.writes().iter().enumerate() {
+    for (index, writes) in shape.writes().into_iter().enumerate() {
         if writes >= 2 {
+            let of = &contents.locations[index];
             built.program.observed.push(Observed::Memory {
                 variable: variable(index),
                 thread: ThreadId(0),
                 offset: 0,
-                length: 4,
+                length: u32::try_from(of.bytes).expect("a location has few bytes"),
             });
-            built.outcome.push(writes.into());
+            built.outcome.push(of.last.into());
         }
     }
     built.program.constants.clone_from(&built.outcome);
@@ -117,41 +149,57 @@ fn variable(index: usize) -> VariableId {
     VariableId(u16::try_from(index).expect("a cycle has few locations"))
 }
 
+impl Cycle {
+    /// Texture, surface and constant accesses are not in PTX itself.
+    fn dialect(&self) -> Dialect {
+        let through = |access: &CycleAccess| matches!(access.form, AccessForm::Through(_));
+        let fenced = |link: &Link| matches!(link, Link::Order { via: Via::ProxyFence(_), .. });
+        let is_peer = self.accesses.iter().any(through) || self.shape.links.iter().any(fenced);
+        if is_peer { Dialect::Peer } else { Dialect::Ptx }
+    }
+}
+
 /// One access of a cycle, with what is before it.
-struct PlannedAccess {
+struct PlannedAccess<'c> {
     /// In its thread.
     number: usize,
     direction: Direction,
-    annotation: CycleAnnotation,
+    access: CycleAccess,
     via: Via,
     location: VariableId,
-    value: u64,
-    /// What an atomic writes, of which this is the read.
-    writes: Option<u64>,
+    /// What each element reads.
+    read: &'c [u64],
+    /// What it writes: of an atomic, whose read this is, its write.
+    write: Option<&'c PlannedWrite>,
 }
 
 struct ThreadBuilder {
     thread: Thread,
+    dialect: Dialect,
     registers: Vec<Register>,
-    /// The register and the value of the latest read.
-    latest: Option<(Reg, u64)>,
+    /// The register of the latest read, its bits, and what it reads.
+    latest: Option<(Reg, u16, u64)>,
     /// The registers with addresses, by the access.
     bases: Vec<(usize, Reg)>,
 }
 
 impl ThreadBuilder {
-    fn new(index: usize, placement: Placement) -> ThreadBuilder {
+    fn new(index: usize, placement: Placement, dialect: Dialect) -> ThreadBuilder {
         let thread = Thread {
             name: format!("P{index}"),
             placement,
             registers: Vec::new(),
             lines: Vec::new(),
         };
-        ThreadBuilder { thread, registers: Vec::new(), latest: None, bases: Vec::new() }
+        let (registers, bases) = (Vec::new(), Vec::new());
+        ThreadBuilder { thread, dialect, registers, latest: None, bases }
     }
 
     fn register(&mut self, name: char, number: usize, bits: u16) -> Reg {
-        let name = format!("{name}{number}");
+        self.named(format!("{name}{number}"), bits)
+    }
+
+    fn named(&mut self, name: String, bits: u16) -> Reg {
         self.registers.push(Register { name, initial: InitialValue::Value(0), bits });
         Reg(u16::try_from(self.registers.len() - 1).expect("a thread of a cycle is short"))
     }
@@ -173,84 +221,148 @@ impl ThreadBuilder {
         self.push(None, Instruction::Alu(Alu { op, ty, destination, sources }));
     }
 
-    /// Adds what is before the access, and the access; the register of a read.
-    fn access(&mut self, access: &PlannedAccess) -> Option<Reg> {
-        let mut address = Address { base: Operand::Address(access.location), offset: 0 };
-        let mut source = Operand::Imm(access.value);
-        let mut guard = None;
+    /// A register of 32 bits with the low ones of the latest read, and what they are.
+    fn latest_word(&mut self, number: usize) -> Option<(Reg, u64)> {
+        let (register, bits, value) = self.latest?;
+        let low = value & u64::from(u32::MAX);
+        if bits == 32 {
+            return Some((register, low));
+        }
+        let word = self.register('c', number, 32);
+        self.alu(AluOp::Mov, unsigned(bits.min(32)), word, vec![Operand::Reg(register)]);
+        Some((word, low))
+    }
+
+    /// Adds what is before the access, and the access; the registers of a read.
+    fn access(&mut self, access: &PlannedAccess<'_>) -> Vec<Reg> {
         let number = access.number;
-        match (access.via, self.latest) {
-            (Via::Fence(order, scope), _) => {
+        let offset = i64::from(access.access.form.offset());
+        let mut address = Address { base: Operand::Address(access.location), offset };
+        let mut source = access.write.map(|write| Operand::Imm(write.operand));
+        let mut guard = None;
+        match access.via {
+            Via::Fence(order, scope) => {
                 self.push(None, Instruction::Fence(Fence { order, scope }));
             }
-            (Via::AliasFence, _) => self.push(None, Instruction::ProxyFence(ProxyFence::Alias)),
-            (Via::Barrier, _) => self.push(None, barrier()),
-            (Via::ClusterBarrier, _) => {
+            Via::AliasFence => self.push(None, Instruction::ProxyFence(ProxyFence::Alias)),
+            Via::ProxyFence(proxy) => {
+                self.push(None, Instruction::ProxyFence(ProxyFence::Proxy(proxy)));
+            }
+            Via::Barrier => self.push(None, barrier(self.dialect)),
+            Via::ClusterBarrier => {
                 for kind in [ClusterBarrierKind::ArriveRelease, ClusterBarrierKind::Wait] {
                     self.push(None, Instruction::ClusterBarrier(kind.unaligned()));
                 }
             }
-            (Via::Addr, Some((read, _))) => {
-                let zero = self.register('t', number, 32);
-                let masked = vec![Operand::Reg(read), Operand::Imm(UNSET)];
-                self.alu(AluOp::And, B32, zero, masked);
-                let wide = self.register('u', number, 64);
-                self.alu(AluOp::Mov, Type::U32, wide, vec![Operand::Reg(zero)]);
-                let whole = self.register('a', number, 64);
-                let base = self.bases.iter().find(|(of, _)| *of == number);
-                let base = base.map_or(wide, |&(_, base)| base);
-                let sum = vec![Operand::Reg(base), Operand::Reg(wide)];
-                self.alu(AluOp::Add, Type::U64, whole, sum);
-                address.base = Operand::Reg(whole);
+            Via::Addr => address.base = self.dependent_address(number, address.base),
+            Via::Data | Via::Fake => {
+                if let Some(write) = access.write {
+                    source = Some(self.dependent_value(number, write, access.via == Via::Fake));
+                }
             }
-            (Via::Data, Some((read, value))) => {
-                let sum = self.register('d', number, 32);
-                let (op, rest) = match access.value.checked_sub(value) {
-                    Some(more) => (AluOp::Add, more),
-                    None => (AluOp::Sub, value - access.value),
-                };
-                self.alu(op, Type::U32, sum, vec![Operand::Reg(read), Operand::Imm(rest)]);
-                source = Operand::Reg(sum);
+            Via::Ctrl => {
+                if let Some((read, value)) = self.latest_word(number) {
+                    let predicate = self.register('p', number, 1);
+                    let compared = vec![Operand::Reg(read), Operand::Imm(value)];
+                    self.alu(AluOp::Setp(Comparison::Eq), Type::U32, predicate, compared);
+                    guard = Some(Guard { predicate, negated: false });
+                }
             }
-            (Via::Ctrl, Some((read, value))) => {
-                let predicate = self.register('p', number, 1);
-                let compared = vec![Operand::Reg(read), Operand::Imm(value)];
-                self.alu(AluOp::Setp(Comparison::Eq), Type::U32, predicate, compared);
-                guard = Some(Guard { predicate, negated: false });
+            Via::FailedCas(order, scope) => {
+                let value = access.write.map_or_else(|| access.read[0], |write| write.operand);
+                let operands = vec![Operand::Imm(UNSET), Operand::Imm(value & u64::from(u32::MAX))];
+                let base = Address { offset: 0, ..address };
+                let op = (AtomicOp::Cas, B32);
+                self.push(None, atomic(op, (order, scope), None, base, operands));
             }
-            (Via::Fake, Some((read, _))) => {
-                let zero = self.register('t', number, 32);
-                let itself = vec![Operand::Reg(read), Operand::Reg(read)];
-                self.alu(AluOp::Xor, B32, zero, itself);
-                let sum = self.register('d', number, 32);
-                let whole = vec![Operand::Reg(zero), Operand::Imm(access.value)];
-                self.alu(AluOp::Add, Type::U32, sum, whole);
-                source = Operand::Reg(sum);
-            }
-            (Via::FailedCas(order, scope), _) => {
-                let operands = vec![Operand::Imm(UNSET), Operand::Imm(access.value)];
-                self.push(None, atomic(AtomicOp::Cas, (order, scope), None, address, operands));
-            }
-            (Via::Plain | Via::Addr | Via::Data | Via::Ctrl | Via::Fake, _) => {}
+            Via::Plain => {}
         }
+        let (elements, bytes) = access.access.form.elements();
+        let bits = 8 * u16::from(bytes);
         match access.direction {
             Direction::Read => {
-                let register = self.register('r', number, 32);
-                self.latest = Some((register, access.value));
+                let mut registers = vec![self.register('r', number, bits)];
+                for element in 1..elements {
+                    registers.push(self.named(format!("r{number}_{element}"), bits));
+                }
+                self.latest = Some((registers[0], bits, access.read[0]));
                 self.push(
                     guard,
-                    match access.writes {
-                        Some(value) => exchange(access.annotation, register, address, value),
-                        None => load(access.annotation, register, address),
+                    match access.write {
+                        Some(write) => {
+                            let op = (AtomicOp::Exch, self::bits(bits));
+                            let order = atomic_order(access.access.annotation);
+                            let operands = vec![Operand::Imm(write.operand)];
+                            atomic(op, order, Some(registers[0]), address, operands)
+                        }
+                        None => load(access.access, &registers, address),
                     },
                 );
-                Some(register)
+                registers
             }
             Direction::Write => {
-                self.push(guard, store(access.annotation, source, address));
-                None
+                let source = source.unwrap_or(Operand::Imm(0));
+                let reduces = access.write.and_then(|write| write.reduces);
+                self.push(
+                    guard,
+                    match reduces {
+                        Some(op) => {
+                            let order = atomic_order(access.access.annotation);
+                            let Instruction::Atomic(made) =
+                                atomic((op, Type::U32), order, None, address, vec![source])
+                            else {
+                                unreachable!("an atomic was made");
+                            };
+                            Instruction::Atomic(Atomic { reduction: true, ..made })
+                        }
+                        None => store(access.access, source, address),
+                    },
+                );
+                Vec::new()
             }
         }
+    }
+
+    /// The address of a variable, which depends on the latest read.
+    fn dependent_address(&mut self, number: usize, address: Operand) -> Operand {
+        let Some((read, _)) = self.latest_word(number) else { return address };
+        let zero = self.register('t', number, 32);
+        self.alu(AluOp::And, B32, zero, vec![Operand::Reg(read), Operand::Imm(UNSET)]);
+        let wide = self.register('u', number, 64);
+        self.alu(AluOp::Mov, Type::U32, wide, vec![Operand::Reg(zero)]);
+        let whole = self.register('a', number, 64);
+        let base = self.bases.iter().find(|(of, _)| *of == number);
+        let base = base.map_or(wide, |&(_, base)| base);
+        self.alu(AluOp::Add, Type::U64, whole, vec![Operand::Reg(base), Operand::Reg(wide)]);
+        Operand::Reg(whole)
+    }
+
+    /// What is written, computed from the latest read; `cancels` if the read cancels out.
+    fn dependent_value(&mut self, number: usize, write: &PlannedWrite, cancels: bool) -> Operand {
+        let wanted = write.operand & u64::from(u32::MAX);
+        let Some((mut read, mut value)) = self.latest_word(number) else {
+            return Operand::Imm(write.operand);
+        };
+        if cancels {
+            let zero = self.register('t', number, 32);
+            self.alu(AluOp::Xor, B32, zero, vec![Operand::Reg(read), Operand::Reg(read)]);
+            (read, value) = (zero, 0);
+        }
+        let sum = self.register('d', number, 32);
+        let (op, rest) = match wanted.checked_sub(value) {
+            Some(more) => (AluOp::Add, more),
+            None => (AluOp::Sub, value - wanted),
+        };
+        self.alu(op, Type::U32, sum, vec![Operand::Reg(read), Operand::Imm(rest)]);
+        if write.bits <= 32 {
+            return Operand::Reg(sum);
+        }
+        let wide = self.register('e', number, 64);
+        self.alu(AluOp::Mov, Type::U32, wide, vec![Operand::Reg(sum)]);
+        let whole = self.register('f', number, 64);
+        let high = Operand::Imm(write.operand - wanted);
+        self.alu(AluOp::Add, Type::U64, whole, vec![Operand::Reg(wide), high]);
+        Operand::Reg(whole)
     }
 
     fn finished(self) -> Thread {
@@ -258,24 +370,20 @@ impl ThreadBuilder {
     }
 }
 
-fn barrier() -> Instruction {
+/// In the peer dialect the first number is that of the instruction.
+fn barrier(dialect: Dialect) -> Instruction {
+    let is_ptx = dialect == Dialect::Ptx;
     Instruction::Barrier(Barrier {
         kind: BarrierKind::Sync,
         id: Operand::Imm(0),
         count: None,
-        instance: None,
-        aligned: true,
+        instance: (!is_ptx).then_some(0),
+        aligned: is_ptx,
     })
 }
 
-/// An atomic exchange.
-fn exchange(
-    annotation: CycleAnnotation,
-    register: Reg,
-    address: Address,
-    value: u64,
-) -> Instruction {
-    let (order, scope) = match annotation {
+fn atomic_order(annotation: CycleAnnotation) -> (AtomicOrder, Scope) {
+    match annotation {
         CycleAnnotation::Relaxed(scope) => (AtomicOrder::Relaxed, scope),
         CycleAnnotation::Acquire(scope) => (AtomicOrder::Acquire, scope),
         CycleAnnotation::Release(scope) => (AtomicOrder::Release, scope),
@@ -285,13 +393,11 @@ fn exchange(
         | CycleAnnotation::Mmio
         | CycleAnnotation::MmioAcquire
         | CycleAnnotation::MmioRelease => (AtomicOrder::Relaxed, Scope::Gpu),
-    };
-    let operands = vec![Operand::Imm(value)];
-    atomic(AtomicOp::Exch, (order, scope), Some(register), address, operands)
+    }
 }
 
 fn atomic(
-    op: AtomicOp,
+    (op, ty): (AtomicOp, Type),
     (order, scope): (AtomicOrder, Scope),
     destination: Option<Reg>,
     address: Address,
@@ -303,7 +409,7 @@ fn atomic(
         scope,
         space: SpaceQualifier::Generic,
         op,
-        ty: B32,
+        ty,
         reduction: false,
         destination,
         address,
@@ -311,33 +417,45 @@ fn atomic(
     })
 }
 
-fn load(annotation: CycleAnnotation, register: Reg, address: Address) -> Instruction {
-    let order = match annotation {
-        CycleAnnotation::Weak
-        | CycleAnnotation::Release(_)
-        | CycleAnnotation::AcqRel(_)
-        | CycleAnnotation::MmioRelease => LoadOrder::Weak,
-        CycleAnnotation::Volatile => LoadOrder::Volatile,
-        CycleAnnotation::Relaxed(scope) => LoadOrder::Relaxed(scope),
-        CycleAnnotation::Acquire(scope) => LoadOrder::Acquire(scope),
-        CycleAnnotation::Mmio => LoadOrder::MmioRelaxed,
-        CycleAnnotation::MmioAcquire => LoadOrder::MmioAcquire,
+/// The type of each element.
+fn element(form: AccessForm) -> Type {
+    unsigned(8 * u16::from(form.elements().1))
+}
+
+fn load(access: CycleAccess, registers: &[Reg], address: Address) -> Instruction {
+    let order = match (access.form, access.annotation) {
+        (AccessForm::NonCoherent, _) => LoadOrder::NonCoherent,
+        (AccessForm::Uniform, _) => LoadOrder::Uniform,
+        (AccessForm::Readonly, _) => LoadOrder::Readonly,
+        (
+            _,
+            CycleAnnotation::Weak
+            | CycleAnnotation::Release(_)
+            | CycleAnnotation::AcqRel(_)
+            | CycleAnnotation::MmioRelease,
+        ) => LoadOrder::Weak,
+        (_, CycleAnnotation::Volatile) => LoadOrder::Volatile,
+        (_, CycleAnnotation::Relaxed(scope)) => LoadOrder::Relaxed(scope),
+        (_, CycleAnnotation::Acquire(scope)) => LoadOrder::Acquire(scope),
+        (_, CycleAnnotation::Mmio) => LoadOrder::MmioRelaxed,
+        (_, CycleAnnotation::MmioAcquire) => LoadOrder::MmioAcquire,
     };
+    let is_global = matches!(access.form, AccessForm::NonCoherent | AccessForm::Uniform);
     Instruction::Load(Load {
         order,
         cxx: Cxx::default(),
-        space: SpaceQualifier::Generic,
-        proxy: Proxy::Generic,
-        ty: Type::U32,
+        space: if is_global { SpaceQualifier::Global } else { SpaceQualifier::Generic },
+        proxy: proxy(access.form),
+        ty: element(access.form),
         prefetches: false,
         global_only: false,
-        destinations: vec![Some(register)],
+        destinations: registers.iter().copied().map(Some).collect(),
         address,
     })
 }
 
-fn store(annotation: CycleAnnotation, source: Operand, address: Address) -> Instruction {
-    let order = match annotation {
+fn store(access: CycleAccess, source: Operand, address: Address) -> Instruction {
+    let order = match access.annotation {
         CycleAnnotation::Weak
         | CycleAnnotation::Acquire(_)
         | CycleAnnotation::AcqRel(_)
@@ -352,12 +470,16 @@ fn store(annotation: CycleAnnotation, source: Operand, address: Address) -> Inst
         order,
         cxx: Cxx::default(),
         space: SpaceQualifier::Generic,
-        proxy: Proxy::Generic,
-        ty: Type::U32,
+        proxy: proxy(access.form),
+        ty: element(access.form),
         global_only: false,
-        sources: vec![source],
+        sources: vec![source; usize::from(access.form.elements().0)],
         address,
     })
+}
+
+fn proxy(form: AccessForm) -> Proxy {
+    if let AccessForm::Through(proxy) = form { proxy } else { Proxy::Generic }
 }
 
 /// The litmus test of a cycle: its program with text, and the outcome of the cycle as its condition.
@@ -367,7 +489,7 @@ pub fn test(cycle: &Cycle, quantifier: Quantifier) -> Test {
     for index in 0..program.threads.len() {
         let thread = &program.threads[index];
         let texts: Vec<String> =
-            thread.lines.iter().map(|line| text(&program, thread, line)).collect();
+            thread.lines.iter().map(|line| cell::text(&program, thread, line)).collect();
         for (line, text) in program.threads[index].lines.iter_mut().zip(&texts) {
             line.text.clone_from(text);
         }
@@ -382,18 +504,28 @@ pub fn test(cycle: &Cycle, quantifier: Quantifier) -> Test {
         1 => atoms.remove(0),
         _ => Prop::And(atoms),
     };
-    let declared = DeclaredVariable { element: 4, count: None, space: None, sparse: false };
+    let declared = |variable: &Variable| {
+        let root =
+            variable.alias.map_or(variable, |alias| &program.variables[usize::from(alias.of.0)]);
+        let element = u32::try_from(root.initial.len()).expect("a location has few bytes");
+        DeclaredVariable { element, count: None, space: None, sparse: false }
+    };
     let given = DeclaredRegister { bytes: None, given: true, line: 1 };
     let declarations = Declarations {
-        variables: vec![declared; program.variables.len()],
+        variables: program.variables.iter().map(declared).collect(),
         registers: addresses.iter().map(|&count| vec![given; count]).collect(),
     };
     let condition_text = format!("{} ({})", quantifier.name(), proposition.text(&program));
+    let dialect = cycle.dialect();
+    let mut metadata = vec![("Orig".to_owned(), cycle.words())];
+    if dialect == Dialect::Peer {
+        metadata.push(("Dialect".to_owned(), "peer".to_owned()));
+    }
     let mut test = Test {
         name: cycle.name(),
         doc: Vec::new(),
-        metadata: vec![("Orig".to_owned(), cycle.words())],
-        dialect: Dialect::Ptx,
+        metadata,
+        dialect,
         sass: None,
         program,
         declarations,
@@ -419,98 +551,4 @@ pub fn test(cycle: &Cycle, quantifier: Quantifier) -> Test {
     }
     test.condition_line = printed.line_of_row(longest + 1);
     test
-}
-
-/// An instruction of a cycle, as a cell of a test has it.
-fn text(program: &Program, thread: &Thread, line: &Line) -> String {
-    let name = |register: Reg| thread.registers[usize::from(register.0)].name.clone();
-    let operand = |operand: Operand| match operand {
-        Operand::Reg(register) => name(register),
-        Operand::Imm(value) => value.to_string(),
-        Operand::Address(variable) => program.variables[usize::from(variable.0)].name.clone(),
-    };
-    let guard = line.guard.map_or(String::new(), |guard| format!("@{} ", name(guard.predicate)));
-    let instruction = match &line.instruction {
-        Instruction::Load(load) => {
-            let register =
-                load.destinations.first().copied().flatten().map_or("_".to_owned(), name);
-            let order = load_annotation(load.order).qualifiers();
-            format!("ld.{order}.u32 {register}, [{}]", operand(load.address.base))
-        }
-        Instruction::Store(store) => {
-            let order = store_annotation(store.order).qualifiers();
-            let source = store.sources.first().copied().map_or(String::new(), operand);
-            format!("st.{order}.u32 [{}], {source}", operand(store.address.base))
-        }
-        Instruction::Fence(fence) => format!("fence.{}.{}", fence.order.name(), fence.scope),
-        Instruction::ProxyFence(_) => "fence.proxy.alias".to_owned(),
-        Instruction::Barrier(_) => "bar.sync 0".to_owned(),
-        Instruction::ClusterBarrier(barrier) => match barrier.kind {
-            ClusterBarrierKind::ArriveRelease | ClusterBarrierKind::ArriveRelaxed => {
-                "barrier.cluster.arrive".to_owned()
-            }
-            ClusterBarrierKind::Wait => "barrier.cluster.wait".to_owned(),
-        },
-        Instruction::Alu(alu) => {
-            let opcode = opcode(alu);
-            let sources: Vec<String> = alu.sources.iter().map(|&source| operand(source)).collect();
-            format!("{opcode} {}, {}", name(alu.destination), sources.join(", "))
-        }
-        Instruction::Atomic(atomic) => {
-            let register = atomic.destination.map_or("_".to_owned(), name);
-            let order = AccessOrder::from(atomic.order).name();
-            let address = operand(atomic.address.base);
-            let values: Vec<String> = atomic.operands.iter().map(|&value| operand(value)).collect();
-            let (scope, values) = (atomic.scope, values.join(", "));
-            let op = if atomic.op == AtomicOp::Cas { "cas" } else { "exch" };
-            format!("atom.{order}.{scope}.{op}.b32 {register}, [{address}], {values}")
-        }
-        Instruction::Cvta(_) | Instruction::Branch(_) | Instruction::Unsupported(_) => {
-            unreachable!("a cycle has no such instruction")
-        }
-    };
-    guard + &instruction
-}
-
-/// Of the few operations that dependencies have.
-fn opcode(alu: &Alu) -> &'static str {
-    if alu.op == AluOp::And {
-        "and.b32"
-    } else if alu.op == AluOp::Xor {
-        "xor.b32"
-    } else if alu.op == AluOp::Mov {
-        "cvt.u64.u32"
-    } else if alu.op == AluOp::Sub {
-        "sub.u32"
-    } else if matches!(alu.op, AluOp::Setp(_)) {
-        "setp.eq.u32"
-    } else if alu.ty.bits == 64 {
-        "add.u64"
-    } else {
-        "add.u32"
-    }
-}
-
-fn load_annotation(order: LoadOrder) -> CycleAnnotation {
-    match order {
-        LoadOrder::Weak | LoadOrder::NonCoherent | LoadOrder::Uniform | LoadOrder::Readonly => {
-            CycleAnnotation::Weak
-        }
-        LoadOrder::Volatile => CycleAnnotation::Volatile,
-        LoadOrder::Relaxed(scope) => CycleAnnotation::Relaxed(scope),
-        LoadOrder::Acquire(scope) => CycleAnnotation::Acquire(scope),
-        LoadOrder::MmioRelaxed => CycleAnnotation::Mmio,
-        LoadOrder::MmioAcquire => CycleAnnotation::MmioAcquire,
-    }
-}
-
-fn store_annotation(order: StoreOrder) -> CycleAnnotation {
-    match order {
-        StoreOrder::Weak => CycleAnnotation::Weak,
-        StoreOrder::Volatile => CycleAnnotation::Volatile,
-        StoreOrder::Relaxed(scope) => CycleAnnotation::Relaxed(scope),
-        StoreOrder::Release(scope) => CycleAnnotation::Release(scope),
-        StoreOrder::MmioRelaxed => CycleAnnotation::Mmio,
-        StoreOrder::MmioRelease => CycleAnnotation::MmioRelease,
-    }
 }

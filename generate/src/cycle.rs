@@ -6,6 +6,7 @@
 use std::fmt;
 use std::ops::Range;
 
+use crate::access::{AccessForm, CycleAccess};
 use crate::family;
 use crate::places::Arrangement;
 use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
@@ -69,9 +70,9 @@ impl CycleShape {
         self.changes().max(1)
     }
 
-    /// What each access reads or writes in the outcome of the cycle. The writes of a location have the values 1, 2 and
-    /// so on in their coherence order, which is the order of the cycle.
-    pub fn values(&self) -> Vec<u64> {
+    /// The accesses from where a location begins, or in a cycle of one location its coherence order: the accesses of each
+    /// location follow each other in that order.
+    pub fn by_location(&self) -> impl Iterator<Item = usize> {
         let begins = |link: &Link| {
             if self.changes() > 0 {
                 link.changes_location()
@@ -80,11 +81,22 @@ impl CycleShape {
             }
         };
         let first = self.links.iter().position(begins).map_or(0, |at| at + 1);
+        let count = self.len();
+        (0..count).map(move |step| (first + step) % count)
+    }
+
+    /// Whether the link before an access leads to its location from another one.
+    pub fn begins_location(&self, access: usize) -> bool {
+        self.links[(access + self.len() - 1) % self.len()].changes_location()
+    }
+
+    /// The number of the write that each access reads or is, in the outcome of the cycle. The writes of a location have the
+    /// numbers 1, 2 and so on in their coherence order, which is the order of the cycle.
+    pub fn values(&self) -> Vec<u64> {
         let mut values = vec![0; self.len()];
         let mut latest = 0;
-        for step in 0..self.len() {
-            let at = (first + step) % self.len();
-            if step > 0 && self.links[(first + step - 1) % self.len()].changes_location() {
+        for (step, at) in self.by_location().enumerate() {
+            if step > 0 && self.begins_location(at) {
                 latest = 0;
             }
             latest += u64::from(self.directions[at] == Direction::Write);
@@ -163,6 +175,17 @@ impl CycleShape {
         self.links[(access + self.len() - 1) % self.len()] == Link::Rmw
     }
 
+    /// Whether an access can be this one. The write of an atomic has no words of its own.
+    pub fn fits(&self, at: usize, access: CycleAccess) -> bool {
+        if self.is_write_of_atomic(at) {
+            access == CycleAccess::PLAIN
+        } else if self.is_atomic(at) {
+            access.fits_atomic()
+        } else {
+            access.fits(self.directions[at])
+        }
+    }
+
     /// The same cycle, which begins with another access.
     pub fn rotated(&self, first: usize) -> CycleShape {
         let (mut directions, mut links) = (self.directions.clone(), self.links.clone());
@@ -197,11 +220,11 @@ impl CycleShape {
         starts.into_iter().filter(|&at| Some(plain.rotated(at)) == writes).collect()
     }
 
-    /// The words of the edges, and of the annotations between them.
-    pub(crate) fn words(&self, annotations: &[Option<CycleAnnotation>]) -> String {
+    /// The words of the edges, and of the accesses between them.
+    fn words(&self, accesses: &[CycleAccess]) -> String {
         let mut words = Vec::new();
-        for (at, annotation) in annotations.iter().enumerate() {
-            words.extend(annotation.map(CycleAnnotation::word));
+        for (at, access) in accesses.iter().enumerate() {
+            words.extend(access.words());
             let to = self.directions[(at + 1) % self.len()];
             words.push(self.links[at].word(self.directions[at], to));
         }
@@ -211,28 +234,80 @@ impl CycleShape {
 
 impl fmt::Display for CycleShape {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.words(&vec![None; self.len()]))
+        f.write_str(&self.words(&vec![CycleAccess::PLAIN; self.len()]))
     }
 }
 
-/// A cycle of annotated accesses.
+/// A cycle of accesses.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Cycle {
     pub shape: CycleShape,
-    pub annotations: Vec<CycleAnnotation>,
+    pub accesses: Vec<CycleAccess>,
     pub arrangement: Arrangement,
 }
 
 impl Cycle {
     /// The same cycle, which begins with the thread of this number.
     pub(crate) fn rotated(&self, thread: usize, first: usize) -> Cycle {
-        let mut annotations = self.annotations.clone();
-        annotations.rotate_left(first);
+        let mut accesses = self.accesses.clone();
+        accesses.rotate_left(first);
         Cycle {
             shape: self.shape.rotated(first),
-            annotations,
+            accesses,
             arrangement: self.arrangement.rotated(thread),
         }
+    }
+
+    /// The form of each access: that of an atomic for its write, too.
+    pub fn forms_of_accesses(&self) -> Vec<AccessForm> {
+        let of = |at: usize| {
+            let before = (at + self.shape.len() - 1) % self.shape.len();
+            self.accesses[if self.shape.is_write_of_atomic(at) { before } else { at }].form
+        };
+        (0..self.shape.len()).map(of).collect()
+    }
+
+    /// Whether each two accesses of one location that follow each other have a byte in common.
+    pub fn overlaps(&self) -> bool {
+        self.first_apart().is_none()
+    }
+
+    /// The first link between two accesses of one location that have no byte in common.
+    pub(crate) fn first_apart(&self) -> Option<usize> {
+        let forms = self.forms_of_accesses();
+        let shared = |at: usize| forms[at].bytes() & forms[(at + 1) % forms.len()].bytes();
+        let links = self.shape.links.iter().enumerate();
+        links
+            .filter(|(_, link)| !link.changes_location())
+            .find_map(|(at, _)| (shared(at) == 0).then_some(at))
+    }
+
+    /// Whether one of its executions may be undefined: accesses of a location have different sizes, or one must not read
+    /// what is written.
+    pub fn may_be_undefined(&self) -> bool {
+        let forms = self.forms_of_accesses();
+        let locations = self.shape.locations();
+        let differ = |(at, one): (usize, &AccessForm)| {
+            let others = forms.iter().zip(&locations).filter(|(_, of)| **of == locations[at]);
+            one.is_of_read_only_data() || { others }.any(|(other, _)| {
+                (other.elements(), other.bytes()) != (one.elements(), one.bytes())
+            })
+        };
+        forms.iter().enumerate().any(differ)
+    }
+
+    /// The same test with the two addresses of its location exchanged, where it is of one location, all of whose accesses
+    /// have either. In other cycles the first access of a location says which address is which.
+    pub(crate) fn exchanged(&self) -> Option<Cycle> {
+        let has_either = self.shape.location_count() == 1
+            && self.accesses.iter().all(|access| exchanged(access.form).is_some());
+        let mut other = has_either.then(|| self.clone())?;
+        for (at, access) in other.accesses.iter_mut().enumerate() {
+            if !other.shape.is_write_of_atomic(at) {
+                access.form = exchanged(access.form)?;
+            }
+        }
+        Some(other)
     }
 
     /// All forms of the cycle that begin as its family does.
@@ -240,7 +315,11 @@ impl Cycle {
         let threads = self.shape.threads();
         let number = move |at| threads.iter().position(|thread| thread.start == at);
         let starts = self.shape.starts().into_iter();
-        starts.filter_map(move |at| Some(self.rotated(number(at)?, at)))
+        let turned = starts.filter_map(move |at| Some(self.rotated(number(at)?, at)));
+        turned.flat_map(|one| {
+            let other = one.exchanged();
+            std::iter::once(one).chain(other)
+        })
     }
 
     /// The form of the cycle that all of its rotations share.
@@ -250,7 +329,7 @@ impl Cycle {
 
     /// Whether it is the other cycle with choices that are as strong or weaker, wherever the threads are.
     pub fn promises_at_most(&self, other: &Cycle) -> bool {
-        let accesses = self.annotations.iter().zip(&other.annotations).zip(&self.shape.directions);
+        let accesses = self.accesses.iter().zip(&other.accesses).zip(&self.shape.directions);
         let links = || self.shape.links.iter().zip(&other.shape.links);
         self.shape.plain() == other.shape.plain()
             && { accesses }.all(|((one, other), &direction)| other.includes(*one, direction))
@@ -265,12 +344,15 @@ impl Cycle {
     /// How many weaker choices its accesses and edges have, all together: the strength by which cycles of one size
     /// are ordered.
     pub fn strength(&self) -> usize {
-        let accesses = self.annotations.iter().zip(&self.shape.directions);
+        let accesses = self.accesses.iter().zip(&self.shape.directions);
         let accesses = accesses.map(|(one, &direction)| {
             let weaker = |other: &CycleAnnotation| {
-                one.includes(*other, direction) && !other.includes(*one, direction)
+                one.annotation.includes(*other, direction)
+                    && !other.includes(one.annotation, direction)
             };
-            CycleAnnotation::all().filter(weaker).count()
+            // Forms are no stronger than others, but what has one is no simpler.
+            usize::from(one.form != AccessForm::Word)
+                + CycleAnnotation::all().filter(weaker).count()
         });
         let links = self.shape.links.iter().map(|link| match *link {
             Link::Order { via, .. } => {
@@ -283,12 +365,7 @@ impl Cycle {
 
     /// The cycle with its annotations and its placement, as the command reads it.
     pub fn words(&self) -> String {
-        let annotations: Vec<Option<CycleAnnotation>> = self
-            .annotations
-            .iter()
-            .map(|&one| Some(one).filter(|one| *one != CycleAnnotation::Weak))
-            .collect();
-        format!("{} @{}", self.shape.words(&annotations), self.arrangement.word())
+        format!("{} @{}", self.shape.words(&self.accesses), self.arrangement.word())
     }
 
     /// `MP+po-release.gpu+acquire.gpu-po+at-gpu`: the family, each thread, and the placement.
@@ -301,7 +378,7 @@ impl Cycle {
     fn suffix(&self) -> String {
         let threads = self.shape.threads();
         let single = |thread: &Range<usize>| {
-            thread.len() == 1 && self.annotations[thread.start] == CycleAnnotation::Weak
+            thread.len() == 1 && self.accesses[thread.start] == CycleAccess::PLAIN
         };
         let names: Vec<String> = threads
             .iter()
@@ -317,9 +394,8 @@ impl Cycle {
     fn thread(&self, accesses: Range<usize>) -> String {
         let mut parts = Vec::new();
         for at in accesses {
-            let annotation = self.annotations[at];
-            if annotation != CycleAnnotation::Weak {
-                parts.push(annotation.name());
+            if self.accesses[at] != CycleAccess::PLAIN {
+                parts.push(self.accesses[at].name());
             }
             match self.shape.links[at] {
                 Link::Order { same, via } => {
@@ -331,6 +407,21 @@ impl Cycle {
             }
         }
         parts.join("-")
+    }
+}
+
+/// The form with the other address.
+fn exchanged(form: AccessForm) -> Option<AccessForm> {
+    match form {
+        AccessForm::Word => Some(AccessForm::Alias),
+        AccessForm::Alias => Some(AccessForm::Word),
+        AccessForm::Part { .. }
+        | AccessForm::Vector { .. }
+        | AccessForm::Reduction
+        | AccessForm::Through(_)
+        | AccessForm::NonCoherent
+        | AccessForm::Uniform
+        | AccessForm::Readonly => None,
     }
 }
 

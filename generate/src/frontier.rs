@@ -47,6 +47,8 @@ enum PointState {
     Forbidden,
     /// Undefined or undecided; it says nothing about others.
     Other,
+    /// No cycle: some accesses of a location have no byte in common.
+    Absent,
 }
 
 /// The settled choices of a pattern at one placement.
@@ -133,7 +135,7 @@ impl<'p> Lattice<'p> {
                 coordinates.push(Coordinate::new(place, stride, count, includes));
                 stride *= count;
             };
-        for (at, choices) in pattern.annotations.iter().enumerate() {
+        for (at, choices) in pattern.accesses.iter().enumerate() {
             let direction = pattern.shape.directions[at];
             let includes = |a: usize, b: usize| choices[a].includes(choices[b], direction);
             add(ChoicePlace::Access(at), choices.len(), &includes);
@@ -162,11 +164,11 @@ impl<'p> Lattice<'p> {
     /// The cycle of a point.
     fn cycle(&self, point: usize) -> Cycle {
         let mut shape = self.pattern.shape.clone();
-        let mut annotations = Vec::with_capacity(shape.len());
+        let mut accesses = Vec::with_capacity(shape.len());
         for coordinate in &self.coordinates {
             let value = coordinate.value(point);
             match coordinate.place {
-                ChoicePlace::Access(at) => annotations.push(self.pattern.annotations[at][value]),
+                ChoicePlace::Access(at) => accesses.push(self.pattern.accesses[at][value]),
                 ChoicePlace::Link(at) => {
                     if let Link::Order { via, .. } = &mut shape.links[at] {
                         *via = self.pattern.vias[at][value];
@@ -175,7 +177,7 @@ impl<'p> Lattice<'p> {
             }
         }
         let arrangement = self.pattern.arrangements[self.arrangement].clone();
-        Cycle { shape, annotations, arrangement }
+        Cycle { shape, accesses, arrangement }
     }
 
     /// Settles every point with as few answers as the frontier takes.
@@ -233,6 +235,11 @@ impl<'p> Lattice<'p> {
             judged: 0,
         };
         for point in 0..search.states.len() {
+            if !self.pattern.overlaps() && !self.cycle(point).overlaps() {
+                search.states[point] = PointState::Absent;
+            }
+        }
+        for point in 0..search.states.len() {
             while search.states[point] == PointState::Unknown {
                 search.settle(point);
             }
@@ -247,7 +254,7 @@ impl PointState {
         match self {
             PointState::Allowed => Some(CycleAnswer::Allowed),
             PointState::Forbidden => Some(CycleAnswer::Forbidden),
-            PointState::Unknown | PointState::Other => None,
+            PointState::Unknown | PointState::Other | PointState::Absent => None,
         }
     }
 }
@@ -265,7 +272,7 @@ impl FrontierSearch<'_, '_> {
         let rises = match self.judge(start) {
             PointState::Allowed => true,
             PointState::Forbidden => false,
-            PointState::Unknown | PointState::Other => return,
+            PointState::Unknown | PointState::Other | PointState::Absent => return,
         };
         let mut point = start;
         for coordinate in &self.lattice.coordinates {
@@ -289,18 +296,21 @@ impl FrontierSearch<'_, '_> {
     /// Asks for the answer of a point, and settles what follows from it.
     fn judge(&mut self, point: usize) -> PointState {
         self.judged += 1;
-        let state = match (self.ask)(&self.lattice.cycle(point)) {
+        let cycle = self.lattice.cycle(point);
+        let state = match (self.ask)(&cycle) {
             CycleAnswer::Allowed => PointState::Allowed,
             CycleAnswer::Forbidden => PointState::Forbidden,
             CycleAnswer::Undefined(_) | CycleAnswer::Undecided(_) => PointState::Other,
         };
-        if state == PointState::Other {
-            self.states[point] = state;
+        self.states[point] = state;
+        // A weaker choice of an allowed one may be undefined.
+        let settles = state == PointState::Forbidden
+            || state == PointState::Allowed && !cycle.may_be_undefined();
+        if !settles {
             return state;
         }
         // What is settled has everything that follows from it settled, too.
         let mut waiting = vec![point];
-        self.states[point] = state;
         while let Some(point) = waiting.pop() {
             for coordinate in &self.lattice.coordinates {
                 let value = coordinate.value(point);
@@ -334,6 +344,7 @@ impl FrontierSearch<'_, '_> {
             let (count, list) = match state {
                 PointState::Allowed => (&mut found.allowed, &mut found.strongest_allowed),
                 PointState::Forbidden => (&mut found.forbidden, &mut found.weakest_forbidden),
+                PointState::Absent => continue,
                 PointState::Unknown | PointState::Other => {
                     found.other += 1;
                     continue;

@@ -5,12 +5,14 @@
 //! allowed. [`difference`] finds the smallest cycles on which two models or engines differ.
 //!
 //! ```
+//! use generate::access::AccessForm;
 //! use generate::space::{Pattern, Ranges};
 //! use generate::{build, notation};
 //! use litmus::Quantifier;
 //! use model::scope::Scope;
 //!
-//! let ranges = Ranges { annotations: vec![], vias: vec![], distances: vec![Scope::Gpu] };
+//! let forms = vec![AccessForm::Word];
+//! let ranges = Ranges { annotations: vec![], forms, vias: vec![], distances: vec![Scope::Gpu] };
 //! let written = notation::read("FenceScGpudWR RelaxedGpu Fre RelaxedGpu FenceScGpudWR RelaxedGpu Fre RelaxedGpu")
 //!     .expect("it is a cycle");
 //! let cycle = Pattern::of(&written, &ranges).cycle(0);
@@ -19,7 +21,10 @@
 //! assert_eq!(test.condition_text, "~exists (0:r1=0 /\\ 1:r1=0)");
 //! ```
 
+pub mod access;
 pub mod build;
+mod cell;
+mod contents;
 pub mod cycle;
 pub mod difference;
 pub mod export;
@@ -27,6 +32,7 @@ pub mod family;
 pub mod frontier;
 pub mod log;
 pub mod notation;
+mod overlap;
 pub mod places;
 pub mod question;
 pub mod space;

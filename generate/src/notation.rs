@@ -9,16 +9,24 @@ use rustc_hash::FxHashMap;
 use text::Diagnostic;
 use text::report::{ByteSpan, Diagnostics};
 
-use crate::cycle::CycleShape;
+use crate::access::{AccessForm, CycleAccess};
+use crate::cycle::{Cycle, CycleShape};
 use crate::family::{self, FAMILIES};
 use crate::places::Arrangement;
 use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
 
-/// A cycle as it is written: what it leaves open has no annotation.
+/// What is written of an access. What is open may be chosen.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct WrittenAccess {
+    pub annotation: Option<CycleAnnotation>,
+    pub form: Option<AccessForm>,
+}
+
+/// A cycle as it is written.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct WrittenCycle {
     pub shape: CycleShape,
-    pub annotations: Vec<Option<CycleAnnotation>>,
+    pub accesses: Vec<WrittenAccess>,
     pub arrangement: Option<Arrangement>,
 }
 
@@ -27,6 +35,7 @@ pub struct WrittenCycle {
 enum Word {
     Edge(Link, Direction, Direction),
     Annotates(CycleAnnotation),
+    Forms(AccessForm),
 }
 
 /// Every word.
@@ -58,6 +67,10 @@ static WORDS: LazyLock<FxHashMap<String, Word>> = LazyLock::new(|| {
         words.insert(annotation.word(), Word::Annotates(annotation));
         words.insert(annotation.name(), Word::Annotates(annotation));
     }
+    for form in AccessForm::all() {
+        words.insert(form.word(), Word::Forms(form));
+        words.insert(form.name(), Word::Forms(form));
+    }
     words
 });
 
@@ -84,7 +97,7 @@ struct WrittenEdge {
 fn cycle(text: &str, report: &mut Diagnostics) -> Option<WrittenCycle> {
     let mut edges: Vec<WrittenEdge> = Vec::new();
     // The number of edges before each.
-    let mut annotations: Vec<(usize, CycleAnnotation, ByteSpan)> = Vec::new();
+    let mut words: Vec<AccessWord> = Vec::new();
     let mut place = None;
     for word in text.split([' ', '\t', '\n', '\r', ',']).filter(|word| !word.is_empty()) {
         let at = ByteSpan::within(text, word);
@@ -92,14 +105,14 @@ fn cycle(text: &str, report: &mut Diagnostics) -> Option<WrittenCycle> {
             if place.replace((name, at)).is_some() {
                 report.error("cycle-place", at, "a cycle has one placement");
             }
-        } else if let Some(words) = family::cycle(word) {
-            if !edges.is_empty() || !annotations.is_empty() {
+        } else if let Some(known) = family::cycle(word) {
+            if !edges.is_empty() || !words.is_empty() {
                 report
                     .error("cycle-word", at, format!("`{word}` is a family, not an edge"))
-                    .help(words);
+                    .help(known);
                 return None;
             }
-            let known = read(words).expect("the families are cycles").shape;
+            let known = read(known).expect("the families are cycles").shape;
             for index in 0..known.len() {
                 let (from, to) =
                     (known.directions[index], known.directions[(index + 1) % known.len()]);
@@ -108,8 +121,8 @@ fn cycle(text: &str, report: &mut Diagnostics) -> Option<WrittenCycle> {
         } else {
             match WORDS.get(word) {
                 Some(&Word::Edge(link, from, to)) => edges.push(WrittenEdge { link, from, to, at }),
-                Some(&Word::Annotates(annotation)) => {
-                    annotations.push((edges.len(), annotation, at));
+                Some(&said @ (Word::Annotates(_) | Word::Forms(_))) => {
+                    words.push(AccessWord { before: edges.len(), said, at });
                 }
                 None => {
                     let near = nearest(word, report);
@@ -134,7 +147,7 @@ fn cycle(text: &str, report: &mut Diagnostics) -> Option<WrittenCycle> {
     }
     closed(&edges, report)?;
     let count = edges.len();
-    let mut given = given_annotations(&edges, &annotations, report);
+    let mut given = given_accesses(&edges, &words, report);
     let shape = CycleShape {
         directions: edges.iter().map(|edge| edge.from).collect(),
         links: edges.iter().map(|edge| edge.link).collect(),
@@ -144,6 +157,7 @@ fn cycle(text: &str, report: &mut Diagnostics) -> Option<WrittenCycle> {
         report.error("cycle-shape", at, wrong.message).help(wrong.help);
         return None;
     }
+    apart(&shape, &given, &edges, report);
     // A cycle begins where a thread does.
     let first = shape.links.iter().rposition(|link| link.is_external()).map_or(0, |at| at + 1);
     let first = first % count;
@@ -160,49 +174,146 @@ fn cycle(text: &str, report: &mut Diagnostics) -> Option<WrittenCycle> {
         }
         known
     });
-    Some(WrittenCycle { shape, annotations: given, arrangement })
+    Some(WrittenCycle { shape, accesses: given, arrangement })
 }
 
-/// The annotation of each access; each has the number of edges before it.
-fn given_annotations(
+/// A word about an access, and the number of edges before it.
+struct AccessWord {
+    before: usize,
+    said: Word,
+    at: ByteSpan,
+}
+
+/// What is written of each access.
+fn given_accesses(
     edges: &[WrittenEdge],
-    annotations: &[(usize, CycleAnnotation, ByteSpan)],
+    words: &[AccessWord],
     report: &mut Diagnostics,
-) -> Vec<Option<CycleAnnotation>> {
+) -> Vec<WrittenAccess> {
     let count = edges.len();
-    let mut given: Vec<Option<CycleAnnotation>> = vec![None; count];
-    for &(before, annotation, at) in annotations {
-        let access = before % count;
-        let direction = edges[access].from;
-        let (before, atomic) = (edges[(access + count - 1) % count].link, edges[access].link);
-        if before == Link::Rmw {
+    let mut given = vec![WrittenAccess::default(); count];
+    for word in words {
+        let access = word.before % count;
+        let is_write_of_atomic = edges[(access + count - 1) % count].link == Link::Rmw;
+        let (spelled, twice) = match word.said {
+            Word::Edge(..) => continue,
+            Word::Annotates(annotation) => {
+                let is_atomic = edges[access].link == Link::Rmw;
+                let fits = if is_atomic {
+                    annotation.fits_atomic()
+                } else {
+                    annotation.fits(edges[access].from) || is_write_of_atomic
+                };
+                if !fits && is_atomic {
+                    let message = format!("an atomic cannot be `{}`", annotation.word());
+                    report
+                        .error("cycle-annotation", word.at, message)
+                        .help("RelaxedGpu, AcquireGpu, ReleaseGpu or AcqRelGpu");
+                } else if !fits {
+                    unfit(annotation, edges[access].from, word.at, report);
+                }
+                (annotation.word(), given[access].annotation.replace(annotation).is_some())
+            }
+            Word::Forms(form) => (form.word(), given[access].form.replace(form).is_some()),
+        };
+        if is_write_of_atomic {
             report
                 .error(
                     "cycle-annotation",
-                    at,
-                    "the write of an atomic has no annotation of its own",
+                    word.at,
+                    "the write of an atomic has no words of its own",
                 )
-                .help(format!("{} Rmw", annotation.word()));
-        } else if atomic == Link::Rmw {
-            if !annotation.fits_atomic() {
-                report
-                    .error(
-                        "cycle-annotation",
-                        at,
-                        format!("an atomic cannot be `{}`", annotation.word()),
-                    )
-                    .help("RelaxedGpu, AcquireGpu, ReleaseGpu or AcqRelGpu");
-            }
-            given[access] = Some(annotation);
-        } else if !annotation.fits(direction) {
-            unfit(annotation, direction, at, report);
-        } else if given[access].replace(annotation).is_some() {
+                .help(format!("{spelled} Rmw"));
+        } else if twice {
             report
-                .error("cycle-annotation", at, "this access has two annotations")
-                .note("an annotation stands between the two edges of its access");
+                .error("cycle-annotation", word.at, "this access has two annotations, or two forms")
+                .note("what is said of an access stands between its two edges");
+        }
+    }
+    if report.count() == 0 {
+        for (at, access) in given.iter().enumerate() {
+            unformed(edges, at, *access, words, report);
         }
     }
     given
+}
+
+/// Reports an access that cannot have its form in its direction, or with its annotation.
+fn unformed(
+    edges: &[WrittenEdge],
+    at: usize,
+    access: WrittenAccess,
+    words: &[AccessWord],
+    report: &mut Diagnostics,
+) {
+    let is_atomic = edges[at].link == Link::Rmw;
+    let fits = |annotation: CycleAnnotation, form: AccessForm| {
+        let access = CycleAccess { annotation, form };
+        if is_atomic { access.fits_atomic() } else { access.fits(edges[at].from) }
+    };
+    let Some(form) = access.form else { return };
+    let possible: Vec<CycleAnnotation> =
+        CycleAnnotation::all().filter(|&one| fits(one, form)).collect();
+    let said =
+        |word: &&AccessWord| word.before % edges.len() == at && matches!(word.said, Word::Forms(_));
+    let Some(word) = words.iter().find(said) else { return };
+    let what = match (is_atomic, edges[at].from) {
+        (true, _) => "an atomic",
+        (false, Direction::Read) => "a read",
+        (false, Direction::Write) => "a write",
+    };
+    match (possible.first(), access.annotation) {
+        (None, _) => {
+            let known = AccessForm::all()
+                .filter(|&form| CycleAnnotation::all().any(|annotation| fits(annotation, form)));
+            let known: Vec<String> = known.map(AccessForm::word).collect();
+            report
+                .error("cycle-form", word.at, format!("{what} cannot be `{}`", form.word()))
+                .help(known.join(", "));
+        }
+        (Some(first), Some(annotation)) if !possible.contains(&annotation) => {
+            let message =
+                format!("{what} cannot be both `{}` and `{}`", annotation.word(), form.word());
+            report.error("cycle-form", word.at, message).help(format!(
+                "{} {}",
+                first.word(),
+                form.word()
+            ));
+        }
+        (Some(_), _) => {}
+    }
+}
+
+/// Reports two accesses of one location that follow each other and have no byte in common. Open forms are taken to be
+/// whole words.
+fn apart(
+    shape: &CycleShape,
+    given: &[WrittenAccess],
+    edges: &[WrittenEdge],
+    report: &mut Diagnostics,
+) {
+    let access = |written: &WrittenAccess| CycleAccess {
+        annotation: CycleAnnotation::Weak,
+        form: written.form.unwrap_or_default(),
+    };
+    let cycle = Cycle {
+        shape: shape.clone(),
+        accesses: given.iter().map(access).collect(),
+        arrangement: Arrangement::uniform(1, model::scope::Scope::Cta),
+    };
+    if let Some(link) = cycle.first_apart() {
+        let next = (link + 1) % edges.len();
+        let both = given[link].form.is_some() && given[next].form.is_some();
+        if both || edges[link].link == Link::Rmw {
+            report
+                .error(
+                    "cycle-form",
+                    edges[link].at,
+                    "the accesses before and behind this edge have no byte in common",
+                )
+                .help("`U8` and `U16` have the first byte, `U8At1` and `U16` the second one");
+        }
+    }
 }
 
 /// A placement of so many threads.
@@ -280,6 +391,11 @@ pub fn annotation(name: &str) -> Option<CycleAnnotation> {
     CycleAnnotation::all().find(|one| one.name() == name || one.word() == name)
 }
 
+/// The values of a range: names of forms, such as `u8`.
+pub fn form(name: &str) -> Option<AccessForm> {
+    AccessForm::all().find(|one| one.name() == name || one.word() == name)
+}
+
 /// The values of a range: what is between two accesses, such as `fence.sc.gpu`.
 pub fn via(name: &str) -> Option<Via> {
     Via::all().find(|one| one.name() == name || one.word() == name)
@@ -325,6 +441,15 @@ mod tests {
         assert!(wrong.contains("ReleaseGpu Rmw"), "{wrong}");
         let wrong = message("PodWW Rfe Weak Rmw Rfe PodRR Fre");
         assert!(wrong.contains("AcqRelGpu"), "{wrong}");
+        let wrong = message("PodWW U8 Rfe U8At1 PodRR Fre");
+        assert!(wrong.contains("no byte in common") && wrong.contains("cycle:1:10"), "{wrong}");
+        let wrong = message("PodWW Rfe Red PodRR Fre");
+        assert!(wrong.contains("a read cannot be `Red`"), "{wrong}");
+        let wrong = message("PodWW Red Weak Rfe PodRR Fre");
+        assert!(wrong.contains("cannot be both `Weak` and `Red`"), "{wrong}");
+        assert!(wrong.contains("RelaxedCta Red"), "{wrong}");
+        let wrong = message("PodWW U8 U16 Rfe PodRR Fre");
+        assert!(wrong.contains("two forms"), "{wrong}");
         let wrong = message("Rfe MP");
         assert!(wrong.contains("is a family"), "{wrong}");
     }

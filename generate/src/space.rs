@@ -7,8 +7,10 @@ use std::ops::RangeInclusive;
 
 use model::scope::Scope;
 
+use crate::access::{AccessForm, CycleAccess};
 use crate::cycle::{Cycle, CycleShape, MOST_THREADS};
-use crate::notation::WrittenCycle;
+use crate::notation::{WrittenAccess, WrittenCycle};
+use crate::overlap::{ChosenBytes, count_overlapping};
 use crate::places::Arrangement;
 use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
 
@@ -17,6 +19,9 @@ use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
 pub struct Ranges {
     /// Of accesses without an annotation, as far as they fit.
     pub annotations: Vec<CycleAnnotation>,
+    /// Of accesses without a form, as far as they fit. The first access of a location, where a cycle has several, has no
+    /// alias: the address that it has is the one that others alias.
+    pub forms: Vec<AccessForm>,
     /// In the place of plain program order, as far as they fit.
     pub vias: Vec<Via>,
     /// Distances between threads.
@@ -28,14 +33,18 @@ pub struct Ranges {
 pub struct Pattern {
     pub shape: CycleShape,
     /// For each access.
-    pub annotations: Vec<Vec<CycleAnnotation>>,
+    pub accesses: Vec<Vec<CycleAccess>>,
     /// For each link; empty for one that is no choice.
     pub vias: Vec<Vec<Via>>,
     pub arrangements: Vec<Arrangement>,
     /// Other beginnings from which the plain shape is the same: the thread and its first access.
     turns: Vec<(usize, usize)>,
-    /// Whether each of them keeps the choices.
+    /// Whether the two addresses of its location may be exchanged.
+    exchanges: bool,
+    /// Whether each of them, and the exchange, keeps the choices.
     symmetric: bool,
+    /// Whether all accesses of a location have a byte in common, whatever is chosen.
+    overlaps: bool,
 }
 
 impl Pattern {
@@ -46,23 +55,36 @@ impl Pattern {
         let threads = written.threads();
         let thread = threads.iter().position(|thread| thread.start == start).unwrap_or(0);
         let shape = written.rotated(start);
-        let mut given = cycle.annotations.clone();
+        let mut given = cycle.accesses.clone();
         given.rotate_left(start);
-        let choice = |(at, given): (usize, &Option<CycleAnnotation>)| {
-            let all = ranges.annotations.iter().copied();
-            match given {
-                Some(one) => vec![*one],
-                None if shape.is_write_of_atomic(at) => vec![CycleAnnotation::Weak],
-                None if shape.is_atomic(at) => {
-                    let fitting = unique(all.filter(|one| one.fits_atomic()));
-                    // What PTX takes an atomic without qualifiers for.
-                    let default = CycleAnnotation::Relaxed(Scope::Gpu);
-                    if fitting.is_empty() { vec![default] } else { fitting }
+        let choice = |(at, given): (usize, &WrittenAccess)| {
+            let annotated = |form: AccessForm| {
+                let access = |annotation| CycleAccess { annotation, form };
+                if let Some(one) = given.annotation {
+                    return vec![access(one)];
                 }
-                None => unique(all.filter(|one| one.fits(shape.directions[at]))),
+                let all = ranges.annotations.iter().map(|&annotation| access(annotation));
+                let fitting: Vec<CycleAccess> = all.filter(|&one| shape.fits(at, one)).collect();
+                // What PTX takes an atomic without qualifiers for.
+                let default = access(CycleAnnotation::Relaxed(Scope::Gpu));
+                let is_atomic = shape.is_atomic(at) || form == AccessForm::Reduction;
+                if fitting.is_empty() && is_atomic { vec![default] } else { fitting }
+            };
+            let named = |form: &AccessForm| {
+                let is_first = shape.location_count() > 1 && shape.begins_location(at);
+                *form != AccessForm::Alias || !is_first
+            };
+            let forms: Vec<AccessForm> = match given.form {
+                Some(one) => vec![one],
+                None => ranges.forms.iter().copied().filter(named).collect(),
+            };
+            if shape.is_write_of_atomic(at) {
+                return vec![CycleAccess::PLAIN];
             }
+            let all = forms.into_iter().flat_map(annotated);
+            unique(all.filter(|&access| shape.fits(at, access)))
         };
-        let annotations = given.iter().enumerate().map(choice).collect();
+        let accesses = given.iter().enumerate().map(choice).collect();
         let vias = (0..shape.len()).map(|at| {
             let (from, to) = (shape.directions[at], shape.directions[(at + 1) % shape.len()]);
             match shape.links[at] {
@@ -76,12 +98,12 @@ impl Pattern {
             Some(one) => vec![one.rotated(thread)],
             None => Arrangement::all(threads.len(), &ranges.distances),
         };
-        Pattern::new(shape.clone(), annotations, vias.collect(), arrangements)
+        Pattern::new(shape.clone(), accesses, vias.collect(), arrangements)
     }
 
     fn new(
         shape: CycleShape,
-        annotations: Vec<Vec<CycleAnnotation>>,
+        accesses: Vec<Vec<CycleAccess>>,
         vias: Vec<Vec<Via>>,
         arrangements: Vec<Arrangement>,
     ) -> Pattern {
@@ -92,62 +114,74 @@ impl Pattern {
             .filter(|&(_, first)| plain.rotated(first) == plain)
             .collect();
         let keeps = |&(thread, first): &(usize, usize)| {
-            let turned = |mut choices: Vec<Vec<CycleAnnotation>>| {
+            let turned = |mut choices: Vec<Vec<CycleAccess>>| {
                 choices.rotate_left(first);
                 choices
             };
             let mut other = vias.clone();
             other.rotate_left(first);
             shape.rotated(first) == shape
-                && turned(annotations.clone()) == annotations
+                && turned(accesses.clone()) == accesses
                 && other == vias
                 && arrangements
                     .iter()
                     .all(|one| arrangements.binary_search(&one.rotated(thread)).is_ok())
         };
-        let symmetric = turns.iter().all(keeps);
-        Pattern { shape, annotations, vias, arrangements, turns, symmetric }
+        let exchanges = shape.location_count() == 1
+            && accesses.iter().flatten().any(|access| access.form == AccessForm::Alias);
+        // Whether each choice with one address is there with the other one.
+        let has_both = |(at, choices): (usize, &Vec<CycleAccess>)| {
+            shape.is_write_of_atomic(at) || {
+                let with = |form| choices.iter().filter(move |access| access.form == form);
+                let annotations = |form| {
+                    let mut all: Vec<CycleAnnotation> =
+                        with(form).map(|access| access.annotation).collect();
+                    all.sort_unstable();
+                    all
+                };
+                annotations(AccessForm::Word) == annotations(AccessForm::Alias)
+            }
+        };
+        let symmetric =
+            turns.iter().all(keeps) && (!exchanges || accesses.iter().enumerate().all(has_both));
+        let mut shared = vec![u8::MAX; shape.location_count()];
+        for (choices, location) in accesses.iter().zip(shape.locations()) {
+            // The write of an atomic has the bytes of its read, and so none of its own.
+            for access in choices.iter().filter(|access| **access != CycleAccess::PLAIN) {
+                shared[location] &= access.form.bytes();
+            }
+            let plain = choices.contains(&CycleAccess::PLAIN);
+            shared[location] &= if plain { AccessForm::Word.bytes() } else { u8::MAX };
+        }
+        let overlaps = !shared.contains(&0);
+        Pattern { shape, accesses, vias, arrangements, turns, exchanges, symmetric, overlaps }
     }
 
-    /// How many choices there are, rotations included.
+    /// How many choices there are, rotations included, and those that are no cycles since accesses have no byte in common.
     pub fn labelled(&self) -> u128 {
-        let choices = self.annotations.iter().map(Vec::len);
+        let choices = self.accesses.iter().map(Vec::len);
         let vias = self.vias.iter().filter(|vias| !vias.is_empty()).map(Vec::len);
         let open = self.vias.iter().zip(&self.shape.links).all(|(vias, link)| {
             // A plain edge for which the ranges have nothing.
             !vias.is_empty() || !matches!(link, Link::Order { via: Via::Plain, .. })
         });
         let all = choices.chain(vias).chain([self.arrangements.len(), usize::from(open)]);
-        all.map(|count| count as u128).product()
+        all.map(|count| count as u128).fold(1, u128::saturating_mul)
     }
 
     /// How many cycles there are. By Burnside's lemma, without listing them, where rotations keep the choices.
     pub fn count(&self) -> u128 {
-        if self.turns.is_empty() {
-            return self.labelled();
-        }
         if !self.symmetric {
             return self.cycles().count() as u128;
         }
         if self.labelled() == 0 {
             return 0;
         }
-        let fixed = self.turns.iter().map(|&(thread, first)| self.fixed(thread, first));
-        (self.labelled() + fixed.sum::<u128>()) / (self.turns.len() as u128 + 1)
-    }
-
-    /// How many labelled cycles a rotation maps to themselves.
-    fn fixed(&self, thread: usize, first: usize) -> u128 {
-        let arrangements = self.arrangements.iter().filter(|one| one.rotated(thread) == **one);
-        self.fixed_choices(first) * arrangements.count() as u128
-    }
-
-    /// How many choices at one arrangement a rotation maps to themselves.
-    fn fixed_choices(&self, first: usize) -> u128 {
-        // A rotation by `first` has as many orbits of accesses as the greatest common divisor.
-        let orbits = gcd(first, self.shape.len());
-        let choices = |at: usize| self.annotations[at].len() * self.vias[at].len().max(1);
-        (0..orbits).map(|at| choices(at) as u128).product()
+        let kept = |thread: usize| {
+            self.arrangements.iter().filter(|one| one.rotated(thread) == **one).count()
+        };
+        let turns = self.turns.iter().map(|&(thread, first)| (first, kept(thread)));
+        self.orbits(&[(0, self.arrangements.len())].into_iter().chain(turns).collect::<Vec<_>>())
     }
 
     /// How many cycles there are at an arrangement, which is the least of its rotations where rotations keep the choices.
@@ -155,13 +189,62 @@ impl Pattern {
         let place = &self.arrangements[arrangement];
         if self.symmetric {
             let turns = self.turns.iter().filter(|&&(thread, _)| place.rotated(thread) == *place);
-            let fixed: Vec<u128> = turns.map(|&(_, first)| self.fixed_choices(first)).collect();
-            let all = self.labelled() / (self.arrangements.len().max(1) as u128);
-            return (all + fixed.iter().sum::<u128>()) / (fixed.len() as u128 + 1);
+            let turns = turns.map(|&(_, first)| (first, 1));
+            return self.orbits(&[(0, 1)].into_iter().chain(turns).collect::<Vec<_>>());
         }
         let step = self.arrangements.len();
         let here = (0..self.labelled()).skip(arrangement).step_by(step);
         here.filter(|&number| self.is_listed(&self.cycle(number))).count() as u128
+    }
+
+    /// How many cycles there are up to rotations. Each rotation has its first access and the number of arrangements that it
+    /// keeps; that to access 0 changes nothing.
+    fn orbits(&self, turns: &[(usize, usize)]) -> u128 {
+        let sum = |of: &dyn Fn(usize) -> u128| {
+            turns.iter().map(|&(first, kept)| of(first) * kept as u128).sum::<u128>()
+        };
+        let count = turns.len() as u128;
+        let all = sum(&|first| self.fixed(first));
+        if !self.exchanges {
+            return all / count;
+        }
+        // The two addresses may be exchanged where all accesses have either; elsewhere that changes nothing.
+        let either = sum(&|first| self.fixed_of_either_address(first));
+        let exchanged = sum(&|first| {
+            // Around each orbit of accesses, the addresses alternate.
+            let round = self.shape.len() / self.accesses_of_orbits(first);
+            if round.is_multiple_of(2) { self.fixed_of_either_address(first) } else { 0 }
+        });
+        (all - either) / count + (either + exchanged) / (2 * count)
+    }
+
+    /// A rotation has as many orbits of accesses as the greatest common divisor.
+    fn accesses_of_orbits(&self, first: usize) -> usize {
+        gcd(first, self.shape.len())
+    }
+
+    /// How many choices at one arrangement a rotation maps to themselves.
+    fn fixed(&self, first: usize) -> u128 {
+        let orbits = self.accesses_of_orbits(first);
+        let vias = self.vias[..orbits].iter().map(|vias| vias.len().max(1) as u128);
+        let each = (0..orbits).map(|at| ChosenBytes {
+            of: self.accesses[at].iter().map(|access| access.form.bytes()).collect(),
+            as_before: self.shape.is_write_of_atomic(at),
+            leads_away: self.shape.links[at].changes_location(),
+        });
+        vias.product::<u128>() * count_overlapping(&each.collect::<Vec<_>>())
+    }
+
+    /// The same, of accesses with one of the two addresses.
+    fn fixed_of_either_address(&self, first: usize) -> u128 {
+        let orbits = self.accesses_of_orbits(first);
+        let has_either =
+            |access: &&CycleAccess| matches!(access.form, AccessForm::Word | AccessForm::Alias);
+        let choices = |at: usize| {
+            let accesses = self.accesses[at].iter().filter(has_either).count();
+            (accesses * self.vias[at].len().max(1)) as u128
+        };
+        (0..orbits).map(choices).product()
     }
 
     /// The cycle of a number below [`Pattern::labelled`].
@@ -178,41 +261,56 @@ impl Pattern {
                 *via = vias[digit(vias.len())];
             }
         }
-        let annotations = self.annotations.iter().map(|choices| choices[digit(choices.len())]);
-        Cycle { annotations: annotations.collect(), shape, arrangement }
+        let accesses = self.accesses.iter().map(|choices| choices[digit(choices.len())]);
+        Cycle { accesses: accesses.collect(), shape, arrangement }
     }
 
     /// Whether the cycle is one of this pattern.
     fn contains(&self, cycle: &Cycle) -> bool {
-        let annotated =
-            |(choices, one): (&Vec<CycleAnnotation>, &CycleAnnotation)| choices.contains(one);
+        let chosen = |(choices, one): (&Vec<CycleAccess>, &CycleAccess)| choices.contains(one);
         let linked = |at: usize| match cycle.shape.links[at] {
             Link::Order { via, .. } if !self.vias[at].is_empty() => self.vias[at].contains(&via),
             link @ (Link::Order { .. } | Link::Rmw | Link::Communicates { .. }) => {
                 link == self.shape.links[at]
             }
         };
-        self.annotations.iter().zip(&cycle.annotations).all(annotated)
+        self.accesses.iter().zip(&cycle.accesses).all(chosen)
             && (0..self.shape.len()).all(linked)
             && self.arrangements.contains(&cycle.arrangement)
     }
 
-    /// Whether the cycle is the one of its rotations that is listed.
-    pub fn is_listed(&self, cycle: &Cycle) -> bool {
-        self.turns.iter().all(|&(thread, first)| {
-            let other = cycle.rotated(thread, first);
-            other >= *cycle || !self.symmetric && !self.contains(&other)
-        })
+    /// Whether all accesses of a location have a byte in common, whatever is chosen.
+    pub fn overlaps(&self) -> bool {
+        self.overlaps
     }
 
-    /// Whether the cycle is the one of its rotations at its arrangement that a frontier lists.
+    /// Whether the accesses of a cycle of this pattern have a byte in common with the next ones of their locations.
+    pub fn is_well_formed(&self, cycle: &Cycle) -> bool {
+        self.overlaps || cycle.overlaps()
+    }
+
+    /// The cycles of this pattern that are the same test as one of them, without itself.
+    fn same_tests<'c>(&'c self, cycle: &'c Cycle) -> impl Iterator<Item = Cycle> + 'c {
+        let turned = self.turns.iter().map(|&(thread, first)| cycle.rotated(thread, first));
+        let with_both = |one: Cycle| {
+            let other = if self.exchanges { one.exchanged() } else { None };
+            std::iter::once(one).chain(other)
+        };
+        let own = if self.exchanges { cycle.exchanged() } else { None };
+        let all = own.into_iter().chain(turned.flat_map(with_both));
+        all.filter(|other| self.symmetric || self.contains(other))
+    }
+
+    /// Whether the cycle is the one of those with its test that is listed.
+    pub fn is_listed(&self, cycle: &Cycle) -> bool {
+        self.is_well_formed(cycle) && self.same_tests(cycle).all(|other| other >= *cycle)
+    }
+
+    /// Whether the cycle is the one of those with its test at its arrangement that a frontier lists.
     pub(crate) fn is_listed_here(&self, cycle: &Cycle) -> bool {
-        self.turns.iter().all(|&(thread, first)| {
-            let other = cycle.rotated(thread, first);
-            other.arrangement != cycle.arrangement
-                || other >= *cycle
-                || !self.symmetric && !self.contains(&other)
-        })
+        let here = |other: &Cycle| other.arrangement == cycle.arrangement;
+        self.is_well_formed(cycle)
+            && self.same_tests(cycle).filter(here).all(|other| other >= *cycle)
     }
 
     /// Whether no rotation gives the cycles of this arrangement to an earlier one.
@@ -389,6 +487,9 @@ fn shape_of(kind: CycleKind, threads: &[ThreadKind]) -> Option<CycleShape> {
     shape.check().is_ok().then_some(shape)
 }
 
+/// Labelled cycles of a space, at most: their counts, multiplied by rotations, stay below the largest number.
+pub const MOST_LABELLED: u128 = 1 << 112;
+
 /// Cycles of several patterns, of which no two have the same plain shape.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct CycleSpace {
@@ -413,8 +514,8 @@ impl CycleSpace {
         ranges: &Ranges,
     ) -> CycleSpace {
         let open = |shape: CycleShape| {
-            let annotations = vec![None; shape.len()];
-            let written = WrittenCycle { shape, annotations, arrangement: None };
+            let accesses = vec![WrittenAccess::default(); shape.len()];
+            let written = WrittenCycle { shape, accesses, arrangement: None };
             Pattern::of(&written, ranges)
         };
         let shapes = kinds.iter().flat_map(|&kind| shapes(kind, threads.clone(), edges.clone()));
@@ -429,7 +530,7 @@ impl CycleSpace {
     }
 
     pub fn labelled(&self) -> u128 {
-        self.patterns.iter().map(Pattern::labelled).sum()
+        self.patterns.iter().map(Pattern::labelled).fold(0, u128::saturating_add)
     }
 
     pub fn count(&self) -> u128 {
@@ -455,12 +556,9 @@ impl CycleSpace {
             for pattern in &self.patterns {
                 let Some(rest) = number.checked_sub(pattern.labelled()) else {
                     let drawn = pattern.cycle(number);
-                    let turned =
-                        pattern.turns.iter().map(|&(thread, first)| drawn.rotated(thread, first));
-                    let inside =
-                        turned.filter(|other| pattern.symmetric || pattern.contains(other));
-                    let least = inside.chain([drawn.clone()]).min().unwrap_or(drawn);
-                    if drawn_before.insert(least.clone()) {
+                    let same = pattern.same_tests(&drawn);
+                    let least = same.chain([drawn.clone()]).min().unwrap_or_else(|| drawn.clone());
+                    if pattern.is_well_formed(&drawn) && drawn_before.insert(least.clone()) {
                         all.push(least);
                     }
                     break;

@@ -4,6 +4,7 @@ use std::fmt;
 
 use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;
+use model::memory::Proxy;
 use model::scope::Scope;
 use model::strength::{AccessOrder, OperationKind, Strength};
 
@@ -143,7 +144,7 @@ impl CycleAnnotation {
     }
 
     /// Whether it is for device memory that is mapped.
-    fn is_mmio(self) -> bool {
+    pub fn is_mmio(self) -> bool {
         matches!(
             self,
             CycleAnnotation::Mmio | CycleAnnotation::MmioAcquire | CycleAnnotation::MmioRelease
@@ -179,7 +180,7 @@ impl fmt::Display for CycleAnnotation {
 }
 
 /// `acq_rel.gpu` as a word: `AcqRelGpu`.
-fn capitalized(name: &str) -> String {
+pub(crate) fn capitalized(name: &str) -> String {
     let mut out = String::new();
     let mut begins = true;
     for c in name.chars() {
@@ -250,6 +251,8 @@ pub enum Via {
     Fence(FenceOrder, Scope),
     /// `fence.proxy.alias`
     AliasFence,
+    /// A fence of the texture, surface or constant proxy.
+    ProxyFence(Proxy),
     /// `bar.sync 0`
     Barrier,
     /// `barrier.cluster.arrive` and `barrier.cluster.wait`
@@ -274,7 +277,9 @@ impl Via {
         [Via::Plain, Via::Addr, Via::Data, Via::Ctrl, Via::Fake]
             .into_iter()
             .chain(fences)
-            .chain([Via::AliasFence, Via::Barrier, Via::ClusterBarrier])
+            .chain([Via::AliasFence])
+            .chain([Proxy::Texture, Proxy::Surface, Proxy::Constant].map(Via::ProxyFence))
+            .chain([Via::Barrier, Via::ClusterBarrier])
             .chain(cas)
     }
 
@@ -286,6 +291,7 @@ impl Via {
             Via::Plain
             | Via::Fence(..)
             | Via::AliasFence
+            | Via::ProxyFence(_)
             | Via::Barrier
             | Via::ClusterBarrier
             | Via::FailedCas(..) => true,
@@ -302,6 +308,7 @@ impl Via {
             Via::Fake => "fake".to_owned(),
             Via::Fence(order, scope) => format!("fence.{}.{scope}", order.name()),
             Via::AliasFence => "fence.proxy.alias".to_owned(),
+            Via::ProxyFence(proxy) => format!("fence.proxy.{proxy}"),
             Via::Barrier => "bar.sync".to_owned(),
             Via::ClusterBarrier => "barrier.cluster".to_owned(),
             Via::FailedCas(order, scope) => {
@@ -319,6 +326,7 @@ impl Via {
             }
             Via::Fence(..)
             | Via::AliasFence
+            | Via::ProxyFence(_)
             | Via::Barrier
             | Via::ClusterBarrier
             | Via::FailedCas(..) => capitalized(&self.name()),
@@ -340,6 +348,7 @@ impl Via {
             | Via::Ctrl
             | Via::Fake
             | Via::AliasFence
+            | Via::ProxyFence(_)
             | Via::Barrier
             | Via::ClusterBarrier => None,
         };
@@ -392,6 +401,7 @@ impl Link {
                     Via::Plain
                     | Via::Fence(..)
                     | Via::AliasFence
+                    | Via::ProxyFence(_)
                     | Via::Barrier
                     | Via::ClusterBarrier
                     | Via::FailedCas(..) => from.letter().to_string(),

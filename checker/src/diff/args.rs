@@ -46,7 +46,7 @@ pub struct Diff {
     pub requested: RequestedCycles,
     /// Try litmus tests instead of cycles: files, or folders to search for .litmus files; tests with fewer threads and
     /// instructions come first
-    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with_all = ["cycles", "threads", "edges", "kinds", "accesses", "po", "place", "frontier"])]
+    #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with_all = ["cycles", "threads", "edges", "kinds", "accesses", "forms", "po", "place", "frontier"])]
     pub tests: Vec<PathBuf>,
     /// Do not stop at the smallest size that has a difference
     #[arg(long)]

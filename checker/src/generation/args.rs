@@ -4,6 +4,7 @@ use std::ops::RangeInclusive;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use generate::access::AccessForm;
 use generate::space::CycleKind;
 use generate::word::{CycleAnnotation, Via};
 use model::scope::Scope;
@@ -151,6 +152,10 @@ fn choices<T: Clone>(
 
 pub(crate) fn annotations(text: &str) -> Result<Choices<CycleAnnotation>, String> {
     choices(text, CycleAnnotation::all(), |one| one.name())
+}
+
+pub(crate) fn forms(text: &str) -> Result<Choices<AccessForm>, String> {
+    choices(text, AccessForm::all(), |one| one.name())
 }
 
 pub(crate) fn vias(text: &str) -> Result<Choices<Via>, String> {

@@ -4,12 +4,13 @@ use std::io::{self, Write};
 use std::ops::RangeInclusive;
 
 use clap::Args;
+use generate::access::AccessForm;
 use generate::notation;
-use generate::space::{CycleKind, CycleSpace, Pattern, Ranges};
+use generate::space::{CycleKind, CycleSpace, MOST_LABELLED, Pattern, Ranges};
 use generate::word::{CycleAnnotation, Via};
 use model::scope::Scope;
 
-use super::args::{Choices, annotations, distances, kinds, range, vias};
+use super::args::{Choices, annotations, distances, forms, kinds, range, vias};
 use crate::run;
 
 /// Cycles by their words, or all of a size. Commands have different defaults.
@@ -34,8 +35,13 @@ pub struct RequestedCycles {
     /// `mmio.release`; or `all`
     #[arg(long, value_name = "LIST", default_value = "weak", value_parser = annotations)]
     pub accesses: Choices<CycleAnnotation>,
+    /// Which bytes accesses without a form have, at which address, and by which instruction: a list of `u32`; `u8`,
+    /// `u16`, `u64`, and parts at an offset such as `u8.at1`; the vectors `v2.u16`, `v4.u8`, `v2.u32`, `v4.u16`; `alias`, a
+    /// second address; `red`; `texture`, `surface`, `constant`; `nc`, `ldu`, `readonly`; or `all`
+    #[arg(long, value_name = "LIST", default_value = "u32", value_parser = forms)]
+    pub forms: Choices<AccessForm>,
     /// What may be in the place of plain program order: a list of `po`, `addr`, `data`, `ctrl`, `fake`,
-    /// `fence.ORDER.SCOPE`, `fence.proxy.alias`, `bar.sync`, `barrier.cluster`, `cas.ORDER.SCOPE`; or `all`
+    /// `fence.ORDER.SCOPE`, `fence.proxy.PROXY`, `bar.sync`, `barrier.cluster`, `cas.ORDER.SCOPE`; or `all`
     #[arg(long, value_name = "LIST", default_value = "po", value_parser = vias)]
     pub po: Choices<Via>,
     /// Distances between threads without a placement: a list of `cta`, `cluster`, `gpu` and `sys`, each the
@@ -52,6 +58,7 @@ impl RequestedCycles {
     pub(crate) fn space(&self, err: &mut dyn Write) -> io::Result<Option<CycleSpace>> {
         let ranges = Ranges {
             annotations: self.accesses.0.clone(),
+            forms: self.forms.0.clone(),
             vias: self.po.0.clone(),
             distances: self.place.0.clone(),
         };
@@ -86,11 +93,19 @@ impl RequestedCycles {
             }
             space = CycleSpace::of_kinds(&self.kinds.0, threads.clone(), edges, &ranges);
         }
+        if space.labelled() > MOST_LABELLED {
+            writeln!(err, "error: there are more than 2^112 such cycles, which are not counted")?;
+            writeln!(
+                err,
+                "help: shorten the lists of --accesses, --forms and --po, or take fewer threads"
+            )?;
+            return Ok(None);
+        }
         if space.labelled() == 0 {
             writeln!(err, "error: there are no such cycles")?;
             writeln!(
                 err,
-                "help: each read and write needs one of --accesses that fits, and each pair of accesses one of --po"
+                "help: each read and write needs one of --accesses and one of --forms that fit, and each pair of accesses one of --po"
             )?;
             return Ok(None);
         }

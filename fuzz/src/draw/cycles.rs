@@ -2,6 +2,7 @@
 
 use std::sync::LazyLock;
 
+use generate::access::CycleAccess;
 use generate::build;
 use generate::cycle::{Cycle, CycleShape};
 use generate::places::Arrangement;
@@ -53,7 +54,8 @@ fn cycle(shape: &CycleShape, choices: &AccessChoices) -> Option<Cycle> {
         }
     }
     let arrangement = Arrangement::all(shape.threads().len(), &[Scope::Gpu]).into_iter().next()?;
-    Some(Cycle { shape, annotations: chosen_annotations, arrangement })
+    let accesses = chosen_annotations.into_iter().map(CycleAccess::from).collect();
+    Some(Cycle { shape, accesses, arrangement })
 }
 
 /// What may be between two accesses of a thread.

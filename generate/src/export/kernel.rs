@@ -169,7 +169,9 @@ fn needed(test: &Test) -> (&'static str, &'static str) {
         lines.clone().any(|line| line.text.contains(word))
     };
     let one_way = has("fence.acquire") || has("fence.release");
-    let version = if has("mmio.acquire") || has("mmio.release") {
+    let version = if has("proxy::readonly") {
+        "9.4"
+    } else if has("mmio.acquire") || has("mmio.release") {
         "9.3"
     } else if one_way {
         "8.6"
@@ -178,7 +180,7 @@ fn needed(test: &Test) -> (&'static str, &'static str) {
     } else {
         "8.0"
     };
-    (version, if one_way || has("cluster") { "sm_90" } else { "sm_70" })
+    (version, if one_way || has("cluster") || has("proxy::readonly") { "sm_90" } else { "sm_70" })
 }
 
 /// Where the threads of a test run in a grid.

@@ -10,8 +10,9 @@ mod lisa;
 use litmus::proposition::truncate;
 use litmus::{Dialect, Test};
 use model::isa::alu::{Alu, AluOp, Comparison};
+use model::isa::fence::ProxyFence;
 use model::isa::{Guard, Instruction, Line, Operand, Reg};
-use model::memory::Space;
+use model::memory::{Proxy, Space};
 use model::program::{InitialValue, Thread};
 
 pub use herd_model::{bell, cat};
@@ -51,13 +52,35 @@ pub struct Inexpressible {
 /// The text of the test in a format.
 pub fn export(test: &Test, format: ExportFormat) -> Result<String, Inexpressible> {
     if test.dialect != Dialect::Ptx || test.sass.is_some() {
-        return Err(Inexpressible { line: 1, what: "a test that is not in PTX".to_owned() });
+        return outside_ptx(test);
     }
     match format {
         ExportFormat::Dat3m => dat3m::text(test),
         ExportFormat::HerdLisa => lisa::text(test),
         ExportFormat::Ptx => kernel::module(test),
         ExportFormat::Cuda => cuda::program(test),
+    }
+}
+
+/// What is not in PTX: an instruction of the peer dialect, or the whole test.
+fn outside_ptx(test: &Test) -> Result<String, Inexpressible> {
+    let proxy = |line: &ExportedLine<'_>| match &line.line.instruction {
+        Instruction::Load(load) => load.proxy != Proxy::Generic,
+        Instruction::Store(store) => store.proxy != Proxy::Generic,
+        Instruction::ProxyFence(fence) => *fence != ProxyFence::Alias,
+        Instruction::Atomic(_)
+        | Instruction::Fence(_)
+        | Instruction::Barrier(_)
+        | Instruction::ClusterBarrier(_)
+        | Instruction::Alu(_)
+        | Instruction::Cvta(_)
+        | Instruction::Branch(_)
+        | Instruction::Unsupported(_) => false,
+    };
+    let mut lines = (0..test.program.threads.len()).flat_map(|at| ExportedLine::all(test, at));
+    match lines.find(proxy) {
+        Some(line) => line.refuse("the texture, surface and constant proxies"),
+        None => Err(Inexpressible { line: 1, what: "a test that is not in PTX".to_owned() }),
     }
 }
 
