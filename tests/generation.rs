@@ -25,8 +25,24 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("gen-check", &["gen", "CoRR @cta", "--po", "po,ctrl,bar.sync", "--check", "--list"]),
     ("gen-frontier", &["gen", "SB", "--po", "po,ctrl,fence.sc.gpu", "--frontier"]),
     ("diff-reading", &["diff", "ptx", "ptx:R13=none", "LB", "MP", "--limit=1"]),
+    (
+        "diff-total-coherence",
+        &["diff", "ptx", "ptx:R7=total", "--kinds=overwritten", "--po=po", "--list"],
+    ),
+    (
+        "diff-physical-patterns",
+        &[
+            "diff",
+            "ptx",
+            "ptx:R6=physical",
+            "--kinds=pattern",
+            "--forms=u32,alias",
+            "--po=po",
+            "--list",
+        ],
+    ),
     ("diff-list", &["diff", "ptx", "tests/cli/coherent.cat", "--threads=2", "--all", "--list"]),
-    ("diff-none", &["diff", "ptx", "ptx:R7=total", "--threads=2", "--format=json"]),
+    ("diff-none", &["diff", "ptx", "ptx:R6=physical", "--threads=2", "--format=json"]),
     (
         "diff-json",
         &["diff", "ptx", "ptx:R13=none", "LB", "--po=addr", "--accesses=weak", "--format=json"],

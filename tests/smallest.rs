@@ -22,6 +22,7 @@ use litmus::Test;
 use model::ablation::{ablations, restrictions};
 use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;
+use model::memory::Proxy;
 use model::ptx;
 use model::reading::{self, Readings};
 use model::rel::Model;
@@ -172,10 +173,11 @@ fn ranges(scope: Scope, more: &[Via]) -> Ranges {
     }
 }
 
-/// What the tests are chosen from, those of two threads and then those of three.
-fn spaces() -> [Vec<CycleSpace>; 2] {
-    use CycleKind::{Atomic, Coherence, Critical, Pattern};
-    const KINDS: [CycleKind; 3] = [Coherence, Critical, Atomic];
+/// What the tests are chosen from: those of two threads with accesses of 32 bits at one address, then those of two threads
+/// with other accesses, then those of three threads.
+fn spaces() -> [Vec<CycleSpace>; 3] {
+    use CycleKind::{Atomic, Coherence, Critical, Overwritten, Pattern};
+    const KINDS: [CycleKind; 4] = [Coherence, Critical, Atomic, Overwritten];
     const ORDERS: [FenceOrder; 4] =
         [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::Sc];
     let cas = Via::FailedCas(AtomicOrder::Release, Scope::Gpu);
@@ -187,6 +189,40 @@ fn spaces() -> [Vec<CycleSpace>; 2] {
         let ranges = ranges(scope, &[fences, more].concat());
         CycleSpace::of_kinds(kinds, threads..=threads, 0..=7, &ranges)
     };
+    // Few orders and fences, since there are many forms.
+    let formed = |kinds: &[CycleKind], scope: Scope, vias: &[Via], forms: &[AccessForm]| {
+        let forms = [&[AccessForm::Word], forms].concat();
+        let ranges = Ranges { forms, ..ranges(scope, vias) };
+        CycleSpace::of_kinds(kinds, 2..=2, 0..=6, &ranges)
+    };
+    let proxies = [Proxy::Texture, Proxy::Surface, Proxy::Constant];
+    let through = |proxy: Proxy| {
+        let (form, fence) = (AccessForm::Through(proxy), Via::ProxyFence(proxy));
+        formed(&[Coherence, Critical], Scope::Cta, &[fence], &[form])
+    };
+    // What is weaker than an allowed choice of different sizes is judged, too.
+    let parts =
+        [AccessForm::Part { bytes: 1, offset: 0 }, AccessForm::Part { bytes: 8, offset: 0 }];
+    let synchronizing =
+        [CycleAnnotation::Acquire(Scope::Gpu), CycleAnnotation::Release(Scope::Gpu)];
+    let sized = |kinds: &[CycleKind], strong: &[CycleAnnotation], forms: &[AccessForm]| {
+        let ranges = Ranges {
+            annotations: [&[CycleAnnotation::Weak], strong].concat(),
+            forms: [&[AccessForm::Word], forms].concat(),
+            ..ranges(Scope::Gpu, &[])
+        };
+        CycleSpace::of_kinds(kinds, 2..=2, 0..=6, &ranges)
+    };
+    let read_only = [AccessForm::NonCoherent, AccessForm::Uniform, AccessForm::Readonly];
+    let mut others: Vec<CycleSpace> = proxies.map(through).into();
+    others.extend([
+        formed(&KINDS, Scope::Gpu, &[Via::AliasFence], &[AccessForm::Alias]),
+        formed(&[Pattern], Scope::Gpu, &[], &[AccessForm::Alias]),
+        formed(&KINDS, Scope::Gpu, &[], &[AccessForm::Reduction]),
+        sized(&[Coherence, Overwritten], &[CycleAnnotation::Relaxed(Scope::Gpu)], &parts),
+        sized(&[Critical], &synchronizing, &parts[..1]),
+        formed(&[Coherence], Scope::Gpu, &[], &read_only),
+    ]);
     [
         vec![
             of(&KINDS, 2, Scope::Gpu, &[Via::Data, Via::Addr, Via::Ctrl, Via::Fake]),
@@ -196,6 +232,7 @@ fn spaces() -> [Vec<CycleSpace>; 2] {
             of(&KINDS, 2, Scope::Sys, &[]),
             of(&[Pattern], 2, Scope::Gpu, &[]),
         ],
+        others,
         vec![of(&KINDS, 3, Scope::Gpu, &[Via::Data])],
     ]
 }

@@ -74,9 +74,16 @@ impl CycleContents {
         let mut writes = vec![None; shape.len()];
         for at in shape.by_location() {
             let location = &mut now[places[at]];
+            let before = (at + shape.len() - 1) % shape.len();
             match shape.directions[at] {
+                Direction::Read if shape.links[at].is_inverse() => {}
                 Direction::Read => reads[at] = location.read(forms[at]),
-                Direction::Write => writes[at] = Some(location.write(forms[at], numbers[at])),
+                Direction::Write => {
+                    writes[at] = Some(location.write(forms[at], numbers[at]));
+                    if shape.links[before].is_inverse() {
+                        reads[before] = location.read(forms[before]);
+                    }
+                }
             }
         }
         for (location, now) in locations.iter_mut().zip(&now) {

@@ -73,14 +73,17 @@ impl CycleShape {
     /// The accesses from where a location begins, or in a cycle of one location its coherence order: the accesses of each
     /// location follow each other in that order.
     pub fn by_location(&self) -> impl Iterator<Item = usize> {
-        let begins = |link: &Link| {
+        // In a cycle of one location, a read before the write that it reads begins the order.
+        let has_inverse = self.links.iter().any(|link| link.is_inverse());
+        let begins = |(at, link): (usize, &Link)| {
+            let next = self.links[(at + 1) % self.len()];
             if self.changes() > 0 {
                 link.changes_location()
             } else {
-                matches!(link, Link::Order { .. })
+                matches!(link, Link::Order { .. }) && (!has_inverse || next.is_inverse())
             }
         };
-        let first = self.links.iter().position(begins).map_or(0, |at| at + 1);
+        let first = self.links.iter().enumerate().position(begins).map_or(0, |at| at + 1);
         let count = self.len();
         (0..count).map(move |step| (first + step) % count)
     }
@@ -100,7 +103,7 @@ impl CycleShape {
                 latest = 0;
             }
             latest += u64::from(self.directions[at] == Direction::Write);
-            values[at] = latest;
+            values[at] = latest + u64::from(self.links[at].is_inverse());
         }
         values
     }
@@ -146,12 +149,27 @@ impl CycleShape {
         if !self.links.iter().any(|link| matches!(link, Link::Order { .. })) {
             return error(None, "a cycle has an edge of program order", "Rfe PosRR Fre");
         }
-        // The last write of a location is observed by its final value, others by nothing.
+        for at in 0..self.len() {
+            let before = self.links[(at + self.len() - 1) % self.len()];
+            if self.links[at].is_inverse() && !matches!(before, Link::Order { .. }) {
+                return error(
+                    Some(at),
+                    "an inverse edge follows an edge of program order: what its read returns is the write behind it",
+                    "PosWR InvRfe Coe",
+                );
+            }
+        }
+        // The last write of a location is observed by its final value, one after another of its thread by that, and others by
+        // nothing.
         let (values, writes, locations) = (self.values(), self.writes(), self.locations());
         for at in 0..self.len() {
             let next = (at + 1) % self.len();
+            let has_inverse = (0..self.len())
+                .any(|of| self.links[of].is_inverse() && locations[of] == locations[at]);
+            let ordered = matches!(self.links[at], Link::Order { same: true, .. }) && has_inverse;
             let middle = self.directions[next] == Direction::Write
                 && self.links[at] != Link::Rmw
+                && !ordered
                 && values[next] >= 2
                 && values[next] < writes[locations[next]];
             if middle {
@@ -403,6 +421,9 @@ impl Cycle {
                 }
                 Link::Rmw => parts.push("rmw".to_owned()),
                 Link::Communicates { how, external: false } => parts.push(internal(how).to_owned()),
+                Link::Communicates { how: Communication::InvRf, external: true } => {
+                    parts.push("invrfe".to_owned());
+                }
                 Link::Communicates { external: true, .. } => {}
             }
         }
@@ -430,5 +451,6 @@ fn internal(how: Communication) -> &'static str {
         Communication::Rf => "rfi",
         Communication::Fr => "fri",
         Communication::Co => "coi",
+        Communication::InvRf => "invrfi",
     }
 }

@@ -42,8 +42,10 @@ enum Word {
 static WORDS: LazyLock<FxHashMap<String, Word>> = LazyLock::new(|| {
     let mut words = FxHashMap::default();
     let both = [Direction::Read, Direction::Write];
-    for how in [Communication::Rf, Communication::Fr, Communication::Co] {
-        for external in [true, false] {
+    for how in Communication::ALL {
+        // An access does not read what its thread writes later.
+        let both = if how == Communication::InvRf { &[true][..] } else { &[true, false] };
+        for &external in both {
             let (link, (from, to)) = (Link::Communicates { how, external }, how.ends());
             words.insert(link.word(from, to), Word::Edge(link, from, to));
             if how == Communication::Co {
@@ -448,6 +450,10 @@ mod tests {
         let wrong = message("PodWW Red Weak Rfe PodRR Fre");
         assert!(wrong.contains("cannot be both `Weak` and `Red`"), "{wrong}");
         assert!(wrong.contains("RelaxedCta Red"), "{wrong}");
+        let wrong = message("PosWR InvRfe");
+        assert!(wrong.contains("two threads"), "{wrong}");
+        let wrong = message("Rfe InvRfe Coe PosWW");
+        assert!(wrong.contains("program order"), "{wrong}");
         let wrong = message("PodWW U8 U16 Rfe PodRR Fre");
         assert!(wrong.contains("two forms"), "{wrong}");
         let wrong = message("Rfe MP");

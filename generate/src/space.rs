@@ -369,11 +369,24 @@ pub enum CycleKind {
     /// Critical but for one thread or more that begins with two reads of one location, or ends with two writes of one:
     /// where release and acquire patterns have two operations.
     Pattern,
+    /// Those of one location in which one read, after an access of its thread, returns a write that the cycle overwrites:
+    /// what the coherence order of racing writes decides.
+    Overwritten,
 }
 
 impl CycleKind {
-    pub const ALL: [CycleKind; 4] =
-        [CycleKind::Coherence, CycleKind::Critical, CycleKind::Atomic, CycleKind::Pattern];
+    pub const ALL: [CycleKind; 5] = [
+        CycleKind::Coherence,
+        CycleKind::Critical,
+        CycleKind::Atomic,
+        CycleKind::Pattern,
+        CycleKind::Overwritten,
+    ];
+
+    /// Whether its cycles are of one location.
+    fn is_of_one_location(self) -> bool {
+        matches!(self, CycleKind::Coherence | CycleKind::Overwritten)
+    }
 
     pub fn name(self) -> &'static str {
         match self {
@@ -381,6 +394,7 @@ impl CycleKind {
             CycleKind::Critical => "critical",
             CycleKind::Atomic => "atomic",
             CycleKind::Pattern => "pattern",
+            CycleKind::Overwritten => "overwritten",
         }
     }
 
@@ -391,12 +405,12 @@ impl CycleKind {
             [&[Write, Write], &[Write, Read], &[Read, Write], &[Read, Read]];
         const ENDS: [&[Direction]; 2] = [&[Write, Write, Write], &[Read, Write, Write]];
         const BEGINS: [&[Direction]; 2] = [&[Read, Read, Write], &[Read, Read, Read]];
-        let step = if self == CycleKind::Coherence { TO_THE_SAME } else { TO_ANOTHER };
+        let step = if self.is_of_one_location() { TO_THE_SAME } else { TO_ANOTHER };
         let of = |links: [Link; 2]| move |directions| ThreadKind { directions, links };
         let mut all: Vec<ThreadKind> = PAIRS.map(of([step; 2])).to_vec();
         all.push(of([step; 2])(&[Write]));
         match self {
-            CycleKind::Coherence | CycleKind::Critical => {}
+            CycleKind::Coherence | CycleKind::Critical | CycleKind::Overwritten => {}
             CycleKind::Atomic => all.push(of([Link::Rmw; 2])(&[Read, Write])),
             CycleKind::Pattern => {
                 all.extend(ENDS.map(of([TO_ANOTHER, TO_THE_SAME])));
@@ -409,7 +423,7 @@ impl CycleKind {
     /// Whether a thread makes a cycle one of this kind.
     fn is_shown_by(self, thread: &ThreadKind) -> bool {
         match self {
-            CycleKind::Coherence | CycleKind::Critical => true,
+            CycleKind::Coherence | CycleKind::Critical | CycleKind::Overwritten => true,
             CycleKind::Atomic => thread.links[0] == Link::Rmw,
             CycleKind::Pattern => thread.directions.len() == 3,
         }
@@ -427,8 +441,13 @@ pub fn shapes(
     for count in threads.filter(|&count| (2..=MOST_THREADS).contains(&count)) {
         let mut chosen: Vec<ThreadKind> = Vec::new();
         list(&kinds, count, &mut chosen, &mut |chosen| {
-            let shape = shape_of(kind, chosen).filter(|shape| edges.contains(&shape.len()));
-            all.extend(shape);
+            if kind == CycleKind::Overwritten {
+                let inverse = (0..chosen.len()).filter_map(|at| shape_of(kind, chosen, Some(at)));
+                all.extend(inverse.filter(|shape| edges.contains(&shape.len())));
+            } else {
+                let shape = shape_of(kind, chosen, None);
+                all.extend(shape.filter(|shape| edges.contains(&shape.len())));
+            }
         });
     }
     all.retain(|shape| {
@@ -460,8 +479,9 @@ fn list(
     }
 }
 
-/// The cycle through these threads, if it is one of the kind.
-fn shape_of(kind: CycleKind, threads: &[ThreadKind]) -> Option<CycleShape> {
+/// The cycle through these threads, if it is one of the kind. The read at the end of thread `inverse` reads what the next
+/// thread writes.
+fn shape_of(kind: CycleKind, threads: &[ThreadKind], inverse: Option<usize>) -> Option<CycleShape> {
     let mut directions = Vec::new();
     let mut links = Vec::new();
     if !threads.iter().any(|thread| kind.is_shown_by(thread)) {
@@ -470,12 +490,18 @@ fn shape_of(kind: CycleKind, threads: &[ThreadKind]) -> Option<CycleShape> {
     for (index, thread) in threads.iter().enumerate() {
         let next = threads[(index + 1) % threads.len()].directions[0];
         let before = threads[(index + threads.len() - 1) % threads.len()].directions;
-        let how = Communication::between(*thread.directions.last()?, next)?;
+        let mut how = Communication::between(*thread.directions.last()?, next)?;
+        if inverse == Some(index) {
+            if how != Communication::Fr {
+                return None;
+            }
+            how = Communication::InvRf;
+        }
         if thread.directions.len() == 1 {
             // Any other pair of communications is one communication, which leads to another thread except in a
             // cycle of one location.
             let lone = before.len() == 1;
-            if kind != CycleKind::Coherence && how != Communication::Rf || lone {
+            if !kind.is_of_one_location() && how != Communication::Rf || lone {
                 return None;
             }
         }
@@ -549,12 +575,14 @@ impl CycleSpace {
             return self.cycles().collect();
         }
         let mut random = SplitMix(seed);
+        let sizes: Vec<u128> = self.patterns.iter().map(Pattern::labelled).collect();
+        let labelled = self.labelled();
         let mut drawn_before = rustc_hash::FxHashSet::default();
         let mut all = Vec::new();
         while all.len() < count {
-            let mut number = random.below(self.labelled());
-            for pattern in &self.patterns {
-                let Some(rest) = number.checked_sub(pattern.labelled()) else {
+            let mut number = random.below(labelled);
+            for (pattern, &size) in self.patterns.iter().zip(&sizes) {
+                let Some(rest) = number.checked_sub(size) else {
                     let drawn = pattern.cycle(number);
                     let same = pattern.same_tests(&drawn);
                     let least = same.chain([drawn.clone()]).min().unwrap_or_else(|| drawn.clone());

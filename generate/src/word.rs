@@ -205,10 +205,15 @@ pub enum Communication {
     Fr,
     /// The second access overwrites what the first wrote.
     Co,
+    /// The first access reads what the second wrote.
+    InvRf,
 }
 
 impl Communication {
-    /// Which one leads from an access in one direction to one in another; none between reads.
+    pub const ALL: [Communication; 4] =
+        [Communication::Rf, Communication::Fr, Communication::Co, Communication::InvRf];
+
+    /// Which one leads forward from an access in one direction to one in another; none between reads.
     pub fn between(first: Direction, second: Direction) -> Option<Communication> {
         match (first, second) {
             (Direction::Write, Direction::Read) => Some(Communication::Rf),
@@ -221,7 +226,7 @@ impl Communication {
     pub fn ends(self) -> (Direction, Direction) {
         match self {
             Communication::Rf => (Direction::Write, Direction::Read),
-            Communication::Fr => (Direction::Read, Direction::Write),
+            Communication::Fr | Communication::InvRf => (Direction::Read, Direction::Write),
             Communication::Co => (Direction::Write, Direction::Write),
         }
     }
@@ -231,6 +236,7 @@ impl Communication {
             Communication::Rf => "Rf",
             Communication::Fr => "Fr",
             Communication::Co => "Co",
+            Communication::InvRf => "InvRf",
         }
     }
 }
@@ -383,6 +389,11 @@ pub enum Link {
 impl Link {
     pub fn is_external(self) -> bool {
         matches!(self, Link::Communicates { external: true, .. })
+    }
+
+    /// Whether the first access reads what the second wrote.
+    pub fn is_inverse(self) -> bool {
+        matches!(self, Link::Communicates { how: Communication::InvRf, .. })
     }
 
     /// Whether the second access is to another location.

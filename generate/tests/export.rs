@@ -256,6 +256,22 @@ fn negative_numbers_are_written_as_unsigned_ones_of_their_width() {
     }
 }
 
+/// A branch in the place of a guard would order what is behind it.
+#[test]
+fn a_guard_before_another_access_is_refused() {
+    let text = |last: &str| {
+        format!(
+            "PTX t\n{{ x=0; y=0; z=0; }}\n P0@cta 0,gpu 0 ;\n ld.weak.u32 r0, [x] ;\n \
+             setp.eq.u32 p, r0, 1 ;\n @p st.weak.u32 [y], 1 ;\n{last}exists (P0:r0=0)\n"
+        )
+    };
+    for format in [ExportFormat::Dat3m, ExportFormat::HerdLisa] {
+        assert!(export(&parsed(&text("")), format).is_ok());
+        let no = export(&parsed(&text(" st.weak.u32 [z], 1 ;\n")), format).expect_err("it differs");
+        assert_eq!((no.line, no.what.contains("guard")), (6, true), "{no:?}");
+    }
+}
+
 #[test]
 fn what_lisa_would_compute_otherwise_is_refused() {
     let added = parsed(

@@ -27,7 +27,7 @@ pub struct RequestedCycles {
     pub edges: Option<RangeInclusive<usize>>,
     /// Which cycles of so many threads: a list of `critical`, `coherence`, of one location, and `atomic`, critical but
     /// for threads that only do an atomic, and `pattern`, critical but for threads that begin or end with two accesses to
-    /// one location; or `all`
+    /// one location, and `overwritten`, of one location with a read of a write that the cycle overwrites; or `all`
     #[arg(long, value_name = "LIST", default_value = "critical", value_parser = kinds, conflicts_with = "cycles")]
     pub kinds: Choices<CycleKind>,
     /// How accesses without an annotation are ordered: a list of `weak`, `volatile`, `relaxed.SCOPE`,
