@@ -3,7 +3,8 @@
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 use ::fuzz::campaign::{
     Campaign, CampaignPlan, CampaignState, FoundFailure, ShardId, failure, merge,
@@ -165,13 +166,14 @@ impl Folder {
         Folder(folder)
     }
 
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_causeway"));
+        command.args(arguments).arg(&self.0).current_dir(suite::root());
+        command
+    }
+
     fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(env!("CARGO_BIN_EXE_causeway"))
-            .args(arguments)
-            .arg(&self.0)
-            .current_dir(suite::root())
-            .output()
-            .expect("the program starts")
+        self.command(arguments).output().expect("the program starts")
     }
 }
 
@@ -179,6 +181,27 @@ impl Drop for Folder {
     fn drop(&mut self) {
         let _ = fs::remove_dir_all(&self.0);
     }
+}
+
+/// The second run would lose what the first one finds, or the first one what the second one finds.
+#[test]
+fn a_folder_has_one_run_at_a_time() {
+    let folder = Folder::new("twice");
+    let arguments = ["fuzz", "--law=printing", "--for=600", "--jobs=1", "--out"];
+    let mut first = folder.command(&arguments).stdout(Stdio::null()).spawn().expect("it starts");
+    let state = folder.0.join("state.json");
+    while !state.exists() {
+        assert_eq!(first.try_wait().expect("it can be asked"), None, "the first run ended");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    let second = folder.run(&["fuzz", "--law=printing", "--count=100", "--out"]);
+    first.kill().and_then(|()| first.wait()).expect("it is ended");
+    let said = String::from_utf8_lossy(&second.stderr);
+    assert_eq!(second.status.code(), Some(2), "{said}");
+    assert!(said.contains("another run uses this folder"), "{said}");
+    // A run that was killed keeps nobody out.
+    let third = folder.run(&["fuzz", "--law=printing", "--count=100", "--out"]);
+    assert_eq!(third.status.code(), Some(0), "{}", String::from_utf8_lossy(&third.stderr));
 }
 
 /// The command saves, continues, refuses another campaign, and its files are tests.
@@ -200,6 +223,26 @@ fn the_folder_of_a_campaign() {
         let saved = fs::read_to_string(&file).expect("the failure is saved");
         assert_eq!(saved, failure["test"].as_str().expect("it is text"));
     }
+    // The command that is printed shows the failure.
+    let case = failures[0]["case"].to_string();
+    let replay = failures[0]["replay"].as_str().expect("it is text");
+    let expected =
+        "causeway fuzz --law naive --seed 1 --case CASE --plant enumerate-without-Causality";
+    assert_eq!(replay, expected.replace("CASE", &case));
+    let again = Command::new(env!("CARGO_BIN_EXE_causeway"))
+        .args(replay.split(' ').skip(1).chain(["--format=json"]))
+        .output()
+        .expect("the program starts");
+    assert_eq!(again.status.code(), Some(3), "{}", text(&again));
+    let line: serde_json::Value = serde_json::from_slice(&again.stdout).expect("an object");
+    assert_eq!((&line["cases"], &line["failures"][0]), (&1.into(), &failures[0]));
+
+    // Fewer cases than there are in the folder are no surprise.
+    let output = run(&["--count=100", "--format=json"]);
+    let line: serde_json::Value = serde_json::from_slice(&output.stdout).expect("an object");
+    assert_eq!(line["cases"], 400);
+    assert!(text(&output).contains("holds 400 cases of each law already"), "{}", text(&output));
+    run(&["--count=400"]);
     // The unplanted checker finds nothing wrong with them.
     let output = folder.run(&["check", "--engine=enumerate"]);
     assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stdout));
@@ -219,6 +262,8 @@ fn the_folder_of_a_campaign() {
         ("\"done\":[[0,3]]", "\"done\":[[0,", "state.json"),
         ("\"done\":[[0,3]]", "\"done\":[[0,2]]", "the cases are not those"),
         ("\"blocks\":4", "\"blocks\":18446744073709551615", "too many blocks"),
+        ("-without-Causality\"", "-without-R99\"", "no fault `enumerate-without-R99`"),
+        ("\"laws\":[\"naive\"]", "\"laws\":[\"natve\"]", "there is no law `natve`"),
         ("\"law\":\"naive\"", "\"law\":\"../naive\"", "a law that the campaign does not have"),
     ] {
         assert!(saved.contains(from), "{saved}");

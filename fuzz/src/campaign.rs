@@ -12,7 +12,8 @@ use litmus::print;
 use serde::{Deserialize, Serialize};
 
 use crate::draw::{Dice, Drawer};
-use crate::law::{CaseEnd, FuzzSetting, Law, shown};
+use crate::fault::PlantedFault;
+use crate::law::{CaseEnd, FuzzSetting, Law, named, shown};
 use crate::shrink::shrink;
 
 /// Cases of a block.
@@ -22,10 +23,13 @@ pub const BLOCK: u64 = 100;
 const MOST: u64 = 1 << 48;
 
 /// The format of a saved state. It changes when a number has another program, too.
-pub const FORMAT: &str = "causeway-fuzz-state/1";
+pub const FORMAT: &str = "causeway-fuzz-state/2";
 
 /// Failures of a law that are made small and kept; all are counted.
 pub const KEPT: usize = 5;
+
+/// What stands for a file in the commands of failures.
+pub const TEST_FILE: &str = "FILE";
 
 /// Which part of a campaign: `1/4` is the first of four.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
@@ -79,7 +83,7 @@ pub struct FoundFailure {
     pub what: String,
     /// Of the small program.
     pub instructions: usize,
-    /// The command that shows it for a file with the test, without the path.
+    /// The command that shows it; [`TEST_FILE`] stands for a file with the test, if the command reads one.
     pub replay: String,
     /// The small program, as a litmus test.
     pub test: String,
@@ -183,23 +187,43 @@ impl<'a> Campaign<'a> {
             let start = Instant::now();
             let mut tally = LawTally::default();
             for case in first..first + BLOCK {
-                let program = drawers[index].program(case);
-                tally.cases += 1;
-                match law.check(self.setting, &program, choice(self.state.seed, case)) {
-                    Ok(()) => {}
-                    Err(CaseEnd::Skipped(reason)) => {
-                        *tally.skipped.entry(reason.to_owned()).or_default() += 1;
-                    }
-                    Err(CaseEnd::Broken(_)) => {
-                        tally.broken += 1;
-                        result.broken.push((index, case));
-                    }
+                if self.case(law, &drawers[index], case, &mut tally) {
+                    result.broken.push((index, case));
                 }
             }
             tally.seconds = start.elapsed().as_secs_f64();
             result.tallies.push(tally);
         }
         result
+    }
+
+    /// Counts a case; true if it breaks the law.
+    fn case(&self, law: &Law, drawer: &Drawer, case: u64, tally: &mut LawTally) -> bool {
+        tally.cases += 1;
+        match law.check(self.setting, &drawer.program(case), choice(self.state.seed, case)) {
+            Ok(()) => {}
+            Err(CaseEnd::Skipped(reason)) => {
+                *tally.skipped.entry(reason.to_owned()).or_default() += 1;
+            }
+            Err(CaseEnd::Broken(_)) => {
+                tally.broken += 1;
+                return true;
+            }
+        }
+        false
+    }
+
+    /// Checks one case of each law instead of blocks. The state is that of no campaign: it cannot be saved.
+    pub fn only(&mut self, case: u64) {
+        for (index, law) in self.laws.iter().enumerate() {
+            let (start, mut tally) = (Instant::now(), LawTally::default());
+            if self.case(law, &Drawer::new(self.state.seed, law.sources), case, &mut tally) {
+                let found = failure(self.setting, law, self.state.seed, case);
+                self.state.failures.extend(found);
+            }
+            tally.seconds = start.elapsed().as_secs_f64();
+            self.state.tallies[index] = tally;
+        }
     }
 
     /// Adds what a block has, and makes its failures small if they are kept.
@@ -219,6 +243,12 @@ impl<'a> Campaign<'a> {
         }
         self.state.keep_least();
     }
+}
+
+/// The command that checks a case again.
+fn again(setting: &FuzzSetting, law: &Law, seed: u64, case: u64) -> String {
+    let plant = setting.fault().map_or(String::new(), |fault| format!(" --plant {fault}"));
+    format!("causeway fuzz --law {} --seed {seed} --case {case}{plant}", law.name)
 }
 
 /// The failure of a case, made small; `None` if the law holds for it.
@@ -245,7 +275,7 @@ pub fn failure(setting: &FuzzSetting, law: &Law, seed: u64, case: u64) -> Option
         case,
         what: found.what.clone(),
         instructions: least.instructions(),
-        replay: found.replay,
+        replay: found.replay.unwrap_or_else(|| again(setting, law, seed, case)),
         test: test.map_or_else(|| least.to_string(), |test| print::print(&test)),
     })
 }
@@ -312,7 +342,16 @@ impl CampaignState {
     }
 
     /// What is wrong with a state that was read, if something is.
-    pub fn fault(&self) -> Option<&'static str> {
+    pub fn fault(&self) -> Option<String> {
+        let unknown = self.laws.iter().find(|law| named(law).is_none());
+        let plant = self.plant.as_ref().filter(|fault| PlantedFault::of(fault).is_none());
+        let unknown = unknown.map(|law| format!("there is no law `{law}`"));
+        let plant = plant.map(|fault| format!("there is no fault `{fault}`"));
+        unknown.or(plant).or_else(|| self.disorder().map(ToOwned::to_owned))
+    }
+
+    /// What does not fit together in a state that was read, if something does not.
+    fn disorder(&self) -> Option<&'static str> {
         let ShardId { index, of } = self.shard;
         let sorted = self.done.windows(2).all(|runs| runs[0].1 < runs[1].0);
         let ordered = self.done.iter().all(|(first, last)| first <= last && *last < MOST);

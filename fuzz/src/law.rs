@@ -86,14 +86,14 @@ pub struct Disagreement {
     pub what: String,
     /// An outcome that only one account has.
     pub outcome: Option<Vec<Value>>,
-    /// The command that shows it for a file with the test, without the path.
-    pub replay: String,
+    /// The command that shows it for a file with the small test, which [`crate::campaign::TEST_FILE`] stands for, if
+    /// one does.
+    pub replay: Option<String>,
 }
 
 impl CaseEnd {
     fn broken(what: impl Into<String>) -> CaseEnd {
-        let replay = "causeway check --engine all".to_owned();
-        CaseEnd::Broken(Box::new(Disagreement { what: what.into(), outcome: None, replay }))
+        CaseEnd::Broken(Box::new(Disagreement { what: what.into(), outcome: None, replay: None }))
     }
 }
 
@@ -174,10 +174,15 @@ impl FuzzSetting {
     /// The lowering for a target, by its table or the one with a fault.
     fn lowering(&self, sm: u16) -> Lowering<'_> {
         let lowering = Lowering::of(sm).expect("there is a table for each target of the laws");
-        match &self.table {
-            Some(table) if table.targets.contains(&sm) => Lowering { table, ..lowering },
-            Some(_) | None => lowering,
+        match self.table_with_fault(sm) {
+            Some(table) => Lowering { table, ..lowering },
+            None => lowering,
         }
+    }
+
+    /// The table with a fault, if it is that of a target.
+    fn table_with_fault(&self, sm: u16) -> Option<&LoweringTable> {
+        self.table.as_ref().filter(|table| table.targets.contains(&sm))
     }
 }
 

@@ -38,6 +38,9 @@ pub struct Fuzz {
     /// Run only one of N parts of the cases: 1/N to N/N
     #[arg(long, value_name = "I/N", value_parser = shard, default_value = "1/1", hide_default_value = true)]
     pub shard: ShardValue,
+    /// Check only the case with this number
+    #[arg(long, value_name = "N", conflicts_with_all = ["count", "time", "shard", "out"])]
+    pub case: Option<u64>,
     /// Save the state and the failures in this folder, and continue from the state that it holds
     #[arg(long, value_name = "FOLDER")]
     pub out: Option<PathBuf>,

@@ -8,7 +8,7 @@ use engine::exit::Exit;
 use engine::interrupt;
 use fuzz::campaign::{self, BLOCK, Campaign, CampaignPlan, CampaignState, MergedShards, ShardId};
 use fuzz::fault::PlantedFault;
-use fuzz::law::{FuzzSetting, LAWS, Law, named};
+use fuzz::law::{FuzzSetting, LAWS, Law};
 use indicatif::ProgressBar;
 
 use super::args::{Fuzz, Merge};
@@ -49,13 +49,26 @@ pub fn command(
     let mut campaign = Campaign::new(&setting, laws, &plan);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     campaign.jobs = command.jobs.map_or(cores, usize::from);
-    match resumed(command, &campaign.state) {
-        Ok(Some(state)) => campaign.state = state,
-        Ok(None) => {}
+    let locked = command.out.as_deref().map(store::lock).transpose();
+    let resumed = locked.and_then(|lock| Ok((lock, resumed(command, &campaign.state)?)));
+    let _lock = match resumed {
+        Ok((lock, state)) => {
+            campaign.state = state.unwrap_or(campaign.state);
+            lock
+        }
         Err(why) => {
             writeln!(err, "error: {why}")?;
             return Ok(Exit::BadInput);
         }
+    };
+    if let Some(case) = command.case {
+        campaign.only(case);
+        let seconds = start.elapsed().as_secs_f64();
+        report::print(&campaign.state, None, seconds, command.format, out)?;
+        return Ok(exit(&campaign.state));
+    }
+    if let Some(warning) = fewer(command, &campaign.state) {
+        writeln!(err, "warning: {warning}")?;
     }
     let bar = progress(campaign.state.length());
     bar.set_position(campaign.state.done());
@@ -115,6 +128,19 @@ fn resumed(command: &Fuzz, new: &CampaignState) -> Result<Option<CampaignState>,
     Ok(Some(old))
 }
 
+/// What a user may not expect of a folder that holds more cases than are wanted.
+fn fewer(command: &Fuzz, state: &CampaignState) -> Option<String> {
+    let (folder, count) = (command.out.as_deref()?, command.count?);
+    let (held, wanted) = (state.done() * BLOCK, state.length()? * BLOCK);
+    let shard = if state.shard.of > 1 { " in this shard" } else { "" };
+    (wanted < held).then(|| {
+        format!(
+            "{} holds {held} cases of each law already{shard}: --count {count} runs none, and the result is that of all",
+            shown(folder)
+        )
+    })
+}
+
 fn exit(state: &CampaignState) -> Exit {
     let broken = state.tallies.iter().any(|tally| tally.broken > 0);
     if broken { Exit::Disagreement } else { Exit::AsExpected }
@@ -148,10 +174,6 @@ pub fn merge(command: &Merge, out: &mut dyn Write, err: &mut dyn Write) -> io::R
             return Ok(Exit::BadInput);
         }
     };
-    if let Some(unknown) = sum.laws.iter().find(|law| named(law).is_none()) {
-        writeln!(err, "error: there is no law `{unknown}`")?;
-        return Ok(Exit::BadInput);
-    }
     // Threads of several computers: only the time of all together is known.
     let seconds = sum.tallies.iter().map(|tally| tally.seconds).sum();
     report::print(&sum, None, seconds, command.format, out)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::Path;
 
-use fuzz::campaign::{CampaignState, FoundFailure, LawTally};
+use fuzz::campaign::{CampaignState, FoundFailure, LawTally, TEST_FILE};
 use fuzz::law::named;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -45,7 +45,7 @@ pub struct FailureObject<'a> {
     what: &'a str,
     /// How many instructions the small program has.
     instructions: usize,
-    /// The command that shows it for a file with the test, without the path.
+    /// The command that shows it; `FILE` stands for a file with the test.
     replay: &'a str,
     /// The small program, as a litmus test.
     test: &'a str,
@@ -149,9 +149,16 @@ fn text(
         writeln!(out, "  case {case}: {what}")?;
         if let Some(folder) = folder {
             let path = file(folder, state.seed, failure);
-            writeln!(out, "    {instructions}: {replay} {}", shown(&path))?;
+            let path = shown(&path);
+            // A command that checks the case again does not name the file.
+            let (command, file) = if replay.contains(TEST_FILE) {
+                (replay.replace(TEST_FILE, &path), String::new())
+            } else {
+                (replay.clone(), format!(" ({path})"))
+            };
+            writeln!(out, "    {instructions}{file}: {command}")?;
         } else {
-            writeln!(out, "    {instructions}: {replay} FILE, with the file")?;
+            writeln!(out, "    {instructions}: {replay}")?;
             for line in failure.test.lines() {
                 writeln!(out, "      {line}")?;
             }

@@ -227,9 +227,12 @@ fn questions(setting: &FuzzSetting, test: &Test, choice: u64) -> Result<(), Case
             let filter = filter.map_or(String::new(), |filter| format!(", filter ({filter})"));
             let engine = engine.name();
             return Err(CaseEnd::Broken(Box::new(Disagreement {
-                what: format!("{what}; {} ({condition}){filter}", asking.quantifier.name()),
+                what: format!(
+                    "{engine}: {what}; {} ({condition}){filter}",
+                    asking.quantifier.name()
+                ),
                 outcome: None,
-                replay: format!("causeway check --verdict-only --engine {engine}"),
+                replay: None,
             })));
         }
     }

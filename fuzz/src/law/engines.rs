@@ -82,7 +82,15 @@ fn agree(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
         answers.push((engine.name(), answer));
     }
     let (first, rest) = answers.split_first().expect("there are engines");
-    rest.iter().try_for_each(|other| same(case.test, (first.0, &first.1), (other.0, &other.1)))
+    let all = rest.iter();
+    let all = all.map(|other| same(case.test, (first.0, &first.1), (other.0, &other.1)));
+    all.collect::<Result<(), CaseEnd>>().map_err(|end| match end {
+        CaseEnd::Broken(broken) if setting.fault().is_none() => {
+            let replay = Some("causeway check --engine all FILE".to_owned());
+            CaseEnd::Broken(Box::new(Disagreement { replay, ..*broken }))
+        }
+        end @ (CaseEnd::Broken(_) | CaseEnd::Skipped(_)) => end,
+    })
 }
 
 fn naively(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {

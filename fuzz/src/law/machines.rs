@@ -89,8 +89,11 @@ fn chosen(setting: &FuzzSetting, test: &Test, choice: u64) -> (u16, Options) {
     (if lowers { sm } else { 90 }, options)
 }
 
-/// The options of `causeway explore` that give this machine.
-fn command(sm: u16, options: Options) -> String {
+/// The options of `causeway explore` that give this machine. None give it a table with a fault.
+fn replay(setting: &FuzzSetting, sm: u16, options: Options) -> Option<String> {
+    if setting.table_with_fault(sm).is_some() {
+        return None;
+    }
     let mut text = format!("causeway explore --check --arch sm_{sm}");
     let flags = [
         (options.one_sm, " --one-sm"),
@@ -118,7 +121,7 @@ fn command(sm: u16, options: Options) -> String {
     if let Some(rule) = options.without {
         write!(text, " --without {}", rule.name()).expect("strings can be written");
     }
-    text
+    Some(text + " FILE")
 }
 
 fn inclusion(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
@@ -140,7 +143,7 @@ fn inclusion(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
                     "on sm_{sm} the machine has an outcome that the axioms forbid: {shown}"
                 ),
                 outcome: Some(extra[0].0.clone()),
-                replay: command(sm, options),
+                replay: replay(setting, sm, options),
             })))
         }
     }
@@ -166,7 +169,7 @@ fn reductions(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> 
             return Err(CaseEnd::Broken(Box::new(Disagreement {
                 what: format!("on sm_{sm} {all} states, and {fewer} with sleep sets"),
                 outcome: None,
-                replay: command(sm, Options { reduce, ..options }),
+                replay: replay(setting, sm, Options { reduce, ..options }),
             })));
         }
         if !all.outcomes.keys().eq(fewer.outcomes.keys()) {
@@ -175,7 +178,7 @@ fn reductions(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> 
             return Err(CaseEnd::Broken(Box::new(Disagreement {
                 what: format!("on sm_{sm} the reduction {reduce:?} loses {text}"),
                 outcome: lost.cloned(),
-                replay: command(sm, Options { reduce, ..options }),
+                replay: replay(setting, sm, Options { reduce, ..options }),
             })));
         }
     }
@@ -188,7 +191,7 @@ fn stuck(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
     let options = Options { without: setting.without(), ..Options::DEFAULT };
     let (inclusion, explored) = compare(case.test, &judged, setting.lowering(90), options, limits);
     let broken = |what: String| {
-        let (outcome, replay) = (None, command(90, options));
+        let (outcome, replay) = (None, replay(setting, 90, options));
         CaseEnd::Broken(Box::new(Disagreement { what, outcome, replay }))
     };
     if let Inclusion::Extra(extra) = &inclusion {
