@@ -5,6 +5,7 @@
 //! reused.
 
 use std::cell::RefCell;
+use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -57,6 +58,9 @@ pub(crate) struct Assignment(Model);
 
 impl Smt {
     pub(crate) fn new(limits: &Limits) -> Smt {
+        // Only functions have graphs, and to look for them takes as long as a small question does.
+        static NO_FUNCTIONS: Once = Once::new();
+        NO_FUNCTIONS.call_once(|| z3::set_global_param("model.compact", "false"));
         let mebibytes = UNTOLD.swap(0, Ordering::Relaxed);
         if mebibytes > 0 {
             z3::set_global_param("sat.max_memory", &mebibytes.to_string());
