@@ -79,6 +79,19 @@ pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model)
     found
 }
 
+/// The outcome that decides the condition, if there is one; nothing else is looked for.
+pub fn deciding(
+    test: &Test,
+    limits: &Limits,
+    engine: &dyn Engine,
+    model: &Model,
+) -> Result<Option<Vec<Value>>, Limit> {
+    let mut found = EngineResult { engine: engine.name(), ..EngineResult::default() };
+    decide(test, engine, model, limits, &mut found)?;
+    aired(test, &found.seen)?;
+    Ok(found.outcomes.into_keys().next())
+}
+
 /// Looks for an outcome that decides the condition.
 fn decide(
     test: &Test,

@@ -1,13 +1,16 @@
 //! The programs: sources of random ones, and the program of a case.
 
 mod cycles;
+mod ordered;
 
 use litmus::arbitrary::placed::{ProgramKind, placed};
 use litmus::arbitrary::{ProgramShape, RandomProgram, sketch};
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 
-/// Two threads of up to three instructions.
+/// Two threads of up to two instructions.
+pub const TINY: ProgramShape = ProgramShape { length: 2, ..SMALL };
+/// Two threads of up to three.
 pub const SMALL: ProgramShape =
     ProgramShape { threads: 2, length: 3, mixed_sizes: false, elsewhere: false, barriers: false };
 /// Two threads of up to four.
@@ -28,8 +31,24 @@ pub enum ProgramSource {
     Uniform(ProgramShape),
     /// Critical cycles with random orders, scopes, fences and dependencies, on random places.
     Cycles,
+    /// Programs that the axioms order, as far as one instruction decides, on random places.
+    Ordered,
     /// Programs with explicit placement: threads that share an SM, memory at home and elsewhere.
     Placed(ProgramKind),
+}
+
+/// Sources of which these others take one turn each, and one has all other turns of so many.
+pub const fn mostly<const TURNS: usize>(
+    most: ProgramSource,
+    others: &[ProgramSource],
+) -> [ProgramSource; TURNS] {
+    let mut all = [most; TURNS];
+    let mut at = 0;
+    while at < others.len() {
+        all[at] = others[at];
+        at += 1;
+    }
+    all
 }
 
 impl ProgramSource {
@@ -40,6 +59,7 @@ impl ProgramSource {
                 sketch(shape).prop_map(|sketch| sketch.program()).boxed()
             }
             ProgramSource::Cycles => cycles::cycles(),
+            ProgramSource::Ordered => ordered::ordered(),
             ProgramSource::Placed(kind) => placed(kind).prop_map(|test| test.program()).boxed(),
         }
     }

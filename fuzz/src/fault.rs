@@ -7,6 +7,8 @@ use machine::MachineRule;
 use model::ptx;
 use sass::lowering::{self, EntryPiece, FamilyTable};
 
+use crate::law::REDUNDANT_AXIOMS;
+
 /// What one account lacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PlantedFault {
@@ -57,6 +59,36 @@ impl PlantedFault {
             }
             PlantedFault::Table(EntryPiece { list, entry, piece }) => {
                 format!("the table of sm_90 without `{piece}` at `{entry}` of {{{list}}}")
+            }
+        }
+    }
+
+    /// The laws that find it with the fewest cases. Others may find it, too.
+    pub fn laws(&self) -> &'static [&'static str] {
+        match self {
+            PlantedFault::Axiom { engine, .. } if *engine == "enumerate" => &["naive", "verdicts"],
+            PlantedFault::Axiom { .. } => &["verdicts", "engines"],
+            PlantedFault::Rule(_) => &["machine"],
+            PlantedFault::Table(_) => &["machine", "promises"],
+        }
+    }
+
+    /// Why no law finds the fault, if none does.
+    pub fn not_found_because(&self) -> Option<&'static str> {
+        match self {
+            PlantedFault::Axiom { axiom, .. } => REDUNDANT_AXIOMS
+                .contains(&axiom.as_str())
+                .then_some("the axiom is redundant: it changes no outcome"),
+            PlantedFault::Rule(_) => None,
+            PlantedFault::Table(EntryPiece { list, piece, .. }) => {
+                let strong = piece.starts_with(".STRONG");
+                if list.ends_with("-strong") {
+                    Some("a load or store with only a cache operator is weak: it needs no scope")
+                } else if strong && list == "atomic" && piece != ".STRONG.SYS" {
+                    Some("an atomic without a scope is one of the GPU, which is no narrower")
+                } else {
+                    None
+                }
             }
         }
     }

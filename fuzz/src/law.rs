@@ -25,6 +25,7 @@ use model::value::Value;
 use sass::lower::Lowering;
 use sass::lowering::LoweringTable;
 
+pub(crate) use self::engines::REDUNDANT_AXIOMS;
 use crate::answer::{BOUND, EngineAnswer, difference, limits};
 use crate::draw::ProgramSource;
 use crate::fault::PlantedFault;
@@ -43,6 +44,7 @@ pub struct Law {
 /// All laws.
 pub static LAWS: &[Law] = &[
     engines::AGREE,
+    engines::VERDICTS,
     engines::NAIVE,
     engines::COHERENCE,
     engines::REDUNDANT,
@@ -150,7 +152,7 @@ impl FuzzSetting {
             model,
             work: 20_000,
             states: 5_000,
-            candidates: 20_000,
+            candidates: 2_000,
         }
     }
 
@@ -222,6 +224,16 @@ impl Law {
     }
 }
 
+/// A proposition that holds for one outcome alone.
+fn is_outcome(test: &Test, outcome: &[Value]) -> Prop {
+    let atoms = outcome.iter().enumerate().map(|(index, &value)| {
+        let observed = Comparand::Observed(index);
+        let value = truncate(value, observed.bits(&test.program));
+        Prop::Atom(Comparison::Eq, observed, Comparand::Constant(value))
+    });
+    Prop::And(atoms.collect())
+}
+
 /// A test that asks for the outcome of a disagreement, if it has one, and expects what the axioms say of it.
 ///
 /// `doc` says where it comes from. `None` if the program does not parse.
@@ -239,12 +251,7 @@ pub fn shown(
     if let Some(outcome) = broken.outcome.as_ref()
         && outcome.len() == test.program.observed.len()
     {
-        let atoms = outcome.iter().enumerate().map(|(index, &value)| {
-            let observed = Comparand::Observed(index);
-            let value = truncate(value, observed.bits(&test.program));
-            Prop::Atom(Comparison::Eq, observed, Comparand::Constant(value))
-        });
-        test.proposition = Prop::And(atoms.collect());
+        test.proposition = is_outcome(&test, outcome);
         test.quantifier = Quantifier::Exists;
         if judged(setting, &test).verdict == Verdict::Fails {
             test.quantifier = Quantifier::NotExists;

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use litmus::arbitrary::RandomProgram;
+use litmus::arbitrary::{RandomProgram, RandomThread};
 
 /// How many smaller programs are tried, at most.
 const TRIED: usize = 3_000;
@@ -45,10 +45,17 @@ fn candidates(program: &RandomProgram) -> Vec<RandomProgram> {
     }
     joined(program, &mut all);
     removals(program, &mut all);
+    // Fewer instructions come before simpler ones, with which there may be no fewer.
+    for (thread, of) in program.threads.iter().enumerate() {
+        for at in 0..of.cells.len() {
+            let shorter = inlined(&of.cells, at).into_iter().chain(merged(&of.cells, at));
+            all.extend(shorter.map(|cells| with_cells(program, thread, cells)));
+        }
+    }
+    handed_on(program, &mut all);
+    flags(program, &mut all);
     for (thread, of) in program.threads.iter().enumerate() {
         for (at, cell) in of.cells.iter().enumerate() {
-            let inlined = inlined(&of.cells, at).into_iter();
-            all.extend(inlined.map(|cells| with_cells(program, thread, cells)));
             for simple in simpler(cell) {
                 let mut cells = of.cells.clone();
                 cells[at] = simple;
@@ -153,6 +160,126 @@ fn inlined(cells: &[String], at: usize) -> Option<Vec<String>> {
         *cell = replaced(cell, result, source);
     }
     Some(left)
+}
+
+/// The order and the scope of a fence.
+fn fence(cell: &str) -> Option<(&str, &str)> {
+    let (order, scope) = cell.strip_prefix("fence.")?.rsplit_once('.')?;
+    matches!(order, "sc" | "acq_rel" | "acquire" | "release").then_some((order, scope))
+}
+
+/// The location of an access.
+fn address(cell: &str) -> Option<&str> {
+    Some(cell.split_once('[')?.1.split_once(']')?.0)
+}
+
+/// An access with an order and a scope, if it can have the order.
+fn with_order(cell: &str, order: &str, scope: &str) -> Option<String> {
+    let (opcode, operands) = cell.split_once(' ')?;
+    let old = ["weak", "volatile", "relaxed", "cta", "cluster", "gpu", "sys"];
+    let parts: Vec<&str> = opcode.split('.').filter(|part| !old.contains(part)).collect();
+    let fits = match parts[0] {
+        "ld" => order == "acquire",
+        "st" | "red" => order == "release",
+        name => name == "atom",
+    };
+    fits.then(|| format!("{}.{order}.{scope}.{} {operands}", parts[0], parts[1..].join(".")))
+}
+
+/// With a fence as part of the access behind it, of the one before it, or of both.
+fn merged(cells: &[String], at: usize) -> Vec<Vec<String>> {
+    let Some((_, scope)) = fence(&cells[at]) else { return Vec::new() };
+    let before = at.checked_sub(1).and_then(|at| with_order(&cells[at], "acquire", scope));
+    let behind = cells.get(at + 1).and_then(|cell| with_order(cell, "release", scope));
+    let mut all = Vec::new();
+    let mut spliced = |from: usize, to: usize, whole: Vec<String>| {
+        let mut less = cells.to_vec();
+        less.splice(from..to, whole);
+        all.push(less);
+    };
+    if let (Some(before), Some(behind)) = (&before, &behind) {
+        let both = with_order(&cells[at + 1], "acq_rel", scope);
+        let same = address(before) == address(behind);
+        let both = both.filter(|_| same);
+        if let Some(both) = both {
+            spliced(at - 1, at + 2, vec![both]);
+        }
+        spliced(at - 1, at + 2, vec![before.clone(), behind.clone()]);
+    }
+    if let Some(before) = before {
+        spliced(at - 1, at + 1, vec![before]);
+    }
+    if let Some(behind) = behind {
+        spliced(at, at + 2, vec![behind]);
+    }
+    all
+}
+
+/// With a flag in the place of a barrier of a cluster, which is two instructions in each of two threads.
+fn flags(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
+    let arrival = |of: &RandomThread| {
+        let arrives =
+            |two: &[String]| two[0].contains("cluster.arrive") && two[1].contains("cluster.wait");
+        of.cells.windows(2).position(arrives)
+    };
+    let places: Vec<(usize, usize)> = program
+        .threads
+        .iter()
+        .enumerate()
+        .filter_map(|(thread, of)| Some((thread, arrival(of)?)))
+        .collect();
+    let &[one, other] = &places[..] else { return };
+    for ((one, here), (other, there)) in [(one, other), (other, one)] {
+        let own = registers(&program.threads[other].cells);
+        let fresh = own.last().map_or(0, |last| last + 1);
+        let mut less = program.clone();
+        less.declarations.push("uint32_t flag=0".to_owned());
+        let release = "st.release.cluster.u32 [flag], 1".to_owned();
+        let acquire = format!("ld.acquire.cluster.u32 r{fresh}, [flag]");
+        less.threads[one].cells.splice(here..here + 2, [release]);
+        less.threads[other].cells.splice(there..there + 2, [acquire]);
+        all.push(less);
+    }
+}
+
+/// With a release and an acquire in the place of two fences and a load that does not see a store.
+fn handed_on(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
+    let pairs = |thread: usize| {
+        let cells = &program.threads[thread].cells;
+        cells.windows(2).enumerate().map(|(at, two)| (at, &two[0], &two[1]))
+    };
+    let count = program.threads.len();
+    for (one, other) in (0..count).flat_map(|a| (0..count).map(move |b| (a, b))) {
+        if one == other {
+            continue;
+        }
+        for (at, first, load) in pairs(one) {
+            let Some((_, scope)) = fence(first).filter(|_| load.starts_with("ld.")) else {
+                continue;
+            };
+            for (there, store, last) in pairs(other) {
+                let Some((_, wide)) = fence(last).filter(|_| store.starts_with("st.")) else {
+                    continue;
+                };
+                let (Some(flag), true) = (address(load), address(load) == address(store)) else {
+                    continue;
+                };
+                let own = registers(&program.threads[other].cells);
+                let fresh = own.last().map_or(0, |last| last + 1);
+                let mut less = program.clone();
+                let release = format!("st.release.{scope}.u32 [{flag}], 1");
+                let acquire = format!("ld.acquire.{wide}.u32 r{fresh}, [{flag}]");
+                less.threads[one].cells.splice(at..at + 2, [release]);
+                let mut fenced = less.clone();
+                less.threads[other].cells.splice(there..there + 2, [acquire]);
+                all.push(less);
+                // The fence may order more than these two.
+                fenced.threads[other].cells[there] =
+                    format!("ld.relaxed.{wide}.u32 r{fresh}, [{flag}]");
+                all.push(fenced);
+            }
+        }
+    }
 }
 
 /// The text with one word in the place of another.
@@ -310,6 +437,51 @@ mod tests {
                 assert_eq!((least.threads.len(), least.instructions()), (1, 4), "{least}");
             }
         }
+    }
+
+    #[test]
+    fn fences_become_parts_of_accesses() {
+        let cells = |text: &[&str]| text.iter().map(|&cell| cell.to_owned()).collect::<Vec<_>>();
+        let of = |text: &[&str], at: usize, wanted: &[&[&str]]| {
+            let wanted: Vec<Vec<String>> = wanted.iter().map(|one| cells(one)).collect();
+            assert_eq!(merged(&cells(text), at), wanted);
+        };
+        of(&["fence.sc.gpu", "st.relaxed.sys.u32 [y], 1"], 0, &[&["st.release.gpu.u32 [y], 1"]]);
+        let load = ["ld.volatile.u32 r0, [y]", "fence.acq_rel.cta"];
+        of(&load, 1, &[&["ld.acquire.cta.u32 r0, [y]"]]);
+        let (load, atomic) = ("ld.relaxed.cta.u32 r0, [y]", "atom.add.u32 r1, [y], 1");
+        let (acquire, release) =
+            ("ld.acquire.sys.u32 r0, [y]", "atom.release.sys.add.u32 r1, [y], 1");
+        let both = "atom.acq_rel.sys.add.u32 r1, [y], 1";
+        of(
+            &[load, "fence.sc.sys", atomic],
+            1,
+            &[&[both], &[acquire, release], &[acquire, atomic], &[load, release]],
+        );
+        of(&["ld.weak.u32 r0, [y]", "st.weak.u32 [y], 1"], 0, &[]);
+        of(&["fence.sc.gpu", "ld.weak.u32 r0, [y]"], 0, &[]);
+        of(&["fence.proxy.alias", "st.weak.u32 [y], 1"], 0, &[]);
+    }
+
+    #[test]
+    fn a_load_that_comes_too_early_becomes_a_flag() {
+        let text = "PTX SB\n{ uint32_t x=0; uint32_t y=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n\
+            st.weak.u32 [x], 1 | st.weak.u32 [y], 1 ;\n fence.sc.gpu | fence.sc.sys ;\n\
+            ld.weak.u32 r0, [y] | ld.weak.u32 r0, [x] ;\nexists (x=1)\n";
+        let buffering = litmus::parse("SB", text.as_bytes()).expect("it parses");
+        let mut all = Vec::new();
+        handed_on(&RandomProgram::of(&buffering), &mut all);
+        let cells: Vec<Vec<&str>> = all[0]
+            .threads
+            .iter()
+            .map(|thread| thread.cells.iter().map(String::as_str).collect())
+            .collect();
+        let wanted = [
+            ["st.weak.u32 [x], 1", "st.release.gpu.u32 [y], 1"],
+            ["ld.acquire.sys.u32 r1, [y]", "ld.weak.u32 r0, [x]"],
+        ];
+        assert_eq!(cells, wanted);
+        assert_eq!(all.len(), 4);
     }
 
     #[test]

@@ -154,7 +154,9 @@ fn list(out: &mut dyn Write) -> io::Result<Exit> {
     }
     writeln!(out, "faults:")?;
     for fault in PlantedFault::all() {
-        writeln!(out, "  {fault}: {}", fault.text())?;
+        let reason = fault.not_found_because();
+        let reason = reason.map_or(String::new(), |reason| format!(" (not found: {reason})"));
+        writeln!(out, "  {fault}: {}{reason}", fault.text())?;
     }
     Ok(Exit::AsExpected)
 }

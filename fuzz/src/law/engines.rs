@@ -1,14 +1,16 @@
 //! Laws of the engines: they agree with each other and with references that do less at once.
 
+use engine::directed::deciding;
 use engine::{ENGINES, Engine, Limits};
 use litmus::arbitrary::ProgramShape;
 use litmus::arbitrary::placed::ProgramKind;
+use litmus::{Prop, Quantifier, Test};
 use model::given::Chosen;
 use model::rel::{Axiom, Constraint, Model, Node, NodeId};
 
-use super::{CaseEnd, Disagreement, FuzzSetting, Law, LawCase, same};
+use super::{CaseEnd, Disagreement, FuzzSetting, Law, LawCase, is_outcome, same};
 use crate::answer::{EngineAnswer, ask, naive, of_registers};
-use crate::draw::{BARRIERS, ELSEWHERE, LONG, MIXED, ProgramSource, SMALL, WIDE};
+use crate::draw::{BARRIERS, ELSEWHERE, LONG, MIXED, ProgramSource, SMALL, TINY, WIDE, mostly};
 
 pub(super) const AGREE: Law = Law {
     name: "engines",
@@ -27,17 +29,42 @@ pub(super) const AGREE: Law = Law {
     check: agree,
 };
 
+pub(super) const VERDICTS: Law = Law {
+    name: "verdicts",
+    statement: "the engine `solve` has an outcome of `enumerate`, and none beside all of them",
+    sources: &mostly::<32>(
+        ProgramSource::Uniform(TINY),
+        &[
+            ProgramSource::Ordered,
+            ProgramSource::Ordered,
+            ProgramSource::Ordered,
+            ProgramSource::Ordered,
+            ProgramSource::Ordered,
+            ProgramSource::Ordered,
+            ProgramSource::Uniform(ProgramShape { length: 2, ..MIXED }),
+            ProgramSource::Uniform(SMALL),
+        ],
+    ),
+    check: verdicts,
+};
+
 pub(super) const NAIVE: Law = Law {
     name: "naive",
     statement: "the engine `enumerate` has the outcomes of the candidates that no axiom forbids, tried one by one",
-    sources: &[
-        ProgramSource::Uniform(ProgramShape { length: 2, ..SMALL }),
-        ProgramSource::Uniform(ProgramShape { length: 2, ..MIXED }),
-        ProgramSource::Uniform(ProgramShape { length: 2, ..BARRIERS }),
-        ProgramSource::Placed(ProgramKind::Small),
-        ProgramSource::Placed(ProgramKind::Ring),
-        ProgramSource::Cycles,
-    ],
+    sources: &mostly::<64>(
+        ProgramSource::Uniform(TINY),
+        &[
+            ProgramSource::Ordered,
+            ProgramSource::Ordered,
+            ProgramSource::Ordered,
+            ProgramSource::Ordered,
+            ProgramSource::Uniform(ProgramShape { length: 2, ..MIXED }),
+            ProgramSource::Uniform(ProgramShape { length: 2, ..BARRIERS }),
+            ProgramSource::Placed(ProgramKind::Small),
+            ProgramSource::Placed(ProgramKind::Ring),
+            ProgramSource::Cycles,
+        ],
+    ),
     check: naively,
 };
 
@@ -68,13 +95,30 @@ fn engine(setting: &FuzzSetting, index: usize) -> (&'static dyn Engine, &Model) 
     (ENGINES[index], &setting.models[index])
 }
 
-fn agree(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+/// Why the solver cannot be compared, if it cannot.
+fn solver_is_missing() -> Result<(), CaseEnd> {
     if ENGINES.len() < 2 {
         return Err(CaseEnd::Skipped("this build has one engine"));
     }
     if ENGINES.iter().any(|engine| engine.missing().is_some()) {
         return Err(CaseEnd::Skipped("libz3 could not be loaded"));
     }
+    Ok(())
+}
+
+/// With the command that compares the engines, which have no fault.
+fn of_engines(setting: &FuzzSetting, end: CaseEnd) -> CaseEnd {
+    match end {
+        CaseEnd::Broken(broken) if setting.fault().is_none() => {
+            let replay = Some("causeway check --engine all FILE".to_owned());
+            CaseEnd::Broken(Box::new(Disagreement { replay, ..*broken }))
+        }
+        end @ (CaseEnd::Broken(_) | CaseEnd::Skipped(_)) => end,
+    }
+}
+
+fn agree(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    solver_is_missing()?;
     let mut answers: Vec<(&str, EngineAnswer)> = Vec::new();
     for index in 0..ENGINES.len() {
         let (engine, model) = engine(setting, index);
@@ -82,15 +126,41 @@ fn agree(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
         answers.push((engine.name(), answer));
     }
     let (first, rest) = answers.split_first().expect("there are engines");
-    let all = rest.iter();
-    let all = all.map(|other| same(case.test, (first.0, &first.1), (other.0, &other.1)));
-    all.collect::<Result<(), CaseEnd>>().map_err(|end| match end {
-        CaseEnd::Broken(broken) if setting.fault().is_none() => {
-            let replay = Some("causeway check --engine all FILE".to_owned());
-            CaseEnd::Broken(Box::new(Disagreement { replay, ..*broken }))
+    let mut rest = rest.iter();
+    rest.try_for_each(|other| same(case.test, (first.0, &first.1), (other.0, &other.1)))
+        .map_err(|end| of_engines(setting, end))
+}
+
+/// One of two questions, which the solver answers with one assignment or none for each structure: all outcomes would
+/// take an assignment for each.
+fn verdicts(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    solver_is_missing()?;
+    let ((one, model), (other, other_model)) = (engine(setting, 0), engine(setting, 1));
+    let limits = setting.limits();
+    let outcomes = match ask(one, model, &case.test.program, &limits)? {
+        EngineAnswer::Outcomes(outcomes) => outcomes,
+        EngineAnswer::Undefined => return Err(CaseEnd::Skipped("the program is undefined")),
+        EngineAnswer::Stuck => return Err(CaseEnd::Skipped("no execution finishes")),
+    };
+    let found = |proposition: Prop| {
+        let test = Test { quantifier: Quantifier::Exists, proposition, ..case.test.clone() };
+        deciding(&test, &limits, other, other_model)
+    };
+    let turn = usize::try_from(case.choice / 4).unwrap_or(0);
+    let (name, outcome) = match outcomes.iter().nth(turn % outcomes.len().max(1)) {
+        Some(outcome) if case.choice.is_multiple_of(4) => {
+            let wanted = is_outcome(case.test, outcome);
+            (one.name(), found(wanted)?.is_none().then(|| outcome.clone()))
         }
-        end @ (CaseEnd::Broken(_) | CaseEnd::Skipped(_)) => end,
-    })
+        Some(_) | None => {
+            let all = outcomes.iter().map(|outcome| is_outcome(case.test, outcome)).collect();
+            (other.name(), found(Prop::Not(Box::new(Prop::Or(all))))?)
+        }
+    };
+    let Some(outcome) = outcome else { return Ok(()) };
+    let what = format!("only `{name}` has the outcome {}", case.test.display_outcome(&outcome));
+    let broken = Disagreement { what, outcome: Some(outcome), replay: None };
+    Err(of_engines(setting, CaseEnd::Broken(Box::new(broken))))
 }
 
 fn naively(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
@@ -139,7 +209,7 @@ fn coherence(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
 }
 
 /// The axioms that `docs/redundant.md` lists.
-pub(super) const REDUNDANT_AXIOMS: [&str; 5] = [
+pub(crate) const REDUNDANT_AXIOMS: [&str; 5] = [
     "Fence-SC",
     "Single-Copy-Atomicity",
     "Mixed-Size-Single-Copy",
