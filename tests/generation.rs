@@ -6,6 +6,9 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("gen-direction", &["gen", "PodWW Rfe PodWR Fre"]),
     ("gen-unknown-choice", &["gen", "MP", "--accesses", "weak,relased.gpu"]),
     ("gen-twice", &["gen", "MP", "Rfe PodRR Fre PodWW"]),
+    ("gen-skeleton", &["gen", "st x; f.sc; ld y | st.na y; f.sc; ld x", "--place=all", "--list"]),
+    ("gen-skeleton-none", &["gen", "st x; ld y | st x; ld y"]),
+    ("gen-skeleton-twice", &["gen", "MP @gpu", "st.na x; st.na y | ld.na y; ld.na x"]),
     ("gen-bytes-apart", &["gen", "PodWW U8 Rfe U8At1 PodRR Fre"]),
     ("gen-form-unfit", &["gen", "PodWW Rfe Red PodRR Fre"]),
     (

@@ -35,5 +35,6 @@ pub mod notation;
 mod overlap;
 pub mod places;
 pub mod question;
+pub mod skeleton;
 pub mod space;
 pub mod word;

@@ -157,6 +157,34 @@ impl Pattern {
         Pattern { shape, accesses, vias, arrangements, turns, exchanges, symmetric, overlaps }
     }
 
+    /// Whether some choice of this pattern, or a rotation of one, is one of the other.
+    fn shares_a_cycle(&self, other: &Pattern) -> bool {
+        let vias = |pattern: &Pattern| -> Vec<Vec<Via>> {
+            let given = pattern.vias.iter().zip(&pattern.shape.links);
+            let fixed = |(open, link): (&Vec<Via>, &Link)| match link {
+                Link::Order { via, .. } if open.is_empty() => vec![*via],
+                Link::Order { .. } | Link::Rmw | Link::Communicates { .. } => open.clone(),
+            };
+            given.map(fixed).collect()
+        };
+        let (own, others) = (vias(self), vias(other));
+        self.plain() == other.plain()
+            && [(0, 0)].iter().chain(&self.turns).any(|&(thread, first)| {
+                let at = |index: usize| (first + index) % self.shape.len();
+                let meet = |index: usize| {
+                    let access = |one: &CycleAccess| other.accesses[index].contains(one);
+                    let via = |one: &Via| others[index].contains(one);
+                    self.accesses[at(index)].iter().any(access)
+                        && (others[index].is_empty() || own[at(index)].iter().any(via))
+                };
+                (0..self.shape.len()).all(meet)
+                    && self
+                        .arrangements
+                        .iter()
+                        .any(|one| other.arrangements.contains(&one.rotated(thread)))
+            })
+    }
+
     /// How many choices there are, rotations included, and those that are no cycles since accesses have no byte in common.
     pub fn labelled(&self) -> u128 {
         let choices = self.accesses.iter().map(Vec::len);
@@ -548,11 +576,13 @@ impl CycleSpace {
         CycleSpace { patterns: shapes.map(open).collect() }
     }
 
-    /// Two patterns of one plain shape, if there are any.
+    /// Two patterns with a cycle in common, if there are any.
     pub fn repeated(&self) -> Option<(usize, usize)> {
-        let plain: Vec<CycleShape> = self.patterns.iter().map(Pattern::plain).collect();
-        (1..plain.len())
-            .find_map(|at| Some((plain[..at].iter().position(|p| *p == plain[at])?, at)))
+        let all = &self.patterns;
+        (1..all.len()).find_map(|at| {
+            let before = all[..at].iter().position(|one| one.shares_a_cycle(&all[at]))?;
+            Some((before, at))
+        })
     }
 
     pub fn labelled(&self) -> u128 {

@@ -6,6 +6,7 @@ use std::ops::RangeInclusive;
 use clap::Args;
 use generate::access::AccessForm;
 use generate::notation;
+use generate::skeleton;
 use generate::space::{CycleKind, CycleSpace, MOST_LABELLED, Pattern, Ranges};
 use generate::word::{CycleAnnotation, Via};
 use model::scope::Scope;
@@ -16,7 +17,7 @@ use crate::run;
 /// Cycles by their words, or all of a size. Commands have different defaults.
 #[derive(Args, Debug)]
 pub struct RequestedCycles {
-    /// Cycles such as `PodWW Rfe PodRR Fre`, or families such as MP
+    /// Cycles such as `PodWW Rfe PodRR Fre`, families such as MP, or skeletons such as `st x; st.rel y | ld.acq y; ld x`
     #[arg(value_name = "CYCLE")]
     pub cycles: Vec<String>,
     /// All cycles of so many threads: 3, or 2..4
@@ -63,9 +64,19 @@ impl RequestedCycles {
             distances: self.place.0.clone(),
         };
         let mut space = CycleSpace::default();
+        // The text of each pattern.
+        let mut texts = Vec::new();
         for text in &self.cycles {
-            match notation::read(text) {
-                Ok(written) => space.patterns.push(Pattern::of(&written, &ranges)),
+            let read = if skeleton::is_skeleton(text) {
+                skeleton::cycles(text, &ranges.distances)
+            } else {
+                notation::read(text).map(|written| vec![written])
+            };
+            match read {
+                Ok(all) => {
+                    space.patterns.extend(all.iter().map(|written| Pattern::of(written, &ranges)));
+                    texts.resize(space.patterns.len(), text);
+                }
                 Err(diagnostics) => {
                     run::complain_of(&diagnostics, err)?;
                     return Ok(None);
@@ -73,11 +84,8 @@ impl RequestedCycles {
             }
         }
         if let Some((first, second)) = space.repeated() {
-            let [first, second] = [first, second].map(|at| &self.cycles[at]);
-            writeln!(
-                err,
-                "error: `{first}` and `{second}` are the same cycle, so tests would be equal"
-            )?;
+            let [first, second] = [first, second].map(|at| texts[at]);
+            writeln!(err, "error: `{first}` and `{second}` have a cycle in common")?;
             writeln!(err, "help: give the cycle once, with --accesses and --po for what differs")?;
             return Ok(None);
         }
