@@ -2,7 +2,7 @@
 //! the suite.
 //!
 //! The page is searched by `UPDATE=1 cargo test -p causeway --test workspace -- --ignored smallest::`, which takes
-//! two minutes. The other tests check that what it says is so.
+//! minutes. The other tests check that what it says is so.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
@@ -272,7 +272,7 @@ fn smallest(model: &Model, without: &Model, spaces: &[CycleSpace]) -> Option<Dif
 }
 
 #[test]
-#[ignore = "it searches for two minutes; UPDATE=1 writes the page"]
+#[ignore = "it searches for minutes; UPDATE=1 writes the page"]
 fn the_page_has_the_smallest_tests() {
     let model = ptx::model();
     let sizes = spaces();
