@@ -41,10 +41,12 @@ fn promised(mut tokens: Vec<OrderToken>, shown: bool) -> Vec<TargetItem> {
             }
             // A wait that orders nothing can be omitted.
             Promise::ClusterWait { acquires: false } => {}
-            Promise::Access | Promise::AcqRel => {
+            Promise::Access | Promise::AcqRel | Promise::Release => {
                 let Some(mut done) = tokens[word].access.take() else { continue };
                 if promise == Promise::AcqRel {
                     done.order = AccessOrder::AcqRel;
+                } else if promise == Promise::Release {
+                    done.order = AccessOrder::Release;
                 }
                 access(*done, shown, &mut items);
             }

@@ -8,6 +8,7 @@
 mod table;
 
 use machine::form::{AccessLevel, LoweredInstruction, MachineOp, MembarScope};
+use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;
 use model::scope::Scope;
 
@@ -44,6 +45,8 @@ pub enum Promise {
     Access,
     /// The access, as an `acq_rel` atomic at its scope (reading R66).
     AcqRel,
+    /// The access, as a `release` atomic at its scope (reading R66).
+    Release,
     Bar,
     /// A relaxed arrival at the barrier of the cluster; the fences before it order what it releases.
     ClusterArrive,
@@ -52,6 +55,21 @@ pub enum Promise {
         /// Whether a `CCTL.IVALL` after it makes it an acquire. Without one it orders nothing.
         acquires: bool,
     },
+}
+
+impl Promise {
+    /// The order of an atomic with this promise.
+    pub fn order_of_atomic(self) -> AtomicOrder {
+        match self {
+            Promise::AcqRel => AtomicOrder::AcqRel,
+            Promise::Release => AtomicOrder::Release,
+            Promise::Access
+            | Promise::Fence(..)
+            | Promise::Bar
+            | Promise::ClusterArrive
+            | Promise::ClusterWait { .. } => AtomicOrder::Relaxed,
+        }
+    }
 }
 
 /// One promise of a sequence.
@@ -126,8 +144,8 @@ fn invalidates(words: &[OrderingWord], from: usize) -> Option<usize> {
     behind(words, from).find(|(_, word)| *word == OrderingWord::Invalidate).map(|(index, _)| index)
 }
 
-/// Reading R66: the `MEMBAR` and the `CCTL` that an atomic is one unit with, and how far.
-fn unit(words: &[OrderingWord], at: usize) -> Option<(usize, usize, MembarScope)> {
+/// Reading R66: the `MEMBAR` that an atomic is one unit with, and how far.
+fn release(words: &[OrderingWord], at: usize) -> Option<(usize, MembarScope)> {
     let OrderingWord::Access { level, atomic: true } = words[at] else { return None };
     if level == AccessLevel::Own {
         return None;
@@ -138,8 +156,14 @@ fn unit(words: &[OrderingWord], at: usize) -> Option<(usize, usize, MembarScope)
     });
     let (farthest, membar) = membars.max()?;
     // An atomic that goes farther than its fence is more than the two are together.
-    let whole = farthest > MembarScope::Cta && scope <= reach(farthest);
-    whole.then_some((membar, invalidates(words, at + 1)?, farthest))
+    (scope <= reach(farthest)).then_some((membar, farthest))
+}
+
+/// Reading R66: the `MEMBAR` and the `CCTL` that an atomic is one unit with, and how far.
+fn unit(words: &[OrderingWord], at: usize) -> Option<(usize, usize, MembarScope)> {
+    let (membar, farthest) = release(words, at)?;
+    let last = invalidates(words, at + 1)?;
+    (farthest > MembarScope::Cta).then_some((membar, last, farthest))
 }
 
 /// What each word of a sequence promises, in order. The words are of one thread, one after the other: no branch
@@ -184,7 +208,11 @@ pub fn promised(words: &[OrderingWord]) -> Vec<Promised> {
                 add(Promise::ClusterWait { acquires }, &[MachineOp::ClusterWait]);
             }
             OrderingWord::Access { level, .. } => match units[at] {
-                None => add(Promise::Access, &[MachineOp::Access(level)]),
+                None => {
+                    let releases = release(words, at).is_some();
+                    let promise = if releases { Promise::Release } else { Promise::Access };
+                    add(promise, &[MachineOp::Access(level)]);
+                }
                 Some((membar, _, far)) => {
                     let sc = matches!(words[membar], OrderingWord::Membar { sc: true, .. });
                     let first = if sc { MachineOp::Membar(far) } else { MachineOp::MembarAll(far) };
@@ -228,7 +256,8 @@ mod tests {
                     || more == FenceOrder::AcqRel && less != FenceOrder::Sc;
                 order && wide >= narrow
             }
-            (Promise::AcqRel, Promise::Access) => true,
+            (Promise::AcqRel, Promise::Access | Promise::Release)
+            | (Promise::Release, Promise::Access) => true,
             (Promise::ClusterWait { acquires }, Promise::ClusterWait { acquires: less }) => {
                 acquires || !less
             }
@@ -290,9 +319,10 @@ mod tests {
     fn an_atomic_is_one_unit_with_the_words_around_it() {
         let membar = |reach| OrderingWord::Membar { sc: false, reach };
         let atomic = |level| OrderingWord::Access { level, atomic: true };
-        let whole = |words: &[OrderingWord]| {
-            promised(words).iter().any(|one| one.promise == Promise::AcqRel)
+        let is = |promise: Promise, words: &[OrderingWord]| {
+            promised(words).iter().any(|one| one.promise == promise)
         };
+        let whole = |words: &[OrderingWord]| is(Promise::AcqRel, words);
         let (gpu, sys) = (MembarScope::Gpu, MembarScope::Sys);
         assert!(whole(&[membar(gpu), atomic(AccessLevel::Gpu), OrderingWord::Invalidate]));
         assert!(whole(&[membar(sys), atomic(AccessLevel::Gpu), OrderingWord::Invalidate]));
@@ -305,6 +335,10 @@ mod tests {
         assert!(!whole(&[membar(gpu), atomic(AccessLevel::Sys), OrderingWord::Invalidate]));
         assert!(!whole(&[membar(gpu), atomic(AccessLevel::Own), OrderingWord::Invalidate]));
         assert!(!whole(&[membar(gpu), atomic(AccessLevel::Gpu)]));
+        assert!(is(Promise::Release, &[membar(gpu), atomic(AccessLevel::Gpu)]));
+        assert!(is(Promise::Release, &[membar(MembarScope::Cta), atomic(AccessLevel::Sm)]));
+        assert!(!is(Promise::Release, &[membar(gpu), atomic(AccessLevel::Sys)]));
+        assert!(!is(Promise::Release, &[membar(sys), atomic(AccessLevel::Own)]));
         assert!(!whole(&[atomic(AccessLevel::Gpu), OrderingWord::Invalidate]));
         let weak = OrderingWord::Access { level: AccessLevel::Weak, atomic: false };
         assert!(!whole(&[membar(gpu), weak, atomic(AccessLevel::Gpu), OrderingWord::Invalidate]));

@@ -16,7 +16,7 @@ use super::address::AccessTarget;
 use super::{ColumnReader, SupportResult, unsupported};
 use crate::draft::DraftAccess;
 use sass::form;
-use sass::promise::{self, Promise};
+use sass::promise;
 use sass::syntax::{self, Register};
 use text::report::ByteSpan;
 
@@ -471,14 +471,15 @@ impl ColumnReader<'_> {
             if ty.bits >= 64 || swaps { self.hidden(ty.bits) } else { self.register(first, to.at) }
         });
         let promised = self.access();
-        let whole = promised.as_ref().is_some_and(|one| one.promise == Promise::AcqRel);
+        let order =
+            promised.as_ref().map_or(AtomicOrder::Relaxed, |one| one.promise.order_of_atomic());
         let lowered = promised.map_or_else(|| at(level), |one| one.lowered);
         for (element, operands) in sources.iter().enumerate() {
             let mut address = found.address;
             address.offset += i64::from(ty.bytes()) * i64::try_from(element).unwrap_or(0);
             let atomic = Atomic {
                 cxx: Cxx::default(),
-                order: if whole { AtomicOrder::AcqRel } else { AtomicOrder::Relaxed },
+                order,
                 scope: promise::scope(level).unwrap_or(Scope::Gpu),
                 space,
                 op,

@@ -112,7 +112,7 @@ impl ColumnReader<'_> {
                 Promise::ClusterWait { acquires: false } => {
                     return unsupported("a wait of the cluster without `CCTL.IVALL` after it");
                 }
-                Promise::Access | Promise::AcqRel | Promise::Bar => {
+                Promise::Access | Promise::AcqRel | Promise::Release | Promise::Bar => {
                     return unsupported("the machine does not model it");
                 }
             };

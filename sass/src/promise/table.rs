@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use machine::form::AccessLevel;
+use model::isa::atom::AtomicOrder;
 
 use super::{OrderingWord, Promise, promised, scope, scope_of_access};
 use crate::form::{self, UnknownInstruction};
@@ -33,6 +34,7 @@ const SHOWN: &[&str] = &[
     "MEMBAR.ALL.GPU ; CCTL.IVALL",
     "MEMBAR.SC.GPU ; ERRBAR ; CGAERRBAR ; CCTL.IVALL",
     "MEMBAR.GL.IVALLD",
+    "MEMBAR.ALL.GPU ; ERRBAR ; REDG.E.ADD.STRONG.GPU",
     "MEMBAR.ALL.GPU ; ERRBAR ; ATOMG.E.ADD.STRONG.GPU ; CCTL.IVALL",
     "MEMBAR.ALL.GPU ; ERRBAR ; ATOMG.E.ADD.STRONG.SYS ; CCTL.IVALL",
     "BAR.SYNC",
@@ -68,10 +70,15 @@ fn said(promise: Promise, name: &str, word: OrderingWord) -> String {
     let has = |modifier: &str| name.split('.').any(|part| part == modifier);
     match promise {
         Promise::Fence(order, scope) => format!("`fence.{}.{scope}`", order.name()),
-        Promise::Access | Promise::AcqRel => {
+        Promise::Access | Promise::AcqRel | Promise::Release => {
             let OrderingWord::Access { level, atomic } = word else { return String::new() };
             let scope = if atomic { scope(level) } else { scope_of_access(level, has) };
-            let order = if promise == Promise::AcqRel { "acq_rel" } else { "relaxed" };
+            let order = match promise.order_of_atomic() {
+                AtomicOrder::AcqRel => "acq_rel",
+                AtomicOrder::Acquire => "acquire",
+                AtomicOrder::Release => "release",
+                AtomicOrder::Relaxed => "relaxed",
+            };
             match scope {
                 _ if level == AccessLevel::ReadOnly => "`ld.global.nc`".to_owned(),
                 Some(scope) => format!("{order} at {scope}"),
