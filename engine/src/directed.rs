@@ -14,9 +14,10 @@ use model::value::Value;
 use rustc_hash::FxHashSet;
 
 use crate::account::Budget;
-use crate::alike::alike;
+use crate::alike::{ThreadExchanges, alike};
 use crate::judge::{EngineResult, aired};
 use crate::sought::{Demand, Sought};
+use crate::witness::Witness;
 use crate::{Engine, ExecutionFacts, Limit, Limits, outcome};
 
 /// Runs one engine under a model for the verdict. The result has one outcome: the one that decides, or else some
@@ -30,7 +31,7 @@ pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Mode
         Ok(()) if found.witness.is_none() => settle(test, engine, model, &limits, &mut found),
         searched => searched,
     };
-    let undefined = if may_be_undefined(test, model) {
+    let undefined = if may_be_undefined(&test.program, model) {
         make_undefined(test, engine, model, &limits, &mut found)
     } else {
         Ok(())
@@ -41,7 +42,8 @@ pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Mode
 }
 
 /// Runs one engine under a model for each outcome that passes the filter, once: what has a known outcome alone is not
-/// searched again. Executions are not counted, and the races are those of the executions that were looked at.
+/// searched again, and of threads that may be exchanged one order is. Executions are not counted, and the races are
+/// those of the executions that were looked at.
 pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model) -> EngineResult {
     let mut found = EngineResult { engine: engine.name(), ..EngineResult::default() };
     let program = &test.program;
@@ -53,23 +55,35 @@ pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model)
     };
     let asked = |outcome: &[Option<Value>]| !any.get() || passes(test, outcome) && is_new(outcome);
     let decides = test.quantifier != Quantifier::ForAll;
+    let props: Vec<&Prop> = test.filter.iter().collect();
+    let exchanges = ThreadExchanges::of(program, &props);
     let mut account = Budget::new(&limits);
+    let mut shows = false;
     let EngineResult { seen, outcomes, witness, .. } = &mut found;
-    let mut visit = |outcome: &[Value], show: &dyn Fn() -> crate::witness::Witness| {
+    let mut visit = |outcome: &[Value], show: &dyn Fn() -> Witness| {
         any.set(true);
-        if !test.passes(outcome) || !known.borrow_mut().insert(outcome.to_vec()) {
+        if !test.passes(outcome) || known.borrow().contains(outcome) {
             return ControlFlow::Continue(());
         }
-        outcomes.insert(outcome.to_vec(), 1);
         if witness.is_none() && test.proposition.holds(program, outcome) == decides {
             *witness = Some(show());
         }
-        let fits = account.hold(3 * outcome::bytes(program));
-        if fits { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        exchanges.outcomes(outcome, &mut |outcome| {
+            known.borrow_mut().insert(outcome.to_vec());
+            outcomes.insert(outcome.to_vec(), 1);
+            shows |= test.proposition.holds(program, outcome) == decides;
+            let fits = account.hold(3 * outcome::bytes(program));
+            if fits { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+        })
     };
-    let sought = Sought::Outcomes(&asked, &Vec::new, &Demand::NONE);
+    let alike = || exchanges.classes.clone();
+    let sought = Sought::Outcomes(&asked, &alike, &Demand::NONE);
     let searched = engine.search(model, program, &limits, sought, seen, &mut visit);
-    let undefined = if may_be_undefined(test, model) {
+    exchanges.close(&mut seen.races);
+    if shows && found.witness.is_none() {
+        found.witness = shown(test, engine, model, &limits);
+    }
+    let undefined = if may_be_undefined(&test.program, model) {
         make_undefined(test, engine, model, &limits, &mut found)
     } else {
         Ok(())
@@ -92,6 +106,14 @@ pub fn deciding(
     Ok(found.outcomes.into_keys().next())
 }
 
+/// An execution that decides the condition, where an exchange of threads made an outcome that does. `None` if a limit
+/// is reached first: then no execution is shown.
+fn shown(test: &Test, engine: &dyn Engine, model: &Model, limits: &Limits) -> Option<Witness> {
+    let mut found = EngineResult::default();
+    let searched = decide(test, engine, model, limits, &mut found);
+    searched.ok().and(found.witness)
+}
+
 /// Looks for an outcome that decides the condition.
 fn decide(
     test: &Test,
@@ -107,7 +129,7 @@ fn decide(
     };
     let limits = Limits { unending: false, ..*limits };
     let EngineResult { seen, outcomes, witness, .. } = found;
-    let mut visit = |outcome: &[Value], show: &dyn Fn() -> crate::witness::Witness| {
+    let mut visit = |outcome: &[Value], show: &dyn Fn() -> Witness| {
         if !test.passes(outcome) || test.proposition.holds(program, outcome) != decides {
             return ControlFlow::Continue(());
         }
@@ -141,7 +163,7 @@ fn settle(
     let (any, passing) = (Cell::new(false), Cell::new(false));
     let asked = |outcome: &[Option<Value>]| !any.get() || !passing.get() && passes(test, outcome);
     let EngineResult { seen, outcomes, .. } = found;
-    let mut visit = |outcome: &[Value], _: &dyn Fn() -> crate::witness::Witness| {
+    let mut visit = |outcome: &[Value], _: &dyn Fn() -> Witness| {
         any.set(true);
         if !passing.get() && test.passes(outcome) {
             passing.set(true);
@@ -165,8 +187,7 @@ fn make_undefined(
 ) -> Result<(), Limit> {
     let alike = || alike(&test.program, &[]);
     let mut seen = ExecutionFacts::default();
-    let visit =
-        &mut |_: &[Value], _: &dyn Fn() -> crate::witness::Witness| ControlFlow::Continue(());
+    let visit = &mut |_: &[Value], _: &dyn Fn() -> Witness| ControlFlow::Continue(());
     let result =
         engine.search(model, &test.program, limits, Sought::Undefined(&alike), &mut seen, visit);
     found.seen.undefined = seen.undefined;
@@ -208,7 +229,7 @@ pub fn demand<'q>(program: &'q Program, prop: &'q Prop, truth: bool) -> Demand<'
 }
 
 /// Whether some execution might make the program undefined under this model: in C++ any data race does.
-fn may_be_undefined(test: &Test, model: &Model) -> bool {
+fn may_be_undefined(program: &Program, model: &Model) -> bool {
     let races = FlagMeaning::Undefined("data-race");
-    test.program.may_be_undefined() || model.flags.iter().any(|flag| flag.meaning == races)
+    program.may_be_undefined() || model.flags.iter().any(|flag| flag.meaning == races)
 }

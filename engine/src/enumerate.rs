@@ -29,6 +29,7 @@ use model::value::Value;
 use self::conflicts::{Conflicts, MAX_MISSES};
 use self::fences::related;
 use self::symmetry::Symmetry;
+use self::writes::{LAZY_PAIRS, observed_cells};
 use super::account::Budget;
 use super::options::SourceOptions;
 use super::outcome::{
@@ -191,9 +192,13 @@ struct Enumeration<'a, 'j, 'v, R> {
     only: Vec<Source<R>>,
     /// Whether what memory ends with is asked about.
     asks_memory: bool,
-    /// Whether writes are ordered once all reads have a source: where one execution is enough, and what memory ends
-    /// with is not asked about.
+    /// Whether writes are ordered once all reads have a source: where one execution is enough. If what memory ends with
+    /// is asked about, its last writes are chosen first.
     lazy: bool,
+    /// For each cell of memory that is asked about, the writes that cover it.
+    last_cells: Vec<R>,
+    /// Last writes that were chosen, each with those that cover its cell.
+    last: Vec<(usize, R)>,
     /// How many executions were admitted.
     admitted: usize,
     /// The order of threads that may be exchanged.
@@ -266,12 +271,15 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         let repeated = repeats.map(|(index, slot)| (index, overwriting(u, slot))).collect();
         let shrinking = shrinking(job, u, &plan);
         let asks_memory = asked.is_some() && observes_memory(u.program);
-        let lazy = job.sought.alike().is_some() && !asks_memory;
+        let last_cells = if asks_memory { observed_cells(u) } else { Some(Vec::new()) };
+        let lazy = job.sought.alike().is_some() && last_cells.is_some();
         let mut search = Enumeration {
             job,
             asked,
             asks_memory,
             lazy,
+            last_cells: last_cells.unwrap_or_default(),
+            last: Vec::new(),
             admitted: 0,
             symmetry: Symmetry::default(),
             shrinking,
@@ -311,6 +319,8 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         if !search.break_symmetry() {
             return None;
         }
+        // Few orders are soon tried, and then reads know how memory ends.
+        search.lazy &= !asks_memory || search.free_pairs.len() >= LAZY_PAIRS;
         search.fix_fences();
         Some(search)
     }
@@ -516,6 +526,9 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
             return false;
         }
         let (sources, co) = (&self.sources, &self.co);
+        if self.last.iter().any(|&(write, covering)| !co[write].and(covering).is_empty()) {
+            return false;
+        }
         let overwritten = |&(slot, writes): &(usize, R)| is_overwritten(&sources[slot], co, writes);
         if self.repeated.iter().any(overwritten) {
             return false;
@@ -574,7 +587,9 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
             return Ok(false);
         }
         if self.lazy && !self.free_pairs.is_empty() {
-            return self.order_writes().map(|_| true);
+            let ordered =
+                if self.asks_memory { self.order_last_writes() } else { self.order_writes() };
+            return ordered.map(|_| true);
         }
         self.complete().map(|()| true)
     }

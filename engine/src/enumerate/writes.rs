@@ -1,5 +1,7 @@
 //! Morally strong writes, ordered once every read has a source: where one execution is enough, few orders matter.
 
+use execution::structure::writes_of;
+use execution::unfold::Unfolding;
 use model::bits::{self, BitRel, BitRow};
 
 use super::{Enumeration, Sought, Stage, Stop};
@@ -7,7 +9,76 @@ use super::{Enumeration, Sought, Stage, Stop};
 /// Up to so many open pairs, the directions that are inconsistent alone are found before any is chosen.
 const FORCED: usize = 40;
 
+/// From so many open pairs on, where memory is asked about, reads have sources before writes are ordered.
+pub(super) const LAZY_PAIRS: usize = 6;
+
+/// For each cell of memory that is observed, the writes that cover it; `None` if an access to one is not of the whole
+/// cell, whose bytes may be those of several writes.
+pub(super) fn observed_cells<R: BitRow>(u: &Unfolding<'_>) -> Option<Vec<R>> {
+    let mut cells = Vec::new();
+    for (at, &of) in u.program.observed.iter().enumerate() {
+        let Some(bytes) = u.observed_bytes(of) else { continue };
+        for &cell in u.cells[usize::from(bytes.object)].iter().filter(|cell| bytes.contains(**cell))
+        {
+            if u.private_cell(at, cell).is_some() {
+                continue;
+            }
+            let mut accesses =
+                u.events.iter().filter(|event| event.of.is_some()).filter_map(|event| event.access);
+            if accesses.any(|access| access.pa.overlaps(cell) && access.pa != cell) {
+                return None;
+            }
+            cells.push(writes_of(u, cell));
+        }
+    }
+    Some(cells)
+}
+
 impl<R: BitRow> Enumeration<'_, '_, '_, R> {
+    /// Chooses the last write of each cell of memory that is asked about, for the sources at hand, which were found
+    /// consistent, and then orders what is left: one order is enough for each choice.
+    pub(super) fn order_last_writes(&mut self) -> Result<bool, Stop> {
+        self.oriented.push(BitRel { rows: self.co.clone() });
+        let result = self.order_last(0);
+        self.oriented.pop();
+        result
+    }
+
+    fn order_last(&mut self, at: usize) -> Result<bool, Stop> {
+        self.tick()?;
+        if !self.may_matter() {
+            return Ok(false);
+        }
+        let Some(&covering) = self.last_cells.get(at) else { return self.order_writes() };
+        let order = self.oriented.last().expect("an order was begun").clone();
+        let is_last = |&write: &usize| order.rows[write].and(covering).is_empty();
+        let candidates: Vec<usize> = covering.events().filter(is_last).collect();
+        if candidates.len() == 1 {
+            return self.order_last(at + 1);
+        }
+        let mut enough = false;
+        for &last in &candidates {
+            let mut next = order.clone();
+            for &other in &candidates {
+                let pair = (last.min(other), last.max(other));
+                if self.free_pairs.iter().any(|&(a, b)| (a.min(b), a.max(b)) == pair) {
+                    next.insert(other, last);
+                }
+            }
+            bits::close(&mut next.rows);
+            if !bits::is_irreflexive(&next.rows) {
+                continue;
+            }
+            self.oriented.push(next);
+            self.last.push((last, covering));
+            let result = if self.is_consistent() { self.order_last(at + 1) } else { Ok(false) };
+            self.last.pop();
+            self.oriented.pop();
+            enough |= result?;
+        }
+        Ok(enough)
+    }
+
     /// Orders what coherence order leaves open for the sources at hand, which were found consistent; true once the
     /// executions admitted are enough.
     pub(super) fn order_writes(&mut self) -> Result<bool, Stop> {
