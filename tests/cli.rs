@@ -256,6 +256,8 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("all-verbose", &["check", "--engine=enumerate", "-v", "tests/cli"]),
     ("all-json", &["check", "--engine=enumerate", "--format=json", "tests/cli"]),
     ("all-herd", &["check", "--engine=enumerate", "--format=herd", "tests/cli"]),
+    ("counted", &["check", "--count-executions", "-v", "tests/cli"]),
+    ("solve-counts", &["check", "--engine=solve", "--count-executions", "tests/cli/holds.litmus"]),
     (
         "verdict-only",
         &["check", "--engine=enumerate", "--verdict-only", "-v", "tests/cli/fails.litmus"],
@@ -527,6 +529,9 @@ pub(crate) fn masked(text: &str) -> String {
             ("verdict only, ", ""),
         ] {
             line = mask(&line, before, after);
+        }
+        if !line.contains("execution") {
+            line = mask(&mask(&line, "outcomes, ", ""), "outcome, ", "");
         }
         if line.starts_with("Time ") {
             let end = line.rfind(' ').expect("there is one");

@@ -15,7 +15,7 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
         "causeway-check/1",
         &[&[
             "check",
-            "--engine=enumerate",
+            "--count-executions",
             "tests/cli",
             "litmus/suite/control-flow-instructions-bra",
         ]],
@@ -123,7 +123,7 @@ fn documented() -> BTreeMap<String, BTreeSet<String>> {
 #[test]
 fn an_execution_counts_for_each_outcome_that_it_can_end_with() {
     let mut checker = Command::new(env!("CARGO_BIN_EXE_causeway"))
-        .args(["check", "--engine=enumerate", "--format=json", "-"])
+        .args(["check", "--count-executions", "--format=json", "-"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .spawn()

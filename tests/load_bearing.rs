@@ -59,6 +59,7 @@ pub(crate) fn verdict(test: &Test, model: &Model) -> Verdict {
         timeout: None,
         memory: engine::MEMORY,
         verdict_only: true,
+        counts: false,
         portfolio: false,
         work: None,
         until: None,

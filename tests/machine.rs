@@ -36,6 +36,7 @@ pub(crate) fn allowed(test: &Test, model: &Model, timeout: Option<Duration>) -> 
         timeout,
         memory: engine::MEMORY,
         verdict_only: false,
+        counts: false,
         portfolio: false,
         work: None,
         until: None,

@@ -64,6 +64,7 @@ pub(crate) fn task(model: &Model) -> Task<'_> {
         timeout: None,
         memory: engine::MEMORY,
         verdict_only: false,
+        counts: true,
         portfolio: false,
         work: None,
         until: None,

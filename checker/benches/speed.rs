@@ -55,6 +55,7 @@ fn task<'a>(model: &'a Model, engine: &str, verdict_only: bool) -> Task<'a> {
         timeout: None,
         memory: usize::MAX,
         verdict_only,
+        counts: false,
         portfolio: false,
         work: None,
         until: None,

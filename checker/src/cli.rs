@@ -448,6 +448,10 @@ pub struct Check {
     /// Search only what may decide the condition, and stop there; faster, but neither outcomes nor races are listed
     #[arg(long)]
     pub verdict_only: bool,
+    /// Count the executions of each outcome, and list the races of all of them; the search takes as long as there are
+    /// executions, not only outcomes. Only the engine `enumerate` counts: it is used where `--engine` is `auto`
+    #[arg(long, conflicts_with = "verdict_only")]
+    pub count_executions: bool,
 }
 
 #[derive(Args, Debug)]

@@ -175,7 +175,14 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
     let chosen = model(check.judging.model.as_deref(), &check.judging.readings, err)?;
     let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
     let alternatives = readings.map_or(Vec::new(), alternatives);
-    let Some(engines) = engines(check.engine, err)? else { return Ok(Exit::BadInput) };
+    if check.count_executions && check.engine == EngineName::Solve {
+        writeln!(err, "error: the engine `solve` does not count executions")?;
+        writeln!(err, "help: causeway check --engine enumerate --count-executions")?;
+        return Ok(Exit::BadInput);
+    }
+    let counted = check.count_executions && check.engine == EngineName::Auto;
+    let engine = if counted { EngineName::Enumerate } else { check.engine };
+    let Some(engines) = engines(engine, err)? else { return Ok(Exit::BadInput) };
     let files = match input::find(&check.paths, "litmus") {
         Ok(files) => files,
         Err(error) => {
@@ -196,7 +203,8 @@ fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -
         timeout: check.limits.timeout,
         memory: check.limits.bytes(),
         verdict_only: check.verdict_only,
-        portfolio: check.engine == EngineName::Auto,
+        counts: check.count_executions,
+        portfolio: engine == EngineName::Auto,
         work: None,
         until: None,
         // The annotations of a test on axioms and readings apply to the unmodified model.

@@ -110,6 +110,9 @@ pub struct Task<'a> {
     pub memory: usize,
     /// Find the verdict alone, not all outcomes: see [`crate::directed`].
     pub verdict_only: bool,
+    /// Look at every execution, which engines that count then count; otherwise, if there are more than a few, each
+    /// outcome is looked for once: see [`crate::directed::outcomes`].
+    pub counts: bool,
     /// Run one engine after another with growing limits of work, until one comes to an end, instead of all.
     pub portfolio: bool,
     /// How much work a search may do: see [`Limits::work`].
@@ -123,8 +126,8 @@ pub struct Task<'a> {
 }
 
 impl<'a> Task<'a> {
-    /// Judges by one model with the enumerating engine: loop bodies twice at most, no limit of time, and
-    /// [`crate::MEMORY`] for each test.
+    /// Judges by one model with the enumerating engine, which looks at every execution: loop bodies twice at most,
+    /// no limit of time, and [`crate::MEMORY`] for each test.
     ///
     /// ```
     /// use engine::judge::{Observation, Task, Verdict, judge};
@@ -158,6 +161,7 @@ impl<'a> Task<'a> {
             until: None,
             memory: MEMORY,
             verdict_only: false,
+            counts: true,
             portfolio: false,
             work: None,
             blame: false,
@@ -184,8 +188,8 @@ impl<'a> Task<'a> {
 #[derive(Clone, Debug, Default)]
 pub struct EngineResult {
     pub engine: &'static str,
-    /// Outcomes that the filter lets through, each with the number of its executions; where only the verdict was
-    /// asked for, one of them.
+    /// Outcomes that the filter lets through, each with the number of its executions, or 1 where they are not counted;
+    /// where only the verdict was asked for, one of them.
     pub outcomes: BTreeMap<Vec<Value>, u64>,
     pub seen: ExecutionFacts,
     pub limit: Option<Limit>,
@@ -204,8 +208,8 @@ pub struct Judgement {
     /// `None` if the set of outcomes is not known.
     pub observation: Option<Observation>,
     /// Executions that satisfy the proposition, each once for every outcome that it can end with: the
-    /// least coherence order may leave several writes that could be the last. Outcomes, if no engine
-    /// counts executions.
+    /// least coherence order may leave several writes that could be the last. Outcomes, if executions were
+    /// not counted.
     pub positive: u64,
     pub negative: u64,
     pub found: EngineResult,
@@ -372,6 +376,30 @@ pub(crate) fn run_within(
     if task.verdict_only {
         return directed::run(test, limits, engine, model);
     }
+    if task.counts {
+        return every_execution(test, limits, engine, model);
+    }
+    // A few executions are sooner looked at than outcomes are compared with those that are known.
+    let work = Some(limits.work.map_or(FEW, |work| work.min(FEW)));
+    let mut found = every_execution(test, Limits { work, ..limits }, engine, model);
+    if found.limit == Some(Limit::Work) {
+        return directed::outcomes(test, limits, engine, model);
+    }
+    found.seen.executions = None;
+    found.outcomes.values_mut().for_each(|executions| *executions = 1);
+    found
+}
+
+/// The work of a first search of every execution, where only outcomes are wanted.
+const FEW: u64 = 1 << 10;
+
+/// Looks at every execution.
+fn every_execution(
+    test: &Test,
+    limits: Limits,
+    engine: &dyn Engine,
+    model: &Model,
+) -> EngineResult {
     let mut found = EngineResult { engine: engine.name(), ..EngineResult::default() };
     let program = &test.program;
     let mut seen = ExecutionFacts::default();

@@ -1,13 +1,12 @@
 //! One engine after another, until one comes to an end.
 //!
-//! No engine is the best for every test: one takes as long as there are executions, the other as there are outcomes.
-//! So they take turns, each time with more work, and the first that ends decides. Work is counted, not timed, so the
+//! No engine is the best for every test: the solver takes long for each outcome, the other for each candidate that it
+//! has to try. So they take turns, each time with more work, and the first that ends decides. Work is counted, not timed, so the
 //! result does not depend on the clock.
 
 use litmus::Test;
 use model::rel::Model;
 
-use crate::directed;
 use crate::judge::{EngineResult, Task, run_within};
 use crate::{Limit, Limits};
 
@@ -17,24 +16,21 @@ struct Turn {
     engine: usize,
     /// How much work it may do.
     work: Option<u64>,
-    /// Whether executions are counted; else each outcome is looked for once.
-    counts: bool,
 }
 
-const fn turn(engine: usize, work: Option<u64>, counts: bool) -> Turn {
-    Turn { engine, work, counts }
+const fn turn(engine: usize, work: Option<u64>) -> Turn {
+    Turn { engine, work }
 }
 
 /// The first engine is done with most tests in the first turn, before the other is loaded.
-const TURNS: [Turn; 8] = [
-    turn(0, Some(1 << 12), true),
-    turn(0, Some(1 << 14), false),
-    turn(1, Some(1 << 6), true),
-    turn(0, Some(1 << 17), false),
-    turn(1, Some(1 << 11), true),
-    turn(0, Some(1 << 22), false),
-    turn(1, None, true),
-    turn(0, None, false),
+const TURNS: [Turn; 7] = [
+    turn(0, Some(1 << 14)),
+    turn(1, Some(1 << 6)),
+    turn(0, Some(1 << 17)),
+    turn(1, Some(1 << 11)),
+    turn(0, Some(1 << 22)),
+    turn(1, None),
+    turn(0, None),
 ];
 
 /// The work of the first turn where only the verdict is asked for. A question is cheap to search, and one that the first
@@ -48,27 +44,19 @@ pub(crate) fn run(test: &Test, task: &Task<'_>, model: &Model) -> EngineResult {
     let mut given_up: Option<EngineResult> = None;
     for (number, turn) in TURNS.iter().enumerate() {
         let index = turn.engine;
-        // For the verdict alone nothing is counted, and the first turns ask the same.
         let work = match (task.verdict_only, number) {
             (true, 0) => Some(FIRST),
-            (true, 1) => continue,
             _ => turn.work,
         };
-        let counts = turn.counts && !task.verdict_only;
         let Some(engine) = task.engines.get(index).filter(|_| open[index]) else { continue };
         if index > 0 && engine.missing().is_some() {
             open[index] = false;
             continue;
         }
+        // Where no other engine is left, this one has all the time.
         let alone = open.iter().filter(|open| **open).count() == 1;
-        // Where no other engine is left, this one has all the time, but not to count.
-        let work = work.filter(|_| !alone || counts && index == 0);
-        let limits = Limits { work, ..limits };
-        let found = if counts || task.verdict_only {
-            run_within(test, task, *engine, model, limits)
-        } else {
-            directed::outcomes(test, limits, *engine, model)
-        };
+        let limits = Limits { work: work.filter(|_| !alone), ..limits };
+        let found = run_within(test, task, *engine, model, limits);
         let decides = found.witness.is_some() && found.directed;
         match found.limit {
             None | Some(Limit::Time | Limit::Interrupted) => return found,

@@ -175,6 +175,7 @@ fn again(test: &Test, task: &Task<'_>, engine: Option<&dyn Engine>, model: &Mode
         until: task.until,
         memory: task.memory,
         verdict_only: task.verdict_only,
+        counts: task.counts,
         portfolio: task.portfolio,
         work: task.work,
         blame: false,

@@ -194,6 +194,7 @@ pub fn axioms(test: &Test, question: &ExploreQuestion<'_>) -> Option<Judgement> 
         timeout: question.timeout,
         memory: question.limits.memory,
         verdict_only: false,
+        counts: false,
         portfolio: false,
         work: None,
         until: None,

@@ -25,6 +25,8 @@ pub(crate) struct CheckObject<'a> {
     positive: u64,
     negative: u64,
     outcomes: Vec<CheckOutcome>,
+    /// Only where executions are counted.
+    #[serde(skip_serializing_if = "Option::is_none")]
     executions: Option<u64>,
     engine: Vec<&'a str>,
     seconds: f64,
@@ -45,6 +47,7 @@ pub(crate) struct CheckObject<'a> {
 struct CheckOutcome {
     registers: ByName,
     memory: ByName,
+    #[serde(skip_serializing_if = "Option::is_none")]
     executions: Option<u64>,
     satisfies: bool,
 }

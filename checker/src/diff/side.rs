@@ -177,6 +177,7 @@ impl DiffSide {
                     timeout: limits.timeout,
                     memory: limits.memory,
                     verdict_only: true,
+                    counts: false,
                     portfolio: false,
                     until: None,
                     blame: false,

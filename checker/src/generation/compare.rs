@@ -42,6 +42,7 @@ pub fn command(
     let Some(tests) = tests(command, err)? else { return Ok(Exit::BadInput) };
     let task = Task {
         engines: engines.to_vec(),
+        counts: false,
         portfolio: command.engine == EngineName::Auto,
         bound: command.judging.bound,
         timeout: command.limits.timeout,

@@ -87,6 +87,7 @@ pub fn explain(
         timeout: options.timeout,
         memory: options.memory,
         verdict_only: false,
+        counts: false,
         portfolio: false,
         work: None,
         until: None,

@@ -34,6 +34,7 @@ fn task(model: &Model) -> Task<'_> {
         timeout,
         memory: MEMORY,
         verdict_only,
+        counts: true,
         portfolio: false,
         work: None,
         until: None,
@@ -102,14 +103,16 @@ fn beside_a_message(cells: usize) -> Test {
 #[test]
 fn engines_take_turns() {
     let model = model::ptx::model();
-    let turns = Task { portfolio: true, ..task(&model) };
-    for (cells, counted) in [(3, true), (14, false)] {
+    let turns = Task { portfolio: true, counts: false, ..task(&model) };
+    for cells in [3, 14] {
         let test = beside_a_message(cells);
         let judged = judge(&test, &turns);
         assert_eq!(judged.engines, ["enumerate"], "{cells} cells");
-        assert_eq!(judged.found.seen.executions.is_some(), counted, "{cells} cells");
+        assert_eq!(judged.found.seen.executions, None, "{cells} cells");
         for &engine in ENGINES {
             let alone = judge(&test, &Task { engines: vec![engine], ..task(&model) });
+            let counted = (engine.name() == "enumerate").then_some((1 << cells) + 1);
+            assert_eq!(alone.found.seen.executions, counted, "{cells} cells");
             assert_eq!(alone.verdict, judged.verdict, "{cells} cells, {}", engine.name());
             assert!(alone.found.outcomes.keys().eq(judged.found.outcomes.keys()));
             assert_eq!(judged.found.outcomes.len(), 3);
@@ -117,57 +120,45 @@ fn engines_take_turns() {
     }
 }
 
-/// An engine for which no work is enough.
-struct Busy;
-
-impl Engine for Busy {
-    fn name(&self) -> &'static str {
-        "busy"
-    }
-
-    fn search(
-        &self,
-        _: &Model,
-        _: &Program,
-        _: &Limits,
-        _: Sought<'_>,
-        _: &mut ExecutionFacts,
-        _: &mut OutcomeVisitor<'_>,
-    ) -> Result<(), Limit> {
-        Err(Limit::Work)
-    }
+/// An engine that reaches a limit at once, with each model or with those of one axiom; else it is the enumerating one.
+struct LimitedEngine {
+    limit: Limit,
+    one_axiom: bool,
 }
 
-#[test]
-fn the_engine_that_comes_to_an_end_decides() {
-    let model = model::ptx::model();
-    let engines: Vec<&dyn Engine> = vec![&Busy, ENGINES[0]];
-    for verdict_only in [false, true] {
-        let engines = engines.clone();
-        let turns = Task { portfolio: true, engines, verdict_only, ..task(&model) };
-        let judged = judge(&beside_a_message(3), &turns);
-        assert_eq!((judged.verdict.name(), &judged.engines[..]), ("fails", &["enumerate"][..]));
-    }
-}
+const BUSY: LimitedEngine = LimitedEngine { limit: Limit::Work, one_axiom: false };
+const LATE: LimitedEngine = LimitedEngine { limit: Limit::Time, one_axiom: false };
 
-/// An engine that reaches its limit of time at once.
-struct Limited;
-
-impl Engine for Limited {
+impl Engine for LimitedEngine {
     fn name(&self) -> &'static str {
         "limited"
     }
 
     fn search(
         &self,
-        _: &Model,
-        _: &Program,
-        _: &Limits,
-        _: Sought<'_>,
-        _: &mut ExecutionFacts,
-        _: &mut OutcomeVisitor<'_>,
+        model: &Model,
+        program: &Program,
+        limits: &Limits,
+        sought: Sought<'_>,
+        seen: &mut ExecutionFacts,
+        visit: &mut OutcomeVisitor<'_>,
     ) -> Result<(), Limit> {
-        Err(Limit::Time)
+        if !self.one_axiom || model.axioms.len() == 1 {
+            return Err(self.limit);
+        }
+        ENGINES[0].search(model, program, limits, sought, seen, visit)
+    }
+}
+
+#[test]
+fn the_engine_that_comes_to_an_end_decides() {
+    let model = model::ptx::model();
+    let engines: Vec<&dyn Engine> = vec![&BUSY, ENGINES[0]];
+    for verdict_only in [false, true] {
+        let engines = engines.clone();
+        let turns = Task { portfolio: true, engines, verdict_only, ..task(&model) };
+        let judged = judge(&beside_a_message(3), &turns);
+        assert_eq!((judged.verdict.name(), &judged.engines[..]), ("fails", &["enumerate"][..]));
     }
 }
 
@@ -177,14 +168,14 @@ fn an_engine_that_reached_a_limit_does_not_agree() {
     let judged = |engines: &[&'static dyn Engine]| {
         judge(&beside_a_message(2), &Task { engines: engines.to_vec(), ..task(&model) })
     };
-    for engines in [[ENGINES[0], &Limited], [&Limited, ENGINES[0]]] {
+    for engines in [[ENGINES[0], &LATE], [&LATE, ENGINES[0]]] {
         let one = judged(&engines);
         assert_eq!((one.verdict.name(), one.unfinished), ("fails", vec!["limited"]));
         let notes: Vec<&str> = one.notes.iter().map(|note| note.code).collect();
         assert_eq!(notes, ["engine-undecided"]);
         assert!(one.notes[0].text.contains("limited"), "{:?}", one.notes);
     }
-    let none = judged(&[&Limited, &Limited]);
+    let none = judged(&[&LATE, &LATE]);
     assert_eq!((none.verdict.name(), none.unfinished, none.notes), ("undecided", vec![], vec![]));
     let both = judged(&[ENGINES[0], ENGINES[0]]);
     assert_eq!((both.unfinished, both.notes), (vec![], vec![]));
@@ -206,30 +197,6 @@ fn readings_are_compared_in_the_time_of_their_test() {
     assert!(!open.is_empty() && open.iter().all(|(.., why)| why == Limit::Time.text()), "{open:?}");
 }
 
-/// Comes to no end under a model of one axiom.
-struct LimitedByOneAxiom;
-
-impl Engine for LimitedByOneAxiom {
-    fn name(&self) -> &'static str {
-        "limited"
-    }
-
-    fn search(
-        &self,
-        model: &Model,
-        program: &Program,
-        limits: &Limits,
-        sought: Sought<'_>,
-        seen: &mut ExecutionFacts,
-        visit: &mut OutcomeVisitor<'_>,
-    ) -> Result<(), Limit> {
-        if model.axioms.len() == 1 {
-            return Err(Limit::Time);
-        }
-        ENGINES[0].search(model, program, limits, sought, seen, visit)
-    }
-}
-
 /// An axiom that is not searched in full is not said to forbid the outcome.
 #[test]
 fn a_limit_does_not_show_which_axiom_forbids() {
@@ -240,7 +207,7 @@ fn a_limit_does_not_show_which_axiom_forbids() {
                 ~exists (P1:r0=1 /\\ P1:r1=0)\n";
     let test = litmus::parse("MP.litmus", source.as_bytes()).expect("a test");
     let model = model::ptx::model();
-    let engine: &dyn Engine = &LimitedByOneAxiom;
+    let engine: &dyn Engine = &LimitedEngine { one_axiom: true, ..LATE };
     let limited = judge(&test, &Task { engines: vec![engine], blame: true, ..task(&model) });
     assert_eq!((limited.verdict.name(), limited.exit()), ("holds", Exit::Undecided));
     let said = "Forbidden-by=Causality is undecided: the time limit was reached";
