@@ -1,5 +1,5 @@
 //! Random contexts against the lists of contexts: what the lists let pass stays right in them, and what is just
-//! weaker is refuted by some of them.
+//! weaker is refuted by some of them; and contexts that are withdrawn.
 //!
 //! The seed is fixed; `CAUSEWAY_SEED` tries another, and `CAUSEWAY_CONTEXTS` more pairs. `.ci/nightly` does both.
 
@@ -11,10 +11,13 @@ use engine::judge::Task;
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 use model::scope::Scope;
+use refine::context::ContextShape;
 use refine::random::{self, BorderTargets, RowDisagreement};
 use refine::step::line;
+use refine::verdict::Verdict;
 use refine::{Models, Refiner};
 
+use crate::functions::{judge_in, pair_of_listing};
 use crate::suite;
 
 pub(crate) fn number(variable: &str, default: u64) -> u64 {
@@ -129,4 +132,34 @@ fn a_seed_gives_the_same_contexts_again() {
     let again = |seed| format!("{:?}", random::judge(refiner, &border, seed, 200));
     assert_eq!(again(7), again(7));
     assert_ne!(again(7), again(8));
+}
+
+/// By the mapping of ptxas itself, which has an atomic and an invalidation for an acquire atomic, another thread may read
+/// what the atomic writes before it stores what the atomic reads.
+#[test]
+fn what_the_published_mapping_adds_is_withdrawn() {
+    let source = ".version 8.7\n.target sm_90\n.address_size 64\n\
+        .visible .entry f(.param .u64 data, .param .u64 flag)\n{\n\
+        .reg .b32 %r<3>; .reg .b64 %rd<3>;\n\
+        ld.param.u64 %rd1, [data]; ld.param.u64 %rd2, [flag];\nst.global.u32 [%rd1], 1;\n\
+        atom.acquire.gpu.global.exch.b32 %r1, [%rd2], 1;\nst.global.u32 [%rd1+4], %r1;\nret;\n}\n";
+    let target = [
+        "ULDC.64 UR4, c[0x0][0x208]",
+        "MOV R9, 0x1",
+        "LDC.64 R2, c[0x0][0x210]",
+        "LDC.64 R4, c[0x0][0x218]",
+        "STG.E desc[UR4][R2.64], R9",
+        "ATOMG.E.EXCH.STRONG.GPU PT, R5, desc[UR4][R4.64], R9",
+        "CCTL.IVALL",
+        "STG.E desc[UR4][R2.64+0x4], R5",
+        "EXIT",
+    ];
+    let own = [ContextShape::read("R | ld.na y; st.rel y").expect("it is a context")];
+    let judged = |target: &[&str]| judge_in(&pair_of_listing(source, target), &own);
+    let said = judged(&target);
+    assert_eq!(said.finding.verdict, Verdict::Preserved, "{:?}", said.finding);
+    assert!(said.finding.why.contains("withdrawn"), "{}", said.finding.why);
+    // Other stores are not the mapping's.
+    let wrong = target.map(|one| if one.starts_with("MOV") { "MOV R9, 0x6" } else { one });
+    assert_eq!(judged(&wrong).finding.verdict, Verdict::WrongValue);
 }

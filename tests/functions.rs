@@ -46,9 +46,17 @@ pub(crate) fn said(source: &str, target: &str) -> PairReport {
 }
 
 pub(crate) fn judge_pair(pair: &FunctionPair) -> PairReport {
+    judge_in(pair, &[])
+}
+
+/// In these contexts, too.
+pub(crate) fn judge_in(
+    pair: &FunctionPair,
+    contexts: &[refine::context::ContextShape],
+) -> PairReport {
     let models = Models::default();
     let patience = Patience::new(Some(Duration::from_secs(20)), MEMORY);
-    let refiner = Refiner { tearing: false, patience, ..Refiner::new(&models) };
+    let refiner = Refiner { tearing: false, patience, contexts, ..Refiner::new(&models) };
     judge(pair, refiner)
 }
 
@@ -420,34 +428,12 @@ const PUBLISHED: [&str; 10] = [
     "EXIT",
 ];
 
-/// A weak store after an acquire load of the same place: by the mapping of ptxas itself, which has no order
-/// between the two, the load may return what the store writes.
-#[test]
-fn what_the_published_mapping_adds_is_withdrawn() {
-    let source = ".version 8.7\n.target sm_90\n.address_size 64\n\
-        .visible .entry f(.param .u64 flag)\n{\n.reg .b32 %r<3>; .reg .b64 %rd<2>;\n\
-        ld.param.u64 %rd1, [flag];\nld.acquire.gpu.global.u32 %r1, [%rd1];\n\
-        st.global.u32 [%rd1], 5;\nst.global.u32 [%rd1+4], %r1;\nret;\n}\n";
-    let target = [
-        "ULDC.64 UR4, c[0x0][0x208]",
-        "LDC.64 R2, c[0x0][0x210]",
-        "LDG.E.STRONG.GPU R5, desc[UR4][R2.64]",
-        "CCTL.IVALL",
-        "MOV R7, 0x5",
-        "STG.E desc[UR4][R2.64], R7",
-        "STG.E desc[UR4][R2.64+0x4], R5",
-        "EXIT",
-    ];
-    let said = of_listing(source, &target);
-    assert_eq!(said.finding.verdict, Verdict::Preserved, "{:?}", said.finding);
-    assert!(said.finding.why.contains("withdrawn"), "{}", said.finding.why);
-    // Other stores are not the mapping's.
-    let wrong = target.map(|one| if one.starts_with("MOV") { "MOV R7, 0x6" } else { one });
-    assert_eq!(of_listing(source, &wrong).finding.verdict, Verdict::WrongValue);
-}
-
 /// Judges the only function of a PTX module and a listing of these instructions for its target.
 pub(crate) fn of_listing(source: &str, instructions: &[&str]) -> PairReport {
+    judge_pair(&pair_of_listing(source, instructions))
+}
+
+pub(crate) fn pair_of_listing(source: &str, instructions: &[&str]) -> FunctionPair {
     let (module, _) = ::ptx::read("f.ptx", source.as_bytes());
     let sm = source.split_once(".target sm_").and_then(|(_, rest)| rest.split_once('\n'));
     let sm = sm.expect("a target").0.to_owned();
@@ -466,7 +452,7 @@ pub(crate) fn of_listing(source: &str, instructions: &[&str]) -> PairReport {
     };
     let target = lift::listing::functions("f.sass", &text, None, &signature);
     let target = target.unwrap_or_else(|all| panic!("{}", all[0]));
-    judge_pair(&paired(source.clone(), target)[0])
+    paired(source.clone(), target).remove(0)
 }
 
 #[test]

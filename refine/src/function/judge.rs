@@ -424,14 +424,18 @@ fn unseen(cases: &[JudgedSetup<'_>], one_sided: &[Vec<(usize, bool)>; 2]) -> Vec
     for (side, name) in SIDES.into_iter().enumerate() {
         let function = [case.source, case.target][side];
         let Ok(bound) = bind(&case.setup, function, &Default::default()) else { continue };
-        // A return is compared with the addresses behind the calls, which is no condition of the program.
-        let returns = |line: usize| {
+        // Calls, returns and ends of relocatable code are compared with what callers expect, which is no condition of
+        // the program.
+        let of_calls = |line: usize| {
             let row = bound.rows.get(line).copied().flatten();
-            row.is_some_and(|row| function.rows[row].text.contains("RET."))
+            row.is_some_and(|row| {
+                let text = &function.rows[row].text;
+                text.is_empty() || ["RET.", "CALL."].iter().any(|opcode| text.contains(opcode))
+            })
         };
         let mut lines: Vec<(usize, bool)> = one_sided[side]
             .iter()
-            .filter(|(line, _)| !returns(*line))
+            .filter(|(line, _)| !of_calls(*line))
             .map(|&(line, holds)| (bound.line(function, line), holds))
             .collect();
         lines.dedup();
