@@ -217,7 +217,7 @@ mod tests {
         assert_eq!(lifted("LDS ; ATOMS.CAST.SPIN"), "cas.relaxed.sys y; fence.acquire.cta");
         assert_eq!(
             lifted("@P0 MEMBAR.ALL.CTA; @P0 REDG.E.ADD.STRONG.SM desc[UR4][R2.64], R5"),
-            "fence.acq_rel.cta; red.relaxed.cta y"
+            "fence.acq_rel.cta; red.release.cta y"
         );
         assert_eq!(lifted("(none)"), "nothing");
         assert_eq!(lifted("UCGABAR_WAIT ; CCTL.IVALL"), "cluster.wait; fence.acquire.sys");
