@@ -70,6 +70,18 @@ fn random_tests_are_printed_and_formatted() {
     }
 }
 
+/// What the checker keeps of an operand that it cannot read does not depend on blanks and comments.
+#[test]
+fn operands_of_an_unknown_form_are_formatted() {
+    let test = |cell: &str| {
+        format!("SASS F\nArch=sm_90\n{{\nx=0;\n}}\n P0@cta 0,gpu 0 ;\n {cell} ;\nexists (x=0)\n")
+    };
+    for cell in ["s @ surface alia", "UNKNOWN R0 , ( R1 + R2 )", "OTHER {  R1 (* two *)  R2 }"] {
+        let once = formatted(&test(cell)).unwrap_or_else(|why| panic!("{why}"));
+        assert_eq!(formatted(&once).as_ref(), Ok(&once));
+    }
+}
+
 fn files(folder: &str) -> Vec<PathBuf> {
     input::find(&[suite::root().join(folder)], "litmus").expect("the folder can be read")
 }

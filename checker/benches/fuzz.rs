@@ -1,5 +1,5 @@
-//! Damaged inputs for every reader, and damaged tests for every engine under small limits, for as long as
-//! one likes: `cargo bench -p causeway --bench fuzz -- --seconds 600`.
+//! Damaged inputs for every reader, and damaged tests for every engine under small limits: a number of cases
+//! that takes about a minute, or `cargo bench -p causeway --bench fuzz -- --seconds 600`.
 //!
 //! Panics, inputs that take long, errors outside of the file and engines that disagree are written to
 //! standard output with the input; `--seed` starts elsewhere, `--target` names one target. Where the
@@ -31,8 +31,8 @@ fn argument(name: &str) -> Option<String> {
     std::env::args().skip_while(|argument| argument != name).nth(1)
 }
 
-fn number(name: &str, default: u64) -> u64 {
-    argument(name).and_then(|value| value.parse().ok()).unwrap_or(default)
+fn number(name: &str) -> Option<u64> {
+    argument(name).map(|value| value.parse().expect("the value is a number"))
 }
 
 /// Numbers that look random, each seed its own.
@@ -97,15 +97,19 @@ fn peak_memory() -> String {
     kilobytes.map_or_else(|| "unknown".to_owned(), |known| format!("{} MiB", known / 1024))
 }
 
-/// Damages and judges for so long; how many inputs were not read as they should be.
-fn fuzz(target: &Target, time: Duration, first: u64) -> usize {
+/// Damages and judges for so long, or the target's number of cases; how many inputs were not read as they should be.
+fn fuzz(target: &Target, time: Option<Duration>, first: u64) -> usize {
     let corpus = corpus(target);
     let kept = Path::new(env!("CARGO_TARGET_TMPDIR")).join("fuzz");
     fs::create_dir_all(&kept).expect("the folder can be made");
     let kept = kept.join(target.name);
     let start = Instant::now();
     let (mut seed, mut bytes, mut wrong, mut slowest) = (first, 0, 0, (Duration::ZERO, first));
-    while start.elapsed() < time {
+    let goes_on = |seed| match time {
+        Some(time) => start.elapsed() < time,
+        None => seed < first + target.cases,
+    };
+    while goes_on(seed) {
         let input = damaged(seed, target, &corpus);
         fs::write(&kept, &input).expect("the input can be kept");
         let before = Instant::now();
@@ -150,8 +154,8 @@ fn main() {
     assert!(!targets.is_empty(), "the targets are {:?}", TARGETS.map(|target| target.name));
     let count = u32::try_from(targets.len()).expect("there are few");
     // Shared evenly.
-    let time = Duration::from_secs(number("--seconds", 20)) / count;
-    let first = number("--seed", 0);
+    let time = number("--seconds").map(|seconds| Duration::from_secs(seconds) / count);
+    let first = number("--seed").unwrap_or(0);
     let wrong: usize = targets.into_iter().map(|target| fuzz(target, time, first)).sum();
     assert_eq!(wrong, 0, "inputs that are not read as they should be");
 }

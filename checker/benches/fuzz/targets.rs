@@ -26,6 +26,8 @@ pub(crate) struct Target {
     /// Folders and files, with the ending of what is looked for.
     pub(crate) corpus: &'static [(&'static str, &'static str)],
     pub(crate) patience: Duration,
+    /// The number of cases of a run without a time: about five seconds.
+    pub(crate) cases: u64,
     /// What is wrong with the answer to an input, if anything is.
     pub(crate) check: fn(&[u8]) -> Result<(), String>,
 }
@@ -37,37 +39,59 @@ const TESTS: &[(&str, &str)] =
 const SOON: Duration = Duration::from_secs(5);
 
 pub(crate) const TARGETS: [Target; 11] = [
-    Target { name: "litmus", corpus: TESTS, patience: SOON, check: test },
-    Target { name: "fmt", corpus: TESTS, patience: SOON, check: formatted },
+    Target { name: "litmus", corpus: TESTS, patience: SOON, cases: 28_000, check: test },
+    Target { name: "fmt", corpus: TESTS, patience: SOON, cases: 28_000, check: formatted },
     Target {
         name: "cat",
         corpus: &[("docs", "cat"), ("tests/cli", "cat")],
         patience: SOON,
+        cases: 22_000,
         check: model,
     },
     Target {
         name: "ptx",
         corpus: &[("tests/ptx", "ptx"), ("tests/lower", "ptx")],
         patience: SOON,
+        cases: 17_000,
         check: checked::check,
     },
     Target {
         name: "llvm",
         corpus: &[("tests/llvm", "ll"), ("llvm/tests/llvm", "ll")],
         patience: SOON,
+        cases: 1_700,
         check: functions,
     },
     Target {
         name: "sass",
         corpus: &[("tests/cli", "sass"), ("sass/tests/sass", "sass")],
         patience: SOON,
+        cases: 7_500,
         check: listing,
     },
-    Target { name: "spa5", corpus: &[("sass/tests/sass", "sass")], patience: SOON, check: spa5 },
-    Target { name: "table", corpus: &[("sass/lowering", "table")], patience: SOON, check: table },
-    Target { name: "rows", corpus: &[("tests/lower", "csv")], patience: SOON, check: rows },
-    Target { name: "engines", corpus: TESTS, patience: SOON, check: engines },
-    Target { name: "machine", corpus: TESTS, patience: SOON, check: machine },
+    Target {
+        name: "spa5",
+        corpus: &[("sass/tests/sass", "sass")],
+        patience: SOON,
+        cases: 7_500,
+        check: spa5,
+    },
+    Target {
+        name: "table",
+        corpus: &[("sass/lowering", "table")],
+        patience: SOON,
+        cases: 600,
+        check: table,
+    },
+    Target {
+        name: "rows",
+        corpus: &[("tests/lower", "csv")],
+        patience: SOON,
+        cases: 32_000,
+        check: rows,
+    },
+    Target { name: "engines", corpus: TESTS, patience: SOON, cases: 23_000, check: engines },
+    Target { name: "machine", corpus: TESTS, patience: SOON, cases: 25_000, check: machine },
 ];
 
 /// Errors are there, lie in the file, and can be shown.

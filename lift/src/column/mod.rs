@@ -29,13 +29,14 @@ use model::program::ThreadId;
 pub use control::{FIRST_PASSED, register_of_result};
 
 use crate::draft::ProgramBuilder;
-use crate::instruction;
+use crate::{instruction, spacing};
 use sass::opcode::{Class, class};
 use sass::parse;
 use sass::promise::Promised;
 use sass::single::{self, ReadOptions};
 use sass::syntax::{self, AnnotationKind, Atom, OperandKind, Register, RegisterFile};
 use text::cursor::Cursor;
+use text::lex;
 use text::report::{ByteSpan, Diagnostics};
 
 /// A cell of the table.
@@ -152,10 +153,16 @@ pub fn loads(instruction: &syntax::Instruction<'_>) -> bool {
     name == "LDSM" || matches!(class(name), Some(Class::Load | Class::Atomic))
 }
 
-/// An instruction as text. Operands of an unknown form are printed as written, with single blanks.
+/// An instruction as text. Operands of an unknown form have the blanks of a formatted test, and no comments.
 pub fn text(instruction: &syntax::Instruction<'_>) -> String {
     let text = instruction.to_string();
-    text.split_whitespace().collect::<Vec<_>>().join(" ")
+    let opaque = |operand: &syntax::Operand<'_>| matches!(operand.kind, OperandKind::Opaque(_));
+    if !instruction.operands.iter().any(opaque) {
+        return text;
+    }
+    // The instruction was read; these errors were reported.
+    let tokens = lex::tokens(&text, 0, true, &mut Diagnostics::default());
+    spacing::text(&text, &tokens, spacing::cell)
 }
 
 struct ColumnReader<'r> {
