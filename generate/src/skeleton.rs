@@ -19,9 +19,10 @@ use crate::notation::{WrittenAccess, WrittenCycle};
 use crate::places::Arrangement;
 use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
 
-/// Whether a text is a skeleton, not a cycle.
+/// Whether a text is a skeleton, not a cycle: the names of edges and families begin with a capital or a digit.
 pub fn is_skeleton(text: &str) -> bool {
     text.contains(['|', ';'])
+        || text.trim_start().starts_with(|first: char| first.is_ascii_lowercase())
 }
 
 /// An access, and what is between it and the next one of its thread.
@@ -330,6 +331,7 @@ mod tests {
         for (text, place, message) in [
             ("st x; ld y | st x; ld y", "1:1", "no order of the threads"),
             ("st x; st y", "1:1", "two to seven threads"),
+            ("st x", "1:1", "two to seven threads"),
             ("st.sc x; ld y | st y; ld x", "1:1", "PTX has no such accesses"),
             ("R; ld y | st y; ld x", "1:1", "judged code"),
             ("st x; f.sc | st y; ld x", "1:7", "between two accesses"),

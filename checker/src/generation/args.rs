@@ -123,7 +123,7 @@ pub(crate) fn range(text: &str) -> Result<RangeInclusive<usize>, String> {
         |text: &str| text.parse::<usize>().ok().filter(|number| (1..=100).contains(number));
     match (number(first), number(last)) {
         (Some(first), Some(last)) if first <= last => Ok(first..=last),
-        _ => Err("expected a number, or two such as 2..4".to_owned()),
+        _ => Err("expected a number from 1 to 100, or two such as 2..4".to_owned()),
     }
 }
 
@@ -142,8 +142,13 @@ fn choices<T: Clone>(
         let Some((_, one)) = known.iter().find(|(name, _)| name == word) else {
             let names = known.iter().map(|(name, _)| name.as_str()).chain(["all"]);
             let near = text::report::nearest(word, names);
-            let near = near.map_or(String::new(), |near| format!("; did you mean `{near}`?"));
-            return Err(format!("unknown choice `{}`{near}", text::cursor::short(word)));
+            let help = if let Some(near) = near {
+                format!("; did you mean `{near}`?")
+            } else {
+                let names = known.iter().map(|(name, _)| name.as_str()).chain(["all"]);
+                format!("\n  [possible values: {}]", names.collect::<Vec<_>>().join(", "))
+            };
+            return Err(format!("unknown choice `{}`{help}", text::cursor::short(word)));
         };
         chosen.push(one.clone());
     }
