@@ -158,14 +158,14 @@ x=0;
 exists (P1:r0=1)
 ";
 
-fn folder(name: &str) -> PathBuf {
+pub(crate) fn folder(name: &str) -> PathBuf {
     let folder = std::env::temp_dir().join(format!("causeway-fmt-{name}-{}", std::process::id()));
     drop(fs::remove_dir_all(&folder));
     fs::create_dir_all(&folder).expect("a folder can be made");
     folder
 }
 
-fn causeway(arguments: &[&str], folder: &Path) -> Output {
+pub(crate) fn causeway(arguments: &[&str], folder: &Path) -> Output {
     Command::new(env!("CARGO_BIN_EXE_causeway"))
         .args(arguments)
         .current_dir(folder)
@@ -174,7 +174,7 @@ fn causeway(arguments: &[&str], folder: &Path) -> Output {
         .expect("the command runs")
 }
 
-fn said(output: &Output) -> (Option<i32>, String, String) {
+pub(crate) fn said(output: &Output) -> (Option<i32>, String, String) {
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (output.status.code(), text(&output.stdout), text(&output.stderr))
 }

@@ -42,6 +42,7 @@ mod reading_numbers;
 mod readings;
 mod robust;
 mod rules;
+mod run_options;
 mod sass;
 #[cfg(unix)]
 mod scripts;

@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use ::ptx as ptx_text;
 use checker::input;
-use checker::suite;
+use checker::suite::{self, SuiteRequest};
 use engine::ENGINES;
 use engine::judge::{Task, judge};
 use litmus::Test;
@@ -308,9 +308,10 @@ fn parallel(model: &Model) {
     }
     let mut task = task(model, "enumerate", false);
     task.engines = ENGINES.to_vec();
+    let judge = |index: usize| suite::judge_file(&files[index], &SuiteRequest::default(), &task);
     let run = |jobs: usize| {
         best(|| {
-            suite::run(&files, &task, jobs, &mut |_| Ok(())).expect("nothing is written");
+            suite::run(&files, jobs, &judge, &mut |_| Ok(())).expect("nothing is written");
         })
     };
     let (alone, both) = (run(1), run(2));

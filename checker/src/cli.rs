@@ -42,6 +42,15 @@ pub struct Cli {
         help = "When to use colour; `auto` depends on the terminal, NO_COLOR, CLICOLOR and CLICOLOR_FORCE"
     )]
     pub color: Colour,
+    /// Write the results to this file, not to standard output
+    #[arg(short, long, global = true, value_name = "FILE")]
+    pub output: Option<PathBuf>,
+    /// Take the defaults of options from this file [default: the nearest causeway.toml, in this folder or above]
+    #[arg(long, global = true, value_name = "FILE.toml")]
+    pub config: Option<PathBuf>,
+    /// Do not look for a causeway.toml
+    #[arg(long, global = true, conflicts_with = "config")]
+    pub no_config: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -64,8 +73,17 @@ impl From<Colour> for ColorChoice {
 #[derive(Subcommand, Debug)]
 pub enum Command {
     /// Judge litmus tests: files, and every .litmus file in folders
+    ///
+    /// Exit codes: 0 every verdict is as its test says; 1 one is not; 2 a test could not be read, or the command line
+    /// is wrong; 3 engines disagree, which is a bug in the checker; 4 a limit was reached and nothing worse happened;
+    /// 130 the run was interrupted, and its results so far are printed.
+    #[command(after_help = CHECK_EXAMPLE)]
     Check(Check),
     /// Show why an outcome is allowed (an execution) or forbidden (the cycle in each candidate)
+    ///
+    /// Exit codes: 0 there is an answer; 2 the test or a model could not be read; 4 a limit was reached before the
+    /// answer.
+    #[command(after_help = EXPLAIN_EXAMPLE)]
     Explain(Explain),
     /// Format litmus tests in place: files, and every .litmus file in folders
     ///
@@ -146,6 +164,20 @@ pub enum Command {
     #[command(subcommand)]
     Sass(Sass),
 }
+
+const CHECK_EXAMPLE: &str = "\
+Filters: name(…), path(…), doc(…), instruction(…), condition(…) and threads(N), joined by `&`,
+`|`, `!` and parentheses. A pattern is a part of what it matches; `=PATTERN` is all of it,
+`#PATTERN` a glob, `/PATTERN/` a regular expression.
+
+Example: judge the tests with a fence and two threads, then ask one of them something else
+  causeway check litmus/suite --filter 'instruction(fence) & threads(2)'
+  causeway check test.litmus --ask 'exists (1:r0=1 /\\ 1:r1=0)'";
+
+const EXPLAIN_EXAMPLE: &str = "\
+Example: why the condition of a test is allowed or forbidden, then why another one is
+  causeway explain test.litmus
+  causeway explain test.litmus --ask 'exists (1:r0=1 /\\ 1:r1=0)'";
 
 const FMT_EXAMPLE: &str = "\
 Example: list the tests of a folder that are not formatted, then format them
@@ -424,6 +456,7 @@ pub struct Judging {
     pub bound: u32,
 }
 
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
 pub struct Check {
     /// Files, folders to search for .litmus files, or `-` for standard input
@@ -440,6 +473,21 @@ pub struct Check {
     /// Show every test, not only those that fail
     #[arg(short, long)]
     pub verbose: bool,
+    /// Show only the tests that fail: no summary, no progress. The other formats are not affected
+    #[arg(short, long, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Judge only these tests, such as `name(MP) & !instruction(fence) | threads(3)`; see below
+    #[arg(long, value_name = "FILTER")]
+    pub filter: Option<String>,
+    /// List the tests, with their names and conditions; judge nothing
+    #[arg(long)]
+    pub list: bool,
+    /// Judge this condition instead of that of each test, such as `exists (1:r0=1 /\ 1:r1=0)`
+    #[arg(long, value_name = "CONDITION")]
+    pub ask: Option<String>,
+    /// Judge the tests again when a file changes, until Ctrl-C
+    #[arg(long, conflicts_with = "list")]
+    pub watch: bool,
     /// The number of tests to judge in parallel [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,
@@ -479,6 +527,9 @@ pub struct Explain {
     /// Output format
     #[arg(long, value_enum, default_value_t = Drawing::Text)]
     pub format: Drawing,
+    /// Explain this condition instead of that of the test, such as `exists (1:r0=1 /\ 1:r1=0)`
+    #[arg(long, value_name = "CONDITION")]
+    pub ask: Option<String>,
     /// Expand every definition, also those that add nothing
     #[arg(long)]
     pub deep: bool,

@@ -2,8 +2,10 @@
 
 pub mod check;
 pub mod cli;
+pub mod config;
 pub mod diff;
 pub mod explore;
+pub mod filter;
 pub mod format;
 pub mod fuzz;
 pub mod generation;
@@ -17,4 +19,6 @@ pub mod report;
 pub mod run;
 pub mod sass;
 pub mod schema;
+pub mod slow;
 pub mod suite;
+pub mod watch;

@@ -19,7 +19,7 @@ use crate::lines::{self, LineKind};
 use crate::report::finding::{
     FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
 };
-use crate::report::{CommandRun, Reportable, RunSummary};
+use crate::report::{CommandRun, Reportable, RunSummary, count_of};
 use crate::run;
 use engine::exit::Exit;
 use engine::interrupt;
@@ -109,7 +109,7 @@ impl LintedModule<'_> {
         if findings.is_empty() {
             let (level, message) = match linted.instructions {
                 0 => (Level::Skipped, "it has no memory instructions that lint checks".to_owned()),
-                count => (Level::Pass, format!("{}: legal", plural(count, "memory instruction"))),
+                count => (Level::Pass, format!("{}: legal", count_of(count, "memory instruction"))),
             };
             findings.push(ReportFinding::new(LEGAL, level, message, FilePosition::file(&*file)));
         }
@@ -245,9 +245,10 @@ impl RunSummary for LintSummary {
     }
 
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        let files = plural(self.files, "file");
-        let judged = plural(self.judged, "memory instruction");
-        let (errors, warnings) = (plural(self.errors, "error"), plural(self.warnings, "warning"));
+        let files = count_of(self.files, "file");
+        let judged = count_of(self.judged, "memory instruction");
+        let (errors, warnings) =
+            (count_of(self.errors, "error"), count_of(self.warnings, "warning"));
         if self.unread == self.files {
             return writeln!(
                 out,
@@ -281,8 +282,4 @@ impl RunSummary for LintSummary {
             "lint checks that memory instructions are legal, not that the program is correct"
         )
     }
-}
-
-fn plural(count: usize, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
 }

@@ -12,7 +12,7 @@ use model::rel::Model;
 use model::{cxx, ptx, render};
 use text::Diagnostic;
 
-use crate::check::{CheckSummary, CheckedTest};
+use crate::check;
 use crate::cli::{self, Cli, Command, EngineName};
 use crate::diff;
 use crate::explore;
@@ -24,16 +24,13 @@ use crate::kind::FileKind;
 use crate::lint;
 use crate::lower;
 use crate::ptx_explain;
+use crate::report::ReportWriter;
 use crate::report::finding::UnreadInput;
-use crate::report::{CommandRun, ReportFormat, ReportWriter};
 use crate::sass;
 use crate::schema;
-use crate::suite;
 use engine::exit::Exit;
 use engine::explain;
 use engine::interrupt;
-use engine::judge::Task;
-use engine::resting::alternatives;
 use engine::{self, Engine};
 
 /// The models that `--model` knows by name, except `ptx`.
@@ -48,7 +45,7 @@ fn built_in(name: &Path) -> Option<Model> {
 /// Runs a command. Results go to `out`; errors and warnings go to `err`.
 pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     match &cli.command {
-        Command::Check(check) => check_command(check, out, err),
+        Command::Check(check) => check::command::command(check, out, err),
         Command::Explain(explain) => explain_command(explain, out, err),
         Command::Fmt(command) => format::command(command, out, err),
         Command::Gen(command) => gen_command(command, out, err),
@@ -86,14 +83,14 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
 }
 
 /// A model, with its readings if it is the built-in PTX model.
-struct SelectedModel {
-    model: Model,
-    readings: Option<Readings>,
+pub(crate) struct SelectedModel {
+    pub(crate) model: Model,
+    pub(crate) readings: Option<Readings>,
 }
 
 /// The model to use: a built-in model by its name, the PTX model if none is named, or the model in a file.
 /// `None` after an error was printed.
-fn model(
+pub(crate) fn model(
     path: Option<&Path>,
     switched: &cli::ReadingArgs,
     err: &mut dyn Write,
@@ -168,81 +165,6 @@ fn model_command(
     };
     write!(out, "{text}")?;
     Ok(Exit::AsExpected)
-}
-
-fn check_command(check: &cli::Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let start = Instant::now();
-    let chosen = model(check.judging.model.as_deref(), &check.judging.readings, err)?;
-    let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
-    let alternatives = readings.map_or(Vec::new(), alternatives);
-    if check.count_executions && check.engine == EngineName::Solve {
-        writeln!(err, "error: the engine `solve` does not count executions")?;
-        writeln!(err, "help: causeway check --engine enumerate --count-executions")?;
-        return Ok(Exit::BadInput);
-    }
-    let counted = check.count_executions && check.engine == EngineName::Auto;
-    let engine = if counted { EngineName::Enumerate } else { check.engine };
-    let Some(engines) = engines(engine, err)? else { return Ok(Exit::BadInput) };
-    let files = match input::find(&check.paths, "litmus") {
-        Ok(files) => files,
-        Err(error) => {
-            writeln!(err, "error: {error}")?;
-            return Ok(Exit::BadInput);
-        }
-    };
-    if files.is_empty() {
-        writeln!(err, "error: no .litmus file found in the given paths")?;
-        return Ok(Exit::BadInput);
-    }
-    let cxx = check.judging.model.is_none().then(|| cxx::model(ReleaseSequence::Cpp20));
-    let task = Task {
-        model: &model,
-        cxx: cxx.as_ref(),
-        engines,
-        bound: check.judging.bound,
-        timeout: check.limits.timeout,
-        memory: check.limits.bytes(),
-        verdict_only: check.verdict_only,
-        counts: check.count_executions,
-        portfolio: engine == EngineName::Auto,
-        work: None,
-        until: None,
-        // The annotations of a test on axioms and readings apply to the unmodified model.
-        blame: check.judging.model.is_none() && readings == Some(Readings::default()),
-        alternatives: &alternatives,
-        // This takes time, so it is computed only where it is shown.
-        rests: check.format == ReportFormat::Json
-            || check.format == ReportFormat::Text && check.verbose,
-    };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = check.jobs.map_or(cores, usize::from);
-    engine::limit_solver(check.limits.bytes().saturating_mul(jobs));
-    let mut summary = CheckSummary::default();
-    let mut report = check.format.report();
-    let progress = progress(files.len(), "tests");
-    let result = suite::run(&files, &task, jobs, &mut |item| {
-        let Some(item) = item else {
-            progress.finish_and_clear();
-            summary.seconds = start.elapsed().as_secs_f64();
-            if summary.engines.is_empty() && !task.portfolio {
-                summary.engines.extend(task.engines.iter().map(|engine| engine.name()));
-            }
-            report.sum(&summary, out)?;
-            let (exit, seconds) = (summary.exit(), summary.seconds);
-            report.end(&CommandRun { command: "check", exit, seconds }, out)?;
-            out.flush()?;
-            return interrupted((summary.total(), files.len()), "files", err);
-        };
-        summary.add(&item);
-        complain(item.unread().as_ref(), report.as_ref(), out, err)?;
-        let judged = CheckedTest { item: &item, model: &model.name, verbose: check.verbose };
-        progress.suspend(|| report.one(&judged, out))?;
-        progress.inc(1);
-        Ok(())
-    });
-    progress.finish_and_clear();
-    result?;
-    Ok(summary.exit())
 }
 
 /// The path of a file below the current folder, from there.
@@ -394,7 +316,12 @@ fn explain_command(
             return Ok(Exit::BadInput);
         }
     };
-    let test = match litmus::parse(&explain.path.to_string_lossy(), &bytes) {
+    let name = explain.path.to_string_lossy();
+    let read = match &explain.ask {
+        Some(question) => litmus::parse_question(&name, &bytes, question),
+        None => litmus::parse(&name, &bytes),
+    };
+    let test = match read {
         Ok(test) => test,
         Err(diagnostics) => {
             complain_of(&diagnostics, err)?;
@@ -480,7 +407,7 @@ pub(crate) fn engines(
 }
 
 /// A progress bar on standard error, if that is a terminal and there are several items.
-fn progress(count: usize, what: &str) -> ProgressBar {
+pub(crate) fn progress(count: usize, what: &str) -> ProgressBar {
     if count < 2 || !io::stderr().is_terminal() {
         return ProgressBar::hidden();
     }
@@ -507,4 +434,9 @@ fn fuzz_progress(blocks: Option<u64>) -> ProgressBar {
     }
     bar.enable_steady_tick(std::time::Duration::from_millis(500));
     bar
+}
+
+/// A line above a progress bar; nothing if it is hidden.
+pub(crate) fn notice(bar: &ProgressBar, text: &str) {
+    bar.println(text);
 }

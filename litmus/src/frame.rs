@@ -44,6 +44,10 @@ pub(crate) const KEYS: &[&str] = &[
     "Stuck",
 ];
 
+/// Keys that say something of the verdict of the condition, not of the program.
+pub(crate) const OF_VERDICT: &[&str] =
+    &["Forbidden-by", "Forbidden-by-alone", "Readings", "Without-rule"];
+
 /// Keys that the tools of herd write; they mean nothing here.
 const FOREIGN: &[&str] = &[
     "Align",

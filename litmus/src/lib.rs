@@ -185,6 +185,47 @@ pub fn parse(path: &str, bytes: &[u8]) -> Result<Test, Vec<Diagnostic>> {
     }
 }
 
+/// Reads a litmus test, with another condition than that of the file: `question` is a condition, with `locations` and
+/// `filter` if they are wanted. The file needs no condition. What its header says of the verdict is left out.
+///
+/// # Errors
+/// All errors of the file, and those of the question, whose path is `--ask`.
+pub fn parse_question(path: &str, bytes: &[u8], question: &str) -> Result<Test, Vec<Diagnostic>> {
+    let mut joined = without_condition(text::decode(path, bytes)?);
+    joined.push('\n');
+    let end = joined.len();
+    joined.push_str(question);
+    let mut report = Diagnostics::default();
+    match read(&joined, &mut report) {
+        Some(mut test) if report.count() == 0 => {
+            test.metadata.retain(|(key, _)| !frame::OF_VERDICT.contains(&key.as_str()));
+            Ok(test)
+        }
+        _ => {
+            let files = [(path.to_owned(), 0, &joined[..end]), ("--ask".to_owned(), end, question)];
+            Err(report.finish_files(&files))
+        }
+    }
+}
+
+/// The text of a test with blanks in the place of its condition.
+fn without_condition(text: &str) -> String {
+    // Errors are reported when the result is read.
+    let mut report = Diagnostics::default();
+    let (header, begin) = frame::header(text, &mut report);
+    let tokens = lex::tokens(text, begin, header.sass, &mut report);
+    let tail = frame::body(text, &tokens, &mut report).tail;
+    let mut out = text.as_bytes().to_vec();
+    for at in condition::conditions(tail) {
+        for byte in &mut out[at.start as usize..at.end as usize] {
+            if !byte.is_ascii_whitespace() {
+                *byte = b' ';
+            }
+        }
+    }
+    String::from_utf8(out).expect("whole tokens are replaced")
+}
+
 fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
     let (header, begin) = frame::header(text, report);
     if begin == text.len() && report.count() > 0 {

@@ -1,5 +1,6 @@
 //! The reports of `causeway check` on tests, for every format.
 
+pub(crate) mod command;
 mod json;
 mod text;
 
@@ -13,7 +14,7 @@ use crate::report::finding::{
     FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
 };
 use crate::report::herd::Entry;
-use crate::report::{Reportable, RunSummary};
+use crate::report::{Reportable, RunSummary, count_of};
 use crate::suite::{FileResult, SuiteItem};
 use engine::exit::Exit;
 use engine::judge::{Judgement, Verdict};
@@ -34,7 +35,7 @@ impl SuiteItem {
     /// The reason for which it was not judged, if it was not.
     pub fn unread(&self) -> Option<UnreadInput<'_>> {
         let why = match &self.outcome {
-            FileResult::Judged { .. } => return None,
+            FileResult::Judged { .. } | FileResult::Filtered => return None,
             FileResult::Rejected(diagnostics) => UnreadReason::Rejected(diagnostics),
             FileResult::Unreadable(error) => UnreadReason::Unreadable(error),
         };
@@ -44,6 +45,7 @@ impl SuiteItem {
     fn exit(&self) -> Exit {
         match &self.outcome {
             FileResult::Judged { judgement, .. } => judgement.exit(),
+            FileResult::Filtered => Exit::AsExpected,
             FileResult::Rejected(_) | FileResult::Unreadable(_) => Exit::BadInput,
         }
     }
@@ -121,7 +123,7 @@ impl CheckedTest<'_> {
             FileResult::Judged { test, judgement } => {
                 text::judged(&self.item.path, test, judgement, verbose, out)
             }
-            FileResult::Rejected(_) | FileResult::Unreadable(_) => Ok(()),
+            FileResult::Filtered | FileResult::Rejected(_) | FileResult::Unreadable(_) => Ok(()),
         }
     }
 }
@@ -196,6 +198,8 @@ pub struct CheckSummary {
     pub unfinished: BTreeMap<&'static str, usize>,
     /// How many tests two engines decided.
     pub compared: usize,
+    /// How many the filter excludes; they are not in the total.
+    pub filtered: usize,
     pub seconds: f64,
 }
 
@@ -244,14 +248,14 @@ fn is_sometimes_stuck(item: &SuiteItem) -> bool {
         FileResult::Judged { judgement, .. } => {
             judgement.notes.iter().any(|note| note.code == "stuck")
         }
-        FileResult::Rejected(_) | FileResult::Unreadable(_) => false,
+        FileResult::Filtered | FileResult::Rejected(_) | FileResult::Unreadable(_) => false,
     }
 }
 
 impl RunSummary for CheckSummary {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let total = self.total();
-        write!(out, "{total} {}: {} ok", if total == 1 { "test" } else { "tests" }, self.ok)?;
+        write!(out, "{}: {} ok", count_of(total, "test"), self.ok)?;
         if self.sometimes_stuck > 0 {
             let stuck = self.sometimes_stuck;
             write!(out, " ({stuck} with executions that never finish: see -v)")?;
@@ -265,6 +269,9 @@ impl RunSummary for CheckSummary {
             if count > 0 {
                 write!(out, ", {count} {what}")?;
             }
+        }
+        if self.filtered > 0 {
+            write!(out, "; {} excluded by the filter", self.filtered)?;
         }
         let engines = self.engines.iter().copied().collect::<Vec<&str>>().join(", ");
         let agree = match (self.compared, self.disagreements) {

@@ -7,7 +7,7 @@ use litmus::Test;
 use text::diagnostic::escaped;
 
 use crate::input::shown;
-use crate::report::colour;
+use crate::report::{colour, count_of};
 use engine::exit::Exit;
 use engine::judge::{Judgement, Observation};
 use engine::resting::Resting;
@@ -79,11 +79,9 @@ fn counts(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
     if judgement.found.directed {
         return writeln!(out, ", verdict only, {}", duration(judgement.seconds));
     }
-    let plural = |count: u64| if count == 1 { "" } else { "s" };
-    let outcomes = judgement.found.outcomes.len() as u64;
-    write!(out, ", {outcomes} outcome{}", plural(outcomes))?;
+    write!(out, ", {}", count_of(judgement.found.outcomes.len(), "outcome"))?;
     if let Some(executions) = judgement.found.seen.executions {
-        write!(out, ", {executions} execution{}", plural(executions))?;
+        write!(out, ", {}", count_of(executions, "execution"))?;
     }
     writeln!(out, ", {}", duration(judgement.seconds))
 }

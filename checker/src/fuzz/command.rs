@@ -12,9 +12,10 @@ use fuzz::law::{FuzzSetting, LAWS, Law};
 use indicatif::ProgressBar;
 
 use super::args::{Fuzz, Merge};
-use super::report::{self, plural};
+use super::report;
 use super::store;
 use crate::input::shown;
+use crate::report::count_of;
 
 /// The programs of the cases may be others in another version.
 const VERSION: &str = env!("CARGO_PKG_VERSION");
@@ -108,8 +109,8 @@ pub fn command(
 fn message(state: &CampaignState) -> String {
     let sum = |of: fn(&campaign::LawTally) -> u64| state.tallies.iter().map(of).sum::<u64>();
     let skipped = sum(|tally| tally.cases) - sum(campaign::LawTally::compared);
-    let broken = plural(sum(|tally| tally.broken), "disagreement");
-    format!("{}, {skipped} skipped, {broken}", plural(sum(|tally| tally.cases), "case"))
+    let broken = count_of(sum(|tally| tally.broken), "disagreement");
+    format!("{}, {skipped} skipped, {broken}", count_of(sum(|tally| tally.cases), "case"))
 }
 
 /// The state to continue from, if the folder has one that belongs to this campaign.
@@ -180,7 +181,7 @@ pub fn merge(command: &Merge, out: &mut dyn Write, err: &mut dyn Write) -> io::R
     let seconds = sum.tallies.iter().map(|tally| tally.seconds).sum();
     report::print(&sum, None, seconds, command.format, out)?;
     for (ShardId { index, of }, blocks) in &missing {
-        let what = blocks.map_or("all cases".to_owned(), |blocks| plural(blocks * BLOCK, "case"));
+        let what = blocks.map_or("all cases".to_owned(), |blocks| count_of(blocks * BLOCK, "case"));
         writeln!(err, "warning: shard {index}/{of} lacks {what}")?;
     }
     let exit = exit(&sum);

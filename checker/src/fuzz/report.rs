@@ -13,6 +13,7 @@ use super::args::FuzzFormat;
 use super::store::file;
 use crate::input::shown;
 use crate::lines::{self, LineKind};
+use crate::report::count_of;
 
 /// What became of a law.
 #[derive(Serialize, JsonSchema)]
@@ -74,13 +75,13 @@ pub(super) fn print(
         return Ok(());
     }
     let broken: u64 = state.tallies.iter().map(|tally| tally.broken).sum();
-    let laws = plural(state.laws.len() as u64, "law");
+    let laws = count_of(state.laws.len(), "law");
     let all: u64 = state.tallies.iter().map(|tally| tally.cases).sum();
-    let found = plural(broken, "disagreement");
+    let found = count_of(broken, "disagreement");
     writeln!(
         out,
         "{laws}, {}, seed {}: {found}   ({} cases/s; {seconds:.1} s)",
-        plural(all, "case"),
+        count_of(all, "case"),
         state.seed,
         rate(all, seconds)
     )
@@ -112,11 +113,6 @@ fn object<'a>(
     }
 }
 
-/// `1 case`, `2 cases`.
-pub(super) fn plural(count: u64, what: &str) -> String {
-    format!("{count} {what}{}", if count == 1 { "" } else { "s" })
-}
-
 /// How many in a second, rounded.
 fn rate(count: u64, seconds: f64) -> String {
     #[expect(clippy::cast_precision_loss, reason = "a rate is rounded")]
@@ -134,7 +130,7 @@ fn text(
 ) -> io::Result<()> {
     let skipped: u64 = tally.skipped.values().sum();
     let skipped = if skipped == 0 { String::new() } else { format!(", {skipped} skipped") };
-    let (cases, broken) = (plural(tally.cases, "case"), plural(tally.broken, "disagreement"));
+    let (cases, broken) = (count_of(tally.cases, "case"), count_of(tally.broken, "disagreement"));
     let (rate, seconds) = (rate(tally.cases, tally.seconds), tally.seconds);
     writeln!(
         out,
@@ -145,7 +141,7 @@ fn text(
     }
     for failure in failures {
         let FoundFailure { case, what, instructions, replay, .. } = failure;
-        let instructions = plural(*instructions as u64, "instruction");
+        let instructions = count_of(*instructions, "instruction");
         writeln!(out, "  case {case}: {what}")?;
         if let Some(folder) = folder {
             let path = file(folder, state.seed, failure);

@@ -15,6 +15,7 @@ use super::args::Gen;
 use super::frontiers::{self, FrontierJob};
 use super::work::{ComparedEngines, CycleSource, DonePiece, GeneratedTest, Job};
 use crate::input::shown;
+use crate::report::count_of;
 
 /// Tests that are written or printed, at most.
 const MOST_WRITTEN: u128 = 1_000_000;
@@ -158,7 +159,7 @@ impl WrittenTests<'_> {
     fn end(&self, out: &mut dyn Write) -> io::Result<()> {
         let Some(folder) = &self.command.out else { return Ok(()) };
         fs::write(folder.join("@all"), self.names.join("\n") + "\n")?;
-        writeln!(out, "{} written to {}", tests(self.names.len() as u64), shown(folder))
+        writeln!(out, "{} written to {}", count_of(self.names.len() as u64, "test"), shown(folder))
     }
 }
 
@@ -177,10 +178,6 @@ fn write_file(path: &Path, text: &str) -> Result<(), String> {
     fs::write(path, text).map_err(|error| format!("{}: {error}", shown(path)))
 }
 
-fn tests(count: u64) -> String {
-    if count == 1 { "1 test".to_owned() } else { format!("{count} tests") }
-}
-
 /// How many tests are allowed and forbidden.
 fn sum(tally: &AnswerTally, engines: &str, seconds: f64, out: &mut dyn Write) -> io::Result<()> {
     let mut parts =
@@ -190,7 +187,7 @@ fn sum(tally: &AnswerTally, engines: &str, seconds: f64, out: &mut dyn Write) ->
             parts.push(format!("{count} {what}"));
         }
     }
-    let (total, parts) = (tests(tally.total()), parts.join(", "));
+    let (total, parts) = (count_of(tally.total(), "test"), parts.join(", "));
     writeln!(out, "{total}: {parts}   ({engines}; {seconds:.1} s)")
 }
 

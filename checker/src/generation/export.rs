@@ -11,6 +11,7 @@ use model::rel::Model;
 use super::args::{Export, ExportKind};
 use crate::input::{self, shown};
 use crate::kind::FileKind;
+use crate::report::count_of;
 use crate::run;
 
 /// Exports each test. A test that a format cannot express is an error.
@@ -75,13 +76,8 @@ pub fn command(
         write_all("ptx.cat", &export::cat(model))?;
     }
     let refused = if refused > 0 { format!(", {refused} not") } else { String::new() };
-    let count = names.len();
-    writeln!(
-        out,
-        "{count} {} exported to {}{refused}",
-        if count == 1 { "test" } else { "tests" },
-        shown(folder)
-    )?;
+    let count = count_of(names.len(), "test");
+    writeln!(out, "{count} exported to {}{refused}", shown(folder))?;
     Ok(if refused.is_empty() { Exit::AsExpected } else { Exit::BadInput })
 }
 

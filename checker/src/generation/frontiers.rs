@@ -1,5 +1,6 @@
 //! Prints the frontiers of a space.
 
+use crate::report::count_of;
 use std::io::{self, Write};
 use std::time::Instant;
 
@@ -78,8 +79,10 @@ pub(super) fn print(
     bar.finish_and_clear();
     writeln!(
         out,
-        "{}: {settled} choices settled by {judged} judgements   ({}; {:.1} s)",
-        if frontiers == 1 { "1 frontier".to_owned() } else { format!("{frontiers} frontiers") },
+        "{}: {} settled by {}   ({}; {:.1} s)",
+        count_of(frontiers, "frontier"),
+        count_of(settled, "choice"),
+        count_of(judged, "judgement"),
         compared.text(job.engines, disagreement.is_some()),
         start.elapsed().as_secs_f64()
     )?;

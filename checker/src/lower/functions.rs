@@ -11,8 +11,8 @@ use super::report::{
     LowerObject, OfFunction, OfOrigin, Reporter, Weighed, case, counted, is_judged, reasons,
 };
 use crate::input;
-use crate::report::Reportable;
 use crate::report::finding::{FilePosition, Related, ReportCase};
+use crate::report::{Reportable, count_of};
 use crate::run;
 
 /// The files of the source functions and of the target functions.
@@ -107,8 +107,7 @@ impl<'a> FunctionsReport<'a> {
         let counts = counted(all.iter().map(|said| &said.finding));
         let old = self.old;
         let old = if old > 0 { format!(" ({old} in the baseline)") } else { String::new() };
-        let functions = if all.len() == 1 { "function" } else { "functions" };
-        let mut lines = vec![format!("{} {functions}: {counts}{old}", all.len())];
+        let mut lines = vec![format!("{}: {counts}{old}", count_of(all.len(), "function"))];
         // One reason stands above already.
         let above = usize::from(!reporter.hides_unjudged());
         if all.len() > judged + above {

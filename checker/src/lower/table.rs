@@ -10,8 +10,8 @@ use sass::lowering;
 
 use super::report::{LowerObject, OfLowering, Reporter, Weighed, case, counted, details};
 use crate::input;
-use crate::report::Reportable;
 use crate::report::finding::{FilePosition, ReportCase, UnreadInput, UnreadReason};
+use crate::report::{Reportable, count_of};
 
 /// Judges a table, given its path and text, and the tests that it lowers.
 pub fn report(
@@ -157,8 +157,7 @@ impl ReportedTableRow<'_> {
         let (path, verdict) = (path.display(), finding.verdict.name());
         let racy = if finding.racy { " where it races" } else { "" };
         if let Some(line) = line {
-            let s = if instructions == 1 { "" } else { "s" };
-            let count = format!("{instructions} instruction{s}");
+            let count = count_of(instructions, "instruction");
             writeln!(out, "{path}:{line}: {verdict}{racy}: {row}, {count}")?;
         }
         if !in_full {

@@ -9,6 +9,7 @@ mod junit;
 mod sarif;
 mod text;
 
+use std::fmt::Display;
 use std::io::{self, Write};
 
 use clap::ValueEnum;
@@ -44,6 +45,12 @@ impl ReportFormat {
             ReportFormat::Herd => Box::new(herd::Herd),
         }
     }
+}
+
+/// `1 case`, `2 cases`.
+pub(crate) fn count_of<N: Copy + Display + PartialEq + From<u8>>(count: N, what: &str) -> String {
+    let plural = if count == N::from(1) { "" } else { "s" };
+    format!("{count} {what}{plural}")
 }
 
 /// The formats of a command whose results are not tests with outcomes.

@@ -12,6 +12,7 @@ use text::diagnostic::{Severity, escaped};
 use crate::cli::SassRead;
 use crate::input;
 use crate::kind::FileKind;
+use crate::report::count_of;
 use describe::sass as words;
 use engine::exit::Exit;
 use engine::interrupt;
@@ -64,14 +65,10 @@ fn one(read: &SassRead, file: &Path, out: &mut dyn Write, err: &mut dyn Write) -
         let of = sm.map_or(String::new(), |sm| format!(" (sm_{sm})"));
         let memory = function.lines.iter().filter(|line| is_memory(line.instruction.opcode.text));
         let (all, memory) = (function.lines.len(), memory.count());
-        writeln!(out, "{name}{of}: {all} instruction{}, {memory} of memory", plural(all))?;
+        writeln!(out, "{name}{of}: {}, {memory} of memory", count_of(all, "instruction"))?;
         lines(read, function, sm, out)?;
     }
     Ok(exit)
-}
-
-fn plural(count: usize) -> &'static str {
-    if count == 1 { "" } else { "s" }
 }
 
 fn is_memory(name: &str) -> bool {

@@ -103,6 +103,29 @@ fn skip(cursor: &mut Cursor<'_>) {
     }
 }
 
+/// Where the conditions of a tail are: one, in a file without errors.
+pub(crate) fn conditions(tail: Cursor<'_>) -> Vec<ByteSpan> {
+    let mut cursor = tail;
+    let mut all: Vec<ByteSpan> = Vec::new();
+    let mut inside = false;
+    while !cursor.at_end() {
+        let at = cursor.here();
+        match cursor.text_at(0) {
+            "locations" | "filter" => inside = false,
+            "exists" | "forall" | "~" | "not" if !inside => {
+                inside = true;
+                all.push(at);
+            }
+            _ => {}
+        }
+        if inside && let Some(last) = all.last_mut() {
+            *last = last.to(at);
+        }
+        cursor.advance();
+    }
+    all
+}
+
 fn quantifier(cursor: &mut Cursor<'_>) -> Option<Quantifier> {
     let (quantifier, length) = match (cursor.text_at(0), cursor.text_at(1)) {
         ("exists", _) => (Quantifier::Exists, 1),

@@ -15,7 +15,7 @@ use crate::report::finding::{
     FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
 };
 use crate::report::herd::Entry;
-use crate::report::{Reportable, RunSummary};
+use crate::report::{Reportable, RunSummary, count_of};
 use ::explore::inclusion::Inclusion;
 use ::explore::one::{ExploreAnswer, MachineRun};
 use engine::exit::Exit;
@@ -331,7 +331,7 @@ impl RunSummary for ExploreSummary {
             (self.undecided, "undecided"),
         ];
         let total: usize = counts.iter().map(|(count, _)| count).sum();
-        write!(out, "{total} comparison{}:", if total == 1 { "" } else { "s" })?;
+        write!(out, "{}:", count_of(total, "comparison"))?;
         let some: Vec<String> = counts
             .iter()
             .enumerate()
@@ -340,8 +340,7 @@ impl RunSummary for ExploreSummary {
             .collect();
         write!(out, "{}", some.join(","))?;
         if self.rejected > 0 {
-            let files = if self.rejected == 1 { "file" } else { "files" };
-            write!(out, "; {} {files} not understood", self.rejected)?;
+            write!(out, "; {} not understood", count_of(self.rejected, "file"))?;
         }
         let (reached, allowed, seconds) = (self.reached, self.allowed, self.seconds);
         writeln!(out, ".")?;

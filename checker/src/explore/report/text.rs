@@ -9,7 +9,7 @@ use litmus::Test;
 use text::diagnostic::escaped;
 
 use crate::input::shown;
-use crate::report::colour;
+use crate::report::{colour, count_of};
 use ::explore::Exploration;
 use ::explore::inclusion::Inclusion;
 use ::explore::one::{ExploreAnswer, MachineRun, Reached};
@@ -40,8 +40,7 @@ impl TextOptions {
             let (word, reason) = ran.verdict(test);
             return writeln!(out, "{heading}: {word}: {}", reason.unwrap_or_default());
         }
-        let count = ran.outcomes.len();
-        writeln!(out, "{heading}: {count} outcome{}", if count == 1 { "" } else { "s" })?;
+        writeln!(out, "{heading}: {}", count_of(ran.outcomes.len(), "outcome"))?;
         for reached in &ran.outcomes {
             let state = test.display_outcome(&reached.values);
             match reached.walks {
@@ -138,13 +137,13 @@ impl TextOptions {
             (explored.faults, "in which no thread can continue because one faults"),
         ] {
             if count > 0 {
-                writeln!(out, "  {} {what}", states(count))?;
+                writeln!(out, "  {} {what}", count_of(count, "state"))?;
             }
         }
         match explored.endless.filter(|_| self.progress) {
             Some(0) => writeln!(out, "  an end can be reached from every state")?,
             Some(endless) => {
-                writeln!(out, "  {} from which no end can be reached", states(endless))?;
+                writeln!(out, "  {} from which no end can be reached", count_of(endless, "state"))?;
             }
             None => {}
         }
@@ -165,10 +164,6 @@ impl TextOptions {
         }
         Ok(())
     }
-}
-
-fn states(count: usize) -> String {
-    format!("{count} state{}", if count == 1 { "" } else { "s" })
 }
 
 fn steps(reached: &Reached, out: &mut dyn Write) -> io::Result<()> {

@@ -1,0 +1,177 @@
+//! Runs `causeway check`.
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::time::Instant;
+
+use engine::exit::Exit;
+use engine::judge::Task;
+use engine::resting::alternatives;
+use indicatif::ProgressBar;
+use model::cxx::{self, ReleaseSequence};
+use model::reading::Readings;
+use text::Diagnostic;
+
+use super::{CheckSummary, CheckedTest};
+use crate::cli::{Check, EngineName};
+use crate::filter::TestFilter;
+use crate::input;
+use crate::report::{CommandRun, ReportFormat};
+use crate::run::{self, SelectedModel};
+use crate::slow::SlowTests;
+use crate::suite::{self, FileResult, SuiteRequest};
+use crate::watch;
+
+/// Judges the tests once, or after each change with `--watch`.
+pub(crate) fn command(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    if check.watch {
+        let model = check.judging.model.as_deref().filter(|path| path.is_file());
+        let watched: Vec<PathBuf> =
+            check.paths.iter().cloned().chain(model.map(Path::to_path_buf)).collect();
+        return watch::repeat(&watched, &mut |out, err| once(check, out, err), out, err);
+    }
+    once(check, out, err)
+}
+
+fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let start = Instant::now();
+    let chosen = run::model(check.judging.model.as_deref(), &check.judging.readings, err)?;
+    let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
+    let alternatives = readings.map_or(Vec::new(), alternatives);
+    if check.count_executions && check.engine == EngineName::Solve {
+        writeln!(err, "error: the engine `solve` does not count executions")?;
+        writeln!(err, "help: causeway check --engine enumerate --count-executions")?;
+        return Ok(Exit::BadInput);
+    }
+    let counted = check.count_executions && check.engine == EngineName::Auto;
+    let engine = if counted { EngineName::Enumerate } else { check.engine };
+    let Some(engines) = run::engines(engine, err)? else { return Ok(Exit::BadInput) };
+    let filter = match filter(check) {
+        Ok(filter) => filter,
+        Err(diagnostics) => {
+            run::complain_of(&diagnostics, err)?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let Some(files) = files(check, err)? else { return Ok(Exit::BadInput) };
+    let request = SuiteRequest { filter: filter.as_ref(), ask: check.ask.as_deref() };
+    if check.list {
+        return list(&files, &request, out, err);
+    }
+    let cxx = check.judging.model.is_none().then(|| cxx::model(ReleaseSequence::Cpp20));
+    let task = Task {
+        model: &model,
+        cxx: cxx.as_ref(),
+        engines,
+        bound: check.judging.bound,
+        timeout: check.limits.timeout,
+        memory: check.limits.bytes(),
+        verdict_only: check.verdict_only,
+        counts: check.count_executions,
+        portfolio: engine == EngineName::Auto,
+        work: None,
+        until: None,
+        // The annotations of a test on axioms and readings apply to the unmodified model.
+        blame: check.judging.model.is_none() && readings == Some(Readings::default()),
+        alternatives: &alternatives,
+        // This takes time, so it is computed only where it is shown.
+        rests: check.format == ReportFormat::Json
+            || check.format == ReportFormat::Text && check.verbose,
+    };
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let jobs = check.jobs.map_or(cores, usize::from);
+    engine::limit_solver(check.limits.bytes().saturating_mul(jobs));
+    let mut summary = CheckSummary::default();
+    let mut report = check.format.report();
+    let progress =
+        if check.quiet { ProgressBar::hidden() } else { run::progress(files.len(), "tests") };
+    let slow = SlowTests::new(progress.clone(), &files);
+    let judge =
+        |index: usize| slow.during(index, || suite::judge_file(&files[index], &request, &task));
+    let result = suite::run(&files, jobs, &judge, &mut |item| {
+        let Some(item) = item else {
+            progress.finish_and_clear();
+            summary.seconds = start.elapsed().as_secs_f64();
+            if summary.engines.is_empty() && !task.portfolio {
+                summary.engines.extend(task.engines.iter().map(|engine| engine.name()));
+            }
+            if !check.quiet || check.format != ReportFormat::Text {
+                report.sum(&summary, out)?;
+            }
+            let (exit, seconds) = (summary.exit(), summary.seconds);
+            report.end(&CommandRun { command: "check", exit, seconds }, out)?;
+            out.flush()?;
+            return run::interrupted((summary.total(), files.len()), "files", err);
+        };
+        progress.inc(1);
+        if matches!(item.outcome, FileResult::Filtered) {
+            summary.filtered += 1;
+            return Ok(());
+        }
+        summary.add(&item);
+        run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
+        let judged = CheckedTest { item: &item, model: &model.name, verbose: check.verbose };
+        progress.suspend(|| report.one(&judged, out))
+    });
+    progress.finish_and_clear();
+    result?;
+    if summary.total() == 0 && !engine::interrupt::raised() {
+        return nothing_matches(err);
+    }
+    Ok(summary.exit())
+}
+
+fn nothing_matches(err: &mut dyn Write) -> io::Result<Exit> {
+    writeln!(err, "error: the filter excludes every test")?;
+    writeln!(err, "help: `causeway check --list` lists the tests, with their names")?;
+    Ok(Exit::BadInput)
+}
+
+/// The filter of the command line, if there is one.
+fn filter(check: &Check) -> Result<Option<TestFilter>, Vec<Diagnostic>> {
+    check.filter.as_deref().map(TestFilter::read).transpose()
+}
+
+/// The files to judge; `None` after an error was printed.
+fn files(check: &Check, err: &mut dyn Write) -> io::Result<Option<Vec<PathBuf>>> {
+    match input::find(&check.paths, "litmus") {
+        Ok(files) if files.is_empty() => {
+            writeln!(err, "error: no .litmus file found in the given paths")?;
+            Ok(None)
+        }
+        Ok(files) => Ok(Some(files)),
+        Err(error) => {
+            writeln!(err, "error: {error}")?;
+            Ok(None)
+        }
+    }
+}
+
+/// Lists the tests that would be judged, a line each: `PATH: NAME: CONDITION`.
+fn list(
+    files: &[PathBuf],
+    request: &SuiteRequest<'_>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let (mut listed, mut exit) = (0, Exit::AsExpected);
+    for path in files {
+        let read = match suite::read_file(path, request) {
+            Ok(Some(test)) => {
+                listed += 1;
+                let (path, name) = (input::shown(path), text::diagnostic::escaped(&test.name));
+                writeln!(out, "{path}: {name}: {}", test.condition_text)?;
+                continue;
+            }
+            Ok(None) => continue,
+            Err(outcome) => suite::SuiteItem { path: path.clone(), outcome },
+        };
+        exit = Exit::BadInput;
+        out.flush()?;
+        read.unread().map_or(Ok(()), |unread| unread.complain(err))?;
+    }
+    if listed == 0 && exit == Exit::AsExpected {
+        return nothing_matches(err);
+    }
+    Ok(exit)
+}
