@@ -284,6 +284,11 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("explore-exit-shows-nothing", &["explore", "--check", "tests/cli/exit-shows-nothing.litmus"]),
     ("explain-rejected", &["explain", "tests/cli/rejected.litmus"]),
     ("explain-dot", &["explain", "--format=dot", "tests/cli/holds.litmus"]),
+    ("explain-dot-allowed", &["explain", "--format=dot", "tests/cli/fails.litmus"]),
+    ("explain-svg", &["explain", "--format=svg", "tests/cli/holds.litmus"]),
+    ("explain-svg-nothing", &["explain", "--format=svg", "tests/cli/stuck.litmus"]),
+    ("explain-html", &["explain", "--format=html", "tests/cli/fails.litmus"]),
+    ("explain-json", &["explain", "--format=json", "tests/cli/holds.litmus"]),
     (
         "explain-other-model",
         &["explain", "--model", "tests/cli/coherent.cat", "tests/cli/holds.litmus"],

@@ -35,6 +35,10 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
     ),
     ("causeway-diff-summary/1", &[&["diff", "ptx", "ptx:R13=none", "LB", "--limit=1"]]),
     (
+        "causeway-explain/1",
+        &[&["explain", "tests/cli/holds.litmus"], &["explain", "tests/cli/fails.litmus"]],
+    ),
+    (
         "causeway-explore/1",
         &[
             &["explore", "--check", "--runs", "--progress", "tests/cli"],

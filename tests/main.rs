@@ -36,6 +36,7 @@ mod numbers;
 mod oracle;
 mod pairs;
 mod peer;
+mod pictures;
 mod planted;
 mod reach;
 mod reading_numbers;

@@ -216,7 +216,9 @@ fn section_number(text: &str) -> Option<String> {
         let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
         let number = rest[..end].trim_end_matches('.');
         let parts: Vec<&str> = number.split('.').collect();
-        let in_parentheses = before == Some(b'(') && rest[end..].starts_with(')');
+        // The argument of a call is no section.
+        let called = start > 1 && bytes[start - 2].is_ascii_alphanumeric();
+        let in_parentheses = before == Some(b'(') && !called && rest[end..].starts_with(')');
         if parts.iter().all(|part| !part.is_empty())
             && (parts.len() > 2 || parts.len() == 2 && in_parentheses)
         {

@@ -538,8 +538,14 @@ pub struct Explain {
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum Drawing {
     Text,
-    /// A graph for Graphviz.
+    /// A graph for Graphviz: the first candidate that the text shows.
     Dot,
+    /// A picture: the first candidate that the text shows.
+    Svg,
+    /// A page with a picture of each candidate, the text and the test.
+    Html,
+    /// One object with the graphs of all candidates.
+    Json,
 }
 
 #[derive(Args, Debug)]

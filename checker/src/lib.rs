@@ -4,6 +4,7 @@ pub mod check;
 pub mod cli;
 pub mod config;
 pub mod diff;
+pub mod explain;
 pub mod explore;
 pub mod filter;
 pub mod format;

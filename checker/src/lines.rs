@@ -17,6 +17,8 @@ pub enum LineKind {
     Diff,
     #[serde(rename = "causeway-diff-summary/1")]
     DiffSummary,
+    #[serde(rename = "causeway-explain/1")]
+    Explain,
     #[serde(rename = "causeway-explore/1")]
     Explore,
     #[serde(rename = "causeway-fuzz/1")]

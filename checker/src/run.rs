@@ -15,6 +15,7 @@ use text::Diagnostic;
 use crate::check;
 use crate::cli::{self, Cli, Command, EngineName};
 use crate::diff;
+use crate::explain::ExplainedTest;
 use crate::explore;
 use crate::format;
 use crate::fuzz;
@@ -336,10 +337,18 @@ fn explain_command(
         timeout: explain.limits.timeout,
         memory: explain.limits.bytes(),
         deep: explain.deep,
-        dot: explain.format == cli::Drawing::Dot,
         readings,
     };
-    explain::explain(&test, &model, options, out)
+    let explanation = explain::explanation(&test, &model, options)?;
+    let explained = ExplainedTest {
+        path: &path,
+        test: &test,
+        source: &String::from_utf8_lossy(&bytes),
+        model: &model.name,
+        explanation: &explanation,
+    };
+    explained.write(explain.format, out)?;
+    Ok(explanation.exit)
 }
 
 /// Prints the errors of an input that was not judged to standard error, after the output so far, if the format

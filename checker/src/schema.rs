@@ -13,6 +13,7 @@ use serde_json::{Map, Value, json};
 use crate::check;
 use crate::cli;
 use crate::diff;
+use crate::explain;
 use crate::explore;
 use crate::fuzz;
 use crate::lines::LineKind;
@@ -42,6 +43,7 @@ fn schema(kind: LineKind) -> Value {
         LineKind::Check => line::<check::CheckObject<'_>>(kind),
         LineKind::Diff => line::<diff::report::DiffObject<'_>>(kind),
         LineKind::DiffSummary => line::<diff::report::DiffSummaryObject<'_>>(kind),
+        LineKind::Explain => line::<explain::ExplainObject<'_>>(kind),
         LineKind::Explore => line::<explore::report::ExploreObject<'_>>(kind),
         LineKind::Fuzz => line::<fuzz::report::FuzzObject<'_>>(kind),
         LineKind::Lint => line::<lint::LintObject<'_>>(kind),

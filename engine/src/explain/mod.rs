@@ -1,7 +1,7 @@
 //! Why an outcome is allowed, or what each candidate with it breaks.
 
 pub mod candidate;
-pub mod dot;
+mod graph;
 mod note;
 mod open;
 mod refute;
@@ -17,9 +17,10 @@ use model::bits::BitRow;
 use model::reading::Readings;
 use model::rel::Model;
 use model::section;
+use picture::graph::ExecutionGraph;
 
 use self::candidate::{Candidate, Visitor, candidates};
-use self::dot::Highlight;
+use self::note::UnorderedRead;
 use self::open::{Edge, Opener};
 use crate::enumerate::Enumerate;
 use crate::exit::Exit;
@@ -28,7 +29,7 @@ use crate::resting::{Resting, alternatives};
 use crate::stuck;
 use crate::witness::{ChosenRows, Witness, shown};
 use crate::words::{race_text, with_threads};
-use crate::{Limits, MEMORY};
+use crate::{Limits, MEMORY, Race, Undefined};
 
 pub use self::refute::refute;
 
@@ -41,8 +42,6 @@ pub struct ExplainOptions {
     pub memory: usize,
     /// Also open definitions that add nothing.
     pub deep: bool,
-    /// One graph for graphviz instead of text.
-    pub dot: bool,
     /// The readings of the model, where it is the built-in one: what rests on them is marked.
     pub readings: Option<Readings>,
 }
@@ -55,7 +54,6 @@ impl Default for ExplainOptions {
             timeout: None,
             memory: MEMORY,
             deep: false,
-            dot: false,
             readings: Some(Readings::default()),
         }
     }
@@ -64,19 +62,45 @@ impl Default for ExplainOptions {
 /// The maximum number of examined candidates; the explanation states if there are more.
 const MAX_CANDIDATES: usize = 5_000;
 
-/// Explains one test.
+/// What there is to say of a test.
+pub struct Explanation {
+    /// In words; each line ends with a line feed.
+    pub text: String,
+    /// One candidate for each part of the text: the allowed execution, or one for each set of broken axioms. Empty
+    /// if no candidate has the outcome, or a limit was reached.
+    pub graphs: Vec<ExecutionGraph>,
+    /// `None` for a test with an instruction that the model does not cover.
+    pub judgement: Option<judge::Judgement>,
+    pub exit: Exit,
+}
+
+/// Explains one test in words.
 pub fn explain(
     test: &Test,
     model: &Model,
     options: ExplainOptions,
     out: &mut dyn Write,
 ) -> io::Result<Exit> {
+    let explanation = explanation(test, model, options)?;
+    out.write_all(explanation.text.as_bytes())?;
+    Ok(explanation.exit)
+}
+
+/// Explains one test in words and as graphs.
+///
+/// # Errors
+///
+/// None in practice: the text is written to memory.
+pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::Result<Explanation> {
+    let mut out = Vec::new();
+    let written = |out: Vec<u8>| String::from_utf8_lossy(&out).into_owned();
     if let Some((thread, line, why)) = test.program.unsupported() {
         let of = &test.program.threads[usize::from(thread.0)];
         let (name, instruction) = (&of.name, &of.lines[line].text);
         writeln!(out, "Unsupported: {why}")?;
         writeln!(out, "  {name}: `{instruction}`")?;
-        return Ok(Exit::AsExpected);
+        let exit = Exit::AsExpected;
+        return Ok(Explanation { text: written(out), graphs: Vec::new(), judgement: None, exit });
     }
     let alternatives = options.readings.map_or(Vec::new(), alternatives);
     let task = Task {
@@ -93,7 +117,7 @@ pub fn explain(
         until: None,
         blame: false,
         alternatives: &alternatives,
-        rests: !options.dot,
+        rests: true,
     };
     let judgement = judge::judge(test, &task);
     let limits = Limits {
@@ -109,23 +133,26 @@ pub fn explain(
         Ok(complete) => complete,
         Err(limit) => {
             writeln!(out, "Undecided: {}.", limit.text())?;
-            return Ok(Exit::Undecided);
+            return Ok(Explanation {
+                text: written(out),
+                graphs: Vec::new(),
+                judgement: Some(judgement),
+                exit: Exit::Undecided,
+            });
         }
     };
     let threads: Vec<String> = test.program.threads.iter().map(|t| t.name.clone()).collect();
-    if options.dot {
-        survey.draw(test, &threads, out)?;
-    } else {
-        account_of(test, &judgement, &survey, complete, &threads, out)?;
-    }
-    Ok(match judgement.verdict {
+    account_of(test, &judgement, &survey, complete, &threads, &mut out)?;
+    let graphs = survey.graphs(test, &judgement);
+    let exit = match judgement.verdict {
         Verdict::Undecided(_) => Exit::Undecided,
         Verdict::Holds
         | Verdict::Fails
         | Verdict::Undefined(_)
         | Verdict::Stuck(_)
         | Verdict::Unsupported(_) => Exit::AsExpected,
-    })
+    };
+    Ok(Explanation { text: written(out), graphs, judgement: Some(judgement), exit })
 }
 
 /// The verdict in words, with the executions that show it.
@@ -191,7 +218,7 @@ fn allowed(
     let outcome = test.display_outcome(&account.witness.outcome);
     let outcome = with_threads(outcome.trim_end_matches([';', ' ']));
     writeln!(out, "An execution that keeps every axiom ends with {outcome}:")?;
-    let letters = show::all_letters(&account.witness);
+    let letters = account.letters();
     show::events(&account.witness, threads, &letters, out)?;
     show::relations(&account.witness, &letters, out)?;
     account.notes.iter().try_for_each(|note| writeln!(out, "  {note}"))
@@ -241,7 +268,18 @@ struct ExplainedCandidate {
     witness: Witness,
     /// For each broken axiom: its index and the violation.
     violations: Vec<(usize, Vec<Edge>)>,
-    notes: Vec<String>,
+    /// Of an allowed execution.
+    notes: Vec<UnorderedRead>,
+}
+
+impl ExplainedCandidate {
+    fn letters(&self) -> show::Letters {
+        if self.violations.is_empty() {
+            show::all_letters(&self.witness)
+        } else {
+            show::letters(&self.violations)
+        }
+    }
 }
 
 /// What all candidates amount to.
@@ -408,7 +446,7 @@ impl Survey<'_> {
         threads: &[String],
         out: &mut dyn Write,
     ) -> io::Result<()> {
-        let letters = show::letters(&account.violations);
+        let letters = account.letters();
         show::events(&account.witness, threads, &letters, out)?;
         for (axiom, edges) in &account.violations {
             let axiom = &self.model.axioms[*axiom];
@@ -436,23 +474,33 @@ impl Survey<'_> {
         }
     }
 
-    fn draw(&self, test: &Test, threads: &[String], out: &mut dyn Write) -> io::Result<()> {
-        let forbidden = self.forbidden.first().map(|(_, _, account)| account);
-        let Some(account) = self.allowed.as_ref().or(forbidden) else {
-            return writeln!(out, "digraph {{ label=\"no candidate has the outcome\"; }}");
-        };
-        let highlights: Vec<Highlight> = account
-            .violations
-            .iter()
-            .flat_map(|(axiom, edges)| {
-                let name = &self.model.axioms[*axiom].name;
-                edges.iter().map(move |edge| Highlight {
-                    from: edge.from,
-                    to: edge.to,
-                    label: format!("{name}: {}", edge.label),
-                })
-            })
-            .collect();
-        write!(out, "{}", dot::graph(&test.name, &account.witness, threads, &highlights))
+    /// The graphs of the candidates that the text shows.
+    fn graphs(&self, test: &Test, judgement: &judge::Judgement) -> Vec<ExecutionGraph> {
+        let what = show::proposition(test);
+        if let Some(account) = &self.allowed {
+            let outcome = test.display_outcome(&account.witness.outcome);
+            let outcome = with_threads(outcome.trim_end_matches([';', ' ']));
+            let caption = match &judgement.verdict {
+                Verdict::Undefined(reason) => format!("Undefined, {reason}: {outcome}"),
+                Verdict::Holds
+                | Verdict::Fails
+                | Verdict::Undecided(_)
+                | Verdict::Stuck(_)
+                | Verdict::Unsupported(_) => format!("Allowed: {outcome}"),
+            };
+            let seen = &judgement.found.seen;
+            let mut races: Vec<Race> = seen.races.iter().copied().collect();
+            if let Some(Undefined { where_, .. }) = &seen.undefined
+                && let [first, second] = where_.as_slice()
+            {
+                races = vec![Race { first: *first, second: *second }];
+            }
+            return vec![graph::graph(test, self.model, account, caption, &races)];
+        }
+        let forbidden = self.forbidden.iter().map(|(broken, _, account)| {
+            let caption = format!("Forbidden by {}: {what}", self.names(broken));
+            graph::graph(test, self.model, account, caption, &[])
+        });
+        forbidden.collect()
     }
 }

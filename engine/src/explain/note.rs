@@ -1,5 +1,7 @@
 //! The missing condition of each reads-from edge of an allowed execution that does not synchronize.
 
+use std::fmt;
+
 use execution::unfold::Event;
 use model::bits::BitRow;
 use model::given::Tag;
@@ -8,8 +10,27 @@ use model::section::{self, Section};
 
 use super::candidate::Candidate;
 
-/// For each read from another thread that does not synchronize: the reason, in a sentence.
-pub(super) fn unordered<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<String> {
+/// A read from another thread that does not synchronize.
+pub(super) struct UnorderedRead {
+    pub(super) write: usize,
+    pub(super) read: usize,
+    /// Both instructions with their threads.
+    what: String,
+    /// The missing condition, without a full stop.
+    pub(super) reason: String,
+}
+
+impl fmt::Display for UnorderedRead {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, which orders nothing:\n    {}.", self.what, self.reason)
+    }
+}
+
+/// The reads from other threads that do not synchronize.
+pub(super) fn unordered<R: BitRow>(
+    model: &Model,
+    candidate: &Candidate<'_, R>,
+) -> Vec<UnorderedRead> {
     let u = candidate.structure.unfolding;
     let named = |name: &str| {
         model.definitions.iter().find(|d| d.name == name).and_then(|d| match d.body {
@@ -57,9 +78,8 @@ pub(super) fn unordered<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) 
                 cite(section::MEMORY_SYNCHRONIZATION)
             )
         };
-        notes.push(format!(
-            "{reader}'s `{reads}` reads from {writer}'s `{wrote}`, which orders nothing:\n    {reason}."
-        ));
+        let what = format!("{reader}'s `{reads}` reads from {writer}'s `{wrote}`");
+        notes.push(UnorderedRead { write, read, what, reason });
     }
     notes
 }

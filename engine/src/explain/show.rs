@@ -5,7 +5,6 @@ use std::io::{self, Write};
 
 use litmus::{Quantifier, Test};
 use model::given::Chosen;
-use model::value::Value;
 
 use super::open::{Edge, NodeKind};
 use crate::witness::{Witness, WitnessEvent};
@@ -93,19 +92,7 @@ fn is_read(witness: &Witness, event: usize) -> bool {
 }
 
 fn effect(shown: &WitnessEvent) -> String {
-    match (&shown.location, shown.value) {
-        (Some(location), Some(value)) => {
-            let kind = if shown.kind == "init" { "W" } else { shown.kind };
-            format!("{kind} {location} = {}", number(value))
-        }
-        (Some(location), None) => format!("{} {location}", shown.kind),
-        (None, _) => String::new(),
-    }
-}
-
-/// Large values are patterns of bytes.
-fn number(value: Value) -> String {
-    if value > 0xffff { format!("{value:#x}") } else { value.to_string() }
+    picture::graph::effect(shown.kind, shown.location.as_deref(), shown.value)
 }
 
 /// The chosen relations of an allowed execution.
@@ -176,17 +163,26 @@ fn flatten(
         );
         let number = edge.section.map_or("", |section| section.number);
         rows.push((arrow, number, notes(edge, witness, threads, letters)));
-        // What has just been said of a pair is not said again of the same pair below.
-        let mut steps = edge.steps.clone();
-        for step in &mut steps {
-            step.strong &= !(edge.strong && (step.from, step.to) == (edge.from, edge.to));
-        }
-        flatten(&steps, depth + 1, witness, threads, letters, rows);
+        flatten(&steps(edge), depth + 1, witness, threads, letters, rows);
     }
 }
 
+/// The edges that expand this one. What has just been said of a pair is not said again of the same pair below.
+pub(super) fn steps(edge: &Edge) -> Vec<Edge> {
+    let mut steps = edge.steps.clone();
+    for step in &mut steps {
+        step.strong &= !(edge.strong && (step.from, step.to) == (edge.from, edge.to));
+    }
+    steps
+}
+
 /// What there is to say of an edge, a line each.
-fn notes(edge: &Edge, witness: &Witness, threads: &[String], letters: &Letters) -> Vec<String> {
+pub(super) fn notes(
+    edge: &Edge,
+    witness: &Witness,
+    threads: &[String],
+    letters: &Letters,
+) -> Vec<String> {
     let letter = |event: usize| letters.get(&event).cloned().unwrap_or_else(|| "?".to_owned());
     let mut notes = Vec::new();
     if edge.kind == NodeKind::Chosen(Chosen::Fr) {

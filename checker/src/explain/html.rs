@@ -1,0 +1,40 @@
+//! An explanation as a page: the pictures, the steps, the words and the test.
+
+use picture::{page, xml};
+
+use super::ExplainedTest;
+
+/// The content of the page.
+pub(super) fn body(of: &ExplainedTest<'_>) -> String {
+    let mut out = String::from("<main>\n");
+    xml::element(&mut out, "h1", &[], &of.test.name);
+    let mut words = of.explanation.text.lines();
+    xml::element(&mut out, "p", &[("class", "verdict")], words.next().unwrap_or_default());
+    out.push('\n');
+    let graphs = &of.explanation.graphs;
+    for (index, graph) in graphs.iter().enumerate() {
+        if graphs.len() > 1 {
+            let heading = format!("Candidate {} of {}", index + 1, graphs.len());
+            xml::element(&mut out, "h2", &[], &heading);
+        }
+        out.push_str(&page::figure(graph, &format!("g{index}")));
+    }
+    section(&mut out, "Explanation", of.explanation.text.trim_end());
+    section(&mut out, "Test", of.source.trim_end());
+    let model = format!("Judged under the model {}.", of.model);
+    xml::element(&mut out, "p", &[], &model);
+    out.push_str("\n</main>\n");
+    out
+}
+
+fn section(out: &mut String, heading: &str, text: &str) {
+    xml::element(out, "h2", &[], heading);
+    // A scrolled text is reached by keyboard.
+    xml::element(
+        out,
+        "pre",
+        &[("tabindex", "0"), ("role", "region"), ("aria-label", heading)],
+        text,
+    );
+    out.push('\n');
+}

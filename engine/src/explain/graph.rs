@@ -1,0 +1,158 @@
+//! An account of a candidate as an execution graph, which pictures are drawn from.
+
+use litmus::Test;
+use model::program::ThreadId;
+use model::rel::Model;
+use model::section;
+use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
+use picture::graph::{BrokenAxiom, EdgeRole, ExecutionGraph, GraphEdge, GraphEvent, GraphThread};
+
+use super::ExplainedCandidate;
+use super::open::{Edge, NodeKind};
+use super::show::{self, Letters};
+use crate::Race;
+use crate::witness::{Witness, WitnessEvent};
+use model::given::Chosen;
+
+/// The graph of a candidate. `races` are those of the program.
+pub(super) fn graph(
+    test: &Test,
+    model: &Model,
+    account: &ExplainedCandidate,
+    caption: String,
+    races: &[Race],
+) -> ExecutionGraph {
+    let witness = &account.witness;
+    let letters = account.letters();
+    let names: Vec<String> = test.program.threads.iter().map(|t| t.name.clone()).collect();
+    let mut events = DiGraph::new();
+    for (event, shown) in witness.events.iter().enumerate() {
+        events.add_node(node(shown, letters.get(&event).cloned()));
+    }
+    let broken = account.violations.iter().map(|(axiom, _)| {
+        let axiom = &model.axioms[*axiom];
+        BrokenAxiom { name: axiom.name.clone(), section: axiom.section }
+    });
+    let threads = test.program.threads.iter();
+    let mut builder = GraphBuilder { witness, threads: &names, letters: &letters, events };
+    builder.execution(account);
+    builder.races(races);
+    for (_, edges) in &account.violations {
+        let refuting = refuting(edges);
+        for (index, edge) in edges.iter().enumerate() {
+            let role = if index == refuting { EdgeRole::Refuting } else { EdgeRole::Derivation };
+            builder.derivation(edge, role, None);
+        }
+    }
+    ExecutionGraph {
+        name: test.name.clone(),
+        caption,
+        broken: broken.collect(),
+        threads: threads
+            .map(|thread| GraphThread { name: thread.name.clone(), placement: thread.placement })
+            .collect(),
+        events: builder.events,
+    }
+}
+
+fn node(shown: &WitnessEvent, letter: Option<String>) -> GraphEvent {
+    GraphEvent {
+        letter,
+        thread: shown.thread,
+        line: shown.thread.map(|_| shown.line),
+        instruction: shown.text.clone(),
+        kind: shown.kind,
+        location: shown.location.clone(),
+        value: shown.value,
+    }
+}
+
+/// Which edge of a cycle contradicts the others: one that the candidate chooses, `fr` and `co` before `rf`.
+fn refuting(edges: &[Edge]) -> usize {
+    let rank = |edge: &Edge| match edge.kind {
+        NodeKind::Missing => 0,
+        NodeKind::Chosen(Chosen::Fr) => 1,
+        NodeKind::Chosen(Chosen::Co) => 2,
+        NodeKind::Chosen(Chosen::Rf) => 3,
+        NodeKind::Chosen(Chosen::Fsc) => 4,
+        NodeKind::Defined | NodeKind::Base => 5,
+    };
+    let best = edges.iter().enumerate().min_by_key(|(_, edge)| rank(edge));
+    best.map_or(0, |(index, _)| index)
+}
+
+struct GraphBuilder<'a> {
+    witness: &'a Witness,
+    threads: &'a [String],
+    letters: &'a Letters,
+    events: DiGraph<GraphEvent, GraphEdge>,
+}
+
+impl GraphBuilder<'_> {
+    fn add(&mut self, from: usize, to: usize, edge: GraphEdge) -> EdgeIndex {
+        self.events.add_edge(NodeIndex::new(from), NodeIndex::new(to), edge)
+    }
+
+    /// The relations of the execution.
+    fn execution(&mut self, account: &ExplainedCandidate) {
+        let witness = self.witness;
+        for (relation, pairs, section) in [
+            ("po", &witness.po, section::PROGRAM_ORDER),
+            ("rf", &witness.rf, section::COMMUNICATION_ORDER),
+            ("co", &witness.co, section::COHERENCE_ORDER),
+            ("fr", &witness.fr, section::COMMUNICATION_ORDER),
+            ("fence-sc", &witness.fsc, section::FENCE_SC_ORDER),
+            ("rmw", &witness.rmw, section::ATOMICITY),
+            ("barrier", &witness.barrier, section::MEMORY_SYNCHRONIZATION),
+        ] {
+            for &(from, to) in pairs {
+                let lost = account.notes.iter().find(|note| (note.write, note.read) == (from, to));
+                let lost = lost.filter(|_| relation == "rf");
+                let edge = GraphEdge {
+                    relation: relation.to_owned(),
+                    section: Some(section),
+                    role: lost.map_or(EdgeRole::Execution, |_| EdgeRole::Unsynchronized),
+                    within: None,
+                    notes: lost.map(|note| note.reason.clone()).into_iter().collect(),
+                };
+                self.add(from, to, edge);
+            }
+        }
+    }
+
+    /// The races between events of this execution.
+    fn races(&mut self, races: &[Race]) {
+        let at = |(thread, line): (ThreadId, u16)| {
+            let events = self.witness.events.iter();
+            events.clone().position(|event| {
+                event.thread == Some(thread) && event.line == line && event.location.is_some()
+            })
+        };
+        let pairs: Vec<(usize, usize)> =
+            races.iter().filter_map(|race| Some((at(race.first)?, at(race.second)?))).collect();
+        for (from, to) in pairs {
+            let edge = GraphEdge {
+                relation: "race".to_owned(),
+                section: Some(section::CONFLICT_AND_RACES),
+                role: EdgeRole::Race,
+                within: None,
+                notes: Vec::new(),
+            };
+            self.add(from, to, edge);
+        }
+    }
+
+    fn derivation(&mut self, edge: &Edge, role: EdgeRole, within: Option<EdgeIndex>) {
+        let of = GraphEdge {
+            relation: edge.label.clone(),
+            section: edge.section,
+            role,
+            within,
+            notes: show::notes(edge, self.witness, self.threads, self.letters),
+        };
+        let added = self.add(edge.from, edge.to, of);
+        for step in show::steps(edge) {
+            self.derivation(&step, role, Some(added));
+        }
+    }
+}

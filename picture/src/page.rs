@@ -1,0 +1,97 @@
+//! HTML pages around pictures: self-contained, without scripts, light and dark.
+
+use std::fmt::Write;
+
+use petgraph::graph::EdgeIndex;
+
+use crate::drawn;
+use crate::graph::{EdgeRole, ExecutionGraph};
+use crate::svg;
+use crate::xml;
+
+/// The rules of pages.
+pub const STYLE: &str = include_str!("page.css");
+
+/// A whole page. `body` is markup.
+pub fn page(title: &str, body: &str) -> String {
+    let mut out =
+        String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
+    out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
+    // Nothing is loaded, and no script runs, whatever a test holds.
+    out.push_str(
+        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n",
+    );
+    xml::element(&mut out, "title", &[], title);
+    let _ = write!(out, "\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n", svg::STYLE);
+    out.push_str(body);
+    out.push_str("</body>\n</html>\n");
+    out
+}
+
+/// A picture with its caption and, as its text alternative, the list of its edges.
+pub fn figure(graph: &ExecutionGraph, prefix: &str) -> String {
+    let mut out = String::new();
+    let name = format!("picture: {}", graph.caption);
+    xml::open(&mut out, "figure", &[]);
+    xml::element(&mut out, "figcaption", &[], &graph.caption);
+    xml::open(
+        &mut out,
+        "div",
+        &[("class", "wide"), ("tabindex", "0"), ("role", "region"), ("aria-label", &name)],
+    );
+    out.push('\n');
+    out.push_str(&svg::fragment(graph, prefix));
+    out.push_str("</div>\n");
+    edges(graph, prefix, &mut out);
+    out.push_str("</figure>\n");
+    out
+}
+
+/// The derivation as nested lists, or the reads that do not synchronize; each entry leads to its line.
+fn edges(graph: &ExecutionGraph, prefix: &str, out: &mut String) {
+    let drawn: Vec<EdgeIndex> = drawn::lines(graph).into_iter().flat_map(|line| line.of).collect();
+    let list = |edges: &[EdgeIndex], out: &mut String| list(graph, edges, &drawn, prefix, out);
+    let steps: Vec<EdgeIndex> = graph.steps(None).collect();
+    if !steps.is_empty() {
+        out.push_str("<p>The cycle, step by step:</p>\n");
+        list(&steps, out);
+    }
+    for (role, words) in [
+        (EdgeRole::Unsynchronized, "Reads from other threads that do not synchronize:"),
+        (EdgeRole::Race, "Data races:"),
+    ] {
+        let of: Vec<EdgeIndex> =
+            graph.events.edge_indices().filter(|edge| graph.events[*edge].role == role).collect();
+        if !of.is_empty() {
+            xml::element(out, "p", &[], words);
+            list(&of, out);
+        }
+    }
+}
+
+/// A list of edges. Those that are lines of the picture are links to them.
+fn list(
+    graph: &ExecutionGraph,
+    edges: &[EdgeIndex],
+    drawn: &[EdgeIndex],
+    prefix: &str,
+    out: &mut String,
+) {
+    out.push_str("<ul class=\"steps\">\n");
+    for &edge in edges {
+        out.push_str("<li>");
+        let link = format!("#{}", svg::edge_id(prefix, edge));
+        let (role, text) = (graph.events[edge].role.name(), graph.edge_text(edge));
+        if drawn.contains(&edge) {
+            xml::element(out, "a", &[("href", &link), ("class", role)], &text);
+        } else {
+            xml::element(out, "span", &[], &text);
+        }
+        let steps: Vec<EdgeIndex> = graph.steps(Some(edge)).collect();
+        if !steps.is_empty() {
+            list(graph, &steps, drawn, prefix, out);
+        }
+        out.push_str("</li>\n");
+    }
+    out.push_str("</ul>\n");
+}
