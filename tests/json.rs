@@ -13,12 +13,15 @@ use crate::suite;
 const COMMANDS: &[(&str, &[&[&str]])] = &[
     (
         "causeway-check/1",
-        &[&[
-            "check",
-            "--count-executions",
-            "tests/cli",
-            "litmus/suite/control-flow-instructions-bra",
-        ]],
+        &[
+            &[
+                "check",
+                "--count-executions",
+                "tests/cli",
+                "litmus/suite/control-flow-instructions-bra",
+            ],
+            &["check", "--property=termination", "tests/cli/holds.litmus"],
+        ],
     ),
     (
         "causeway-diff/1",

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use engine::enumerate::Enumerate;
-use engine::judge::{NO_EXECUTION, Task, Verdict, judge};
+use engine::judge::{NO_EXECUTION, Property, Task, Verdict, judge};
 use litmus::Test;
 use litmus::arbitrary::cxx::{CxxTest, cxx};
 use model::ablation::{ablations, restrictions};
@@ -58,6 +58,7 @@ pub(crate) fn verdict(test: &Test, model: &Model) -> Verdict {
         bound: 2,
         timeout: None,
         memory: engine::MEMORY,
+        property: Property::ProgramSpec,
         verdict_only: true,
         counts: false,
         portfolio: false,

@@ -8,7 +8,7 @@ use ::explore::inclusion::{Inclusion, compare, shown};
 use ::explore::random::{Walks, walk};
 use ::explore::{ExploreLimits, explore};
 use engine::ENGINES;
-use engine::judge::{Judgement, Task, judge};
+use engine::judge::{Judgement, Property, Task, judge};
 use litmus::Test;
 use litmus::arbitrary::placed::{ProgramKind, placed};
 use machine::form::Family;
@@ -35,6 +35,7 @@ pub(crate) fn allowed(test: &Test, model: &Model, timeout: Option<Duration>) -> 
         bound: 3,
         timeout,
         memory: engine::MEMORY,
+        property: Property::ProgramSpec,
         verdict_only: false,
         counts: false,
         portfolio: false,

@@ -53,4 +53,5 @@ mod spins;
 mod streams;
 mod suite;
 mod tables;
+mod termination;
 mod tidy;

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use engine::Limits;
 use engine::enumerate::Enumerate;
-use engine::judge::{Verdict, judge};
+use engine::judge::{Property, Task, Verdict, judge};
 use generate::access::AccessForm;
 use generate::cycle::Cycle;
 use generate::difference::DifferenceSearch;
@@ -154,6 +154,9 @@ fn labels_of_termination_are_what_stuck_executions_say() {
         let judgement = judge(&test, &suite::task(&model));
         assert_eq!(judgement.disagreement, None, "{path}");
         let never = judgement.found.seen.stuck.is_some();
+        let task = Task { property: Property::Termination, ..suite::task(&model) };
+        let verdict = if never { Verdict::Fails } else { Verdict::Holds };
+        assert_eq!(judge(&test, &task).verdict, verdict, "{path}");
         judged += 1;
         stuck += usize::from(never);
         if never != (expected == "0") {

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use checker::input;
 use engine::ENGINES;
 use engine::exit::Exit;
-use engine::judge::{Judgement, Observation, Task, judge};
+use engine::judge::{Judgement, Observation, Property, Task, judge};
 use engine::resting::alternatives;
 use litmus::Test;
 use model::reading::Readings;
@@ -63,6 +63,7 @@ pub(crate) fn task(model: &Model) -> Task<'_> {
         bound: 2,
         timeout: None,
         memory: engine::MEMORY,
+        property: Property::ProgramSpec,
         verdict_only: false,
         counts: true,
         portfolio: false,

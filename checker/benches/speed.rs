@@ -16,7 +16,7 @@ use ::ptx as ptx_text;
 use checker::input;
 use checker::suite::{self, SuiteRequest};
 use engine::ENGINES;
-use engine::judge::{Task, judge};
+use engine::judge::{Property, Task, judge};
 use litmus::Test;
 use model::ptx;
 use model::rel::Model;
@@ -54,6 +54,7 @@ fn task<'a>(model: &'a Model, engine: &str, verdict_only: bool) -> Task<'a> {
         bound: 2,
         timeout: None,
         memory: usize::MAX,
+        property: Property::ProgramSpec,
         verdict_only,
         counts: false,
         portfolio: false,

@@ -399,6 +399,16 @@ pub enum EngineName {
     All,
 }
 
+/// What `check` checks of each test, by the names of Dartagnan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PropertyName {
+    /// The condition of the test, with its quantifier.
+    #[value(name = "program_spec")]
+    ProgramSpec,
+    /// Every execution finishes: no thread waits or repeats a loop for ever.
+    Termination,
+}
+
 /// The readings of the built-in model of PTX.
 #[derive(Args, Debug)]
 pub struct ReadingArgs {
@@ -462,6 +472,9 @@ pub struct Check {
     /// Files, folders to search for .litmus files, or `-` for standard input
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    /// What to check
+    #[arg(long, value_enum, default_value_t = PropertyName::ProgramSpec)]
+    pub property: PropertyName,
     /// The engine to use
     #[arg(long, value_enum, default_value_t = EngineName::Auto)]
     pub engine: EngineName,

@@ -9,11 +9,11 @@ use std::ops::ControlFlow;
 
 use litmus::{Comparand, Prop};
 use model::memory::{Space, VariableId};
-use model::program::{Observed, Program, ThreadId};
+use model::program::{Observed, Program, Stuck, ThreadId};
 use model::scope::Placement;
 use model::value::Value;
 
-use crate::Race;
+use crate::{Race, stuck};
 
 /// The threads of a program in classes of two and more, of which any two may be exchanged in any execution and in
 /// each of the propositions.
@@ -104,6 +104,17 @@ impl ThreadExchanges {
             }
         }
     }
+}
+
+/// Adds where threads stay in the executions that exchanges of threads, in these classes, make of those known.
+pub(crate) fn close_stuck(classes: &[Vec<ThreadId>], known: &mut Vec<Stuck>) {
+    let class = |of: &Stuck| classes.iter().find(|class| class.contains(&of.thread));
+    let twins = known.iter().flat_map(|of| {
+        let twins = class(of).into_iter().flatten();
+        twins.map(|&thread| Stuck { thread, ..*of })
+    });
+    let twins: Vec<Stuck> = twins.collect();
+    stuck::join_all(known, twins);
 }
 
 /// The next order of a list, which begins with the sorted one; false after the last.

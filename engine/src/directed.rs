@@ -31,11 +31,7 @@ pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Mode
         Ok(()) if found.witness.is_none() => settle(test, engine, model, &limits, &mut found),
         searched => searched,
     };
-    let undefined = if may_be_undefined(&test.program, model) {
-        make_undefined(test, engine, model, &limits, &mut found)
-    } else {
-        Ok(())
-    };
+    let undefined = undefined(test, engine, model, &limits, &mut found);
     found.seen.races.clear();
     found.limit = searched.and(undefined).and(aired(test, &found.seen)).err();
     found
@@ -83,11 +79,7 @@ pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model)
     if shows && found.witness.is_none() {
         found.witness = shown(test, engine, model, &limits);
     }
-    let undefined = if may_be_undefined(&test.program, model) {
-        make_undefined(test, engine, model, &limits, &mut found)
-    } else {
-        Ok(())
-    };
+    let undefined = undefined(test, engine, model, &limits, &mut found);
     let kept = account.check().and(aired(test, &found.seen));
     found.limit = searched.and(undefined).and(kept).err();
     found
@@ -177,14 +169,17 @@ fn settle(
     engine.search(model, &test.program, limits, sought, seen, &mut visit)
 }
 
-/// Looks for an execution that makes the program undefined.
-fn make_undefined(
+/// Looks for an execution that makes the program undefined, if one might.
+pub(crate) fn undefined(
     test: &Test,
     engine: &dyn Engine,
     model: &Model,
     limits: &Limits,
     found: &mut EngineResult,
 ) -> Result<(), Limit> {
+    if !may_be_undefined(&test.program, model) {
+        return Ok(());
+    }
     let alike = || alike(&test.program, &[]);
     let mut seen = ExecutionFacts::default();
     let visit = &mut |_: &[Value], _: &dyn Fn() -> Witness| ControlFlow::Continue(());

@@ -19,13 +19,39 @@ use crate::exit::Exit;
 use crate::portfolio;
 use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
+use crate::termination;
 use crate::witness::Witness;
 use crate::{ENGINES, Engine, ExecutionFacts, Limit, Limits, MEMORY, outcome};
 
 /// Why a program without any execution has no verdict.
 pub const NO_EXECUTION: &str = "no execution was found, not even one that never finishes";
 
-/// About the quantified condition.
+/// What a verdict is about.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Property {
+    /// The quantified condition of the test, over all outcomes.
+    #[default]
+    ProgramSpec,
+    /// Every execution finishes: [`crate::termination`].
+    Termination,
+}
+
+impl Property {
+    /// The name that Dartagnan gives it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Property::ProgramSpec => "program_spec",
+            Property::Termination => "termination",
+        }
+    }
+
+    /// The name, where it is not the one that every report is about unless it says so.
+    pub fn stated(self) -> Option<&'static str> {
+        (self != Property::default()).then(|| self.name())
+    }
+}
+
+/// About the quantified condition, or another property.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Verdict {
     Holds,
@@ -94,6 +120,7 @@ pub struct Note {
 pub const BOUND: u32 = 2;
 
 /// How to judge.
+#[derive(Clone)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a choice of its own")]
 pub struct Task<'a> {
     pub model: &'a Model,
@@ -108,6 +135,8 @@ pub struct Task<'a> {
     pub until: Option<Instant>,
     /// In bytes, for each test and engine.
     pub memory: usize,
+    /// What the verdict is about. For termination, no outcomes are looked for.
+    pub property: Property,
     /// Find the verdict alone, not all outcomes: see [`crate::directed`].
     pub verdict_only: bool,
     /// Look at every execution, which engines that count then count; otherwise, if there are more than a few, each
@@ -160,6 +189,7 @@ impl<'a> Task<'a> {
             timeout: None,
             until: None,
             memory: MEMORY,
+            property: Property::ProgramSpec,
             verdict_only: false,
             counts: true,
             portfolio: false,
@@ -204,6 +234,8 @@ pub struct EngineResult {
 pub struct Judgement {
     /// The name of the model.
     pub model: String,
+    /// What the verdict is about.
+    pub property: Property,
     pub verdict: Verdict,
     /// `None` if the set of outcomes is not known.
     pub observation: Option<Observation>,
@@ -269,6 +301,7 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
     let mut judgement = match test.program.unsupported() {
         Some((_, _, why)) => Judgement {
             model: task.model_of(test).name.clone(),
+            property: task.property,
             verdict: Verdict::Unsupported(why.to_owned()),
             observation: None,
             positive: 0,
@@ -289,7 +322,8 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
     if let Some(Complaint { text, open }) = complaint(test, task, &judgement) {
         (judgement.complaint, judgement.is_open) = (Some(text), open);
     }
-    let compared = task.blame && !task.alternatives.is_empty();
+    let compared =
+        task.blame && task.property == Property::ProgramSpec && !task.alternatives.is_empty();
     let stated = test.meta("Readings").filter(|_| compared);
     if task.rests || stated.is_some() {
         let resting = resting(test, task, &judgement, start);
@@ -322,6 +356,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     let cut = found.directed && found.witness.is_some();
     let complete = found.unexplored(task).is_none() && !cut;
     let observation = match &verdict {
+        Verdict::Holds | Verdict::Fails if task.property == Property::Termination => None,
         Verdict::Holds | Verdict::Fails => match (positive, negative) {
             (1.., 1..) => Some(Observation::Sometimes),
             (0, _) => complete.then_some(Observation::Never),
@@ -343,10 +378,14 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     }
     Judgement {
         model: task.model_of(test).name.clone(),
+        property: task.property,
         observation,
         positive,
         negative,
-        condition: condition(test, &verdict, positive, negative),
+        condition: match task.property {
+            Property::ProgramSpec => condition(test, &verdict, positive, negative),
+            Property::Termination => None,
+        },
         notes,
         verdict,
         found,
@@ -373,6 +412,9 @@ pub(crate) fn run_within(
     model: &Model,
     limits: Limits,
 ) -> EngineResult {
+    if task.property == Property::Termination {
+        return termination::run(test, &limits, engine, model);
+    }
     if task.verdict_only {
         return directed::run(test, limits, engine, model);
     }
@@ -478,6 +520,9 @@ fn verdict(
     if let Some(undefined) = &found.seen.undefined {
         return Verdict::Undefined(undefined.reason.clone());
     }
+    if task.property == Property::Termination {
+        return termination::verdict(&found.seen, found.unexplored(task));
+    }
     // One execution can decide, whatever was not looked at; otherwise all have to be known.
     match (decided(test, positive, negative), found.unexplored(task), &found.seen.stuck) {
         (Some(verdict), _, _) => verdict,
@@ -523,7 +568,12 @@ fn notes(test: &Test, task: &Task<'_>, verdict: &Verdict, found: &EngineResult) 
         Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Stuck(_) => false,
     };
     if let Some(stuck) = found.seen.stuck.as_ref().filter(|_| speaks) {
-        notes.push(Note { code: "stuck", text: stuck::some(test, stuck) });
+        // Where only the condition was asked for, it is not known that no execution finishes.
+        let never = task.property == Property::Termination
+            && !found.seen.finishes
+            && found.unexplored(task).is_none();
+        let words = if never { stuck::never } else { stuck::some };
+        notes.push(Note { code: "stuck", text: words(test, stuck) });
     }
     if let (Verdict::Holds | Verdict::Fails, Some(why)) = (verdict, found.unexplored(task)) {
         let undefined = if test.program.may_be_undefined() {
@@ -536,7 +586,8 @@ fn notes(test: &Test, task: &Task<'_>, verdict: &Verdict, found: &EngineResult) 
             text: format!("not explored in full: {why}{undefined}"),
         });
     }
-    if let (Verdict::Holds | Verdict::Fails, true) = (verdict, found.outcomes.is_empty()) {
+    let untested = task.property == Property::ProgramSpec && found.outcomes.is_empty();
+    if let (Verdict::Holds | Verdict::Fails, true) = (verdict, untested) {
         let untested = "no outcome passes the filter, so the condition was not tested";
         notes.push(Note { code: "no-outcome", text: untested.to_owned() });
     }
@@ -580,7 +631,7 @@ fn difference(test: &Test, task: &Task<'_>, a: &EngineResult, b: &EngineResult) 
             has.engine, not.engine
         ));
     }
-    if task.verdict_only {
+    if task.verdict_only || task.property == Property::Termination {
         let decided = [a, b].map(|found| {
             let (positive, negative) = counts(test, found);
             verdict(test, task, found, positive, negative)

@@ -28,6 +28,7 @@ pub mod solve;
 pub mod sought;
 pub mod structures;
 pub mod stuck;
+mod termination;
 pub mod witness;
 pub mod words;
 
@@ -179,6 +180,8 @@ pub struct ExecutionFacts {
     pub stuck: Option<Vec<Stuck>>,
     /// Whether it is known that there is such an execution or that there is none.
     pub stuck_is_known: bool,
+    /// The limit that ended the search for them, if one did.
+    pub stuck_limit: Option<Limit>,
 }
 
 impl ExecutionFacts {

@@ -92,11 +92,11 @@ pub fn from_reads<R: BitRow>(u: &Unfolding<'_>, sources: &[Source<R>], co: &[R])
 }
 
 /// The writes any of which, later in co than what a slot of a repeated read reads, means that it is not
-/// repeated (reading R50): all but those of the iteration itself, which write what is there.
+/// repeated (reading R50): all but those of repeated iterations, which write what is there.
 pub fn overwriting<R: BitRow>(u: &Unfolding<'_>, slot: &Slot) -> R {
     let mut writes: R = writes_of(u, slot.cell);
     for write in writes.events() {
-        if u.events[write].thread == u.events[slot.read].thread && u.repeats(write) {
+        if u.repeats(write) {
             writes.remove(write);
         }
     }

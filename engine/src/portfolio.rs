@@ -7,7 +7,7 @@
 use litmus::Test;
 use model::rel::Model;
 
-use crate::judge::{EngineResult, Task, run_within};
+use crate::judge::{EngineResult, Property, Task, run_within};
 use crate::{Limit, Limits};
 
 /// One turn.
@@ -44,7 +44,8 @@ pub(crate) fn run(test: &Test, task: &Task<'_>, model: &Model) -> EngineResult {
     let mut given_up: Option<EngineResult> = None;
     for (number, turn) in TURNS.iter().enumerate() {
         let index = turn.engine;
-        let work = match (task.verdict_only, number) {
+        let narrow = task.verdict_only || task.property == Property::Termination;
+        let work = match (narrow, number) {
             (true, 0) => Some(FIRST),
             _ => turn.work,
         };
@@ -57,7 +58,10 @@ pub(crate) fn run(test: &Test, task: &Task<'_>, model: &Model) -> EngineResult {
         let alone = open.iter().filter(|open| **open).count() == 1;
         let limits = Limits { work: work.filter(|_| !alone), ..limits };
         let found = run_within(test, task, *engine, model, limits);
-        let decides = found.witness.is_some() && found.directed;
+        let decides = match task.property {
+            Property::ProgramSpec => found.witness.is_some() && found.directed,
+            Property::Termination => found.seen.stuck.is_some(),
+        };
         match found.limit {
             None | Some(Limit::Time | Limit::Interrupted) => return found,
             // What was not looked at may make the program undefined.

@@ -174,6 +174,7 @@ fn again(test: &Test, task: &Task<'_>, engine: Option<&dyn Engine>, model: &Mode
         timeout: task.timeout,
         until: task.until,
         memory: task.memory,
+        property: task.property,
         verdict_only: task.verdict_only,
         counts: task.counts,
         portfolio: task.portfolio,

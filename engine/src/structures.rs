@@ -50,6 +50,7 @@ pub fn search(
     let result = visited.map_err(Limit::from).and(limit.map_or(Ok(()), Err));
     let seen = job.seen();
     seen.stuck_is_known = result.is_ok() || seen.stuck.is_some();
+    seen.stuck_limit = result.err();
     // The outcomes are complete; only whether some execution has none is left open.
     if seen.finishes { Ok(()) } else { result }
 }

@@ -22,10 +22,14 @@ pub fn some(test: &Test, stuck: &[Stuck]) -> String {
 
 /// Adds where threads stay in one more execution.
 pub fn join(known: &mut Option<Vec<Stuck>>, more: Vec<Stuck>) {
-    let all = known.get_or_insert_default();
-    all.extend(more);
-    all.sort_unstable();
-    all.dedup();
+    join_all(known.get_or_insert_default(), more);
+}
+
+/// The same where there is one already.
+pub(crate) fn join_all(known: &mut Vec<Stuck>, more: Vec<Stuck>) {
+    known.extend(more);
+    known.sort_unstable();
+    known.dedup();
 }
 
 /// Whether all that an engine saw is a loop that is repeated for ever: no bound is enough for it.

@@ -367,9 +367,10 @@ impl<'u> Unfolding<'u> {
         paths.any(|path| matches!(path.end, PathEnd::Waits { .. } | PathEnd::Spins { .. }))
     }
 
-    /// Whether `read` is repeated for ever: it returns what nothing overwrites (reading R50).
-    pub fn repeats(&self, read: usize) -> bool {
-        self.place(read).is_some_and(|(thread, index)| {
+    /// Whether an event is repeated for ever: a read that returns what nothing overwrites, or a write of an atomic, of what
+    /// is there (reading R50).
+    pub fn repeats(&self, event: usize) -> bool {
+        self.place(event).is_some_and(|(thread, index)| {
             match self.paths[usize::from(thread.0)].end {
                 PathEnd::Spins { from, .. } => index >= usize::from(from),
                 PathEnd::Finished

@@ -16,7 +16,7 @@ use crate::random::{Walks, walk};
 use crate::{Exploration, ExploreLimits, explore_in_full};
 use engine::exit::Exit;
 use engine::explain;
-use engine::judge::{Judgement, Note, Task, judge};
+use engine::judge::{Judgement, Note, Property, Task, judge};
 use engine::stuck;
 
 /// The options of a run, the same for each test.
@@ -193,6 +193,7 @@ pub fn axioms(test: &Test, question: &ExploreQuestion<'_>) -> Option<Judgement> 
         bound: question.bound,
         timeout: question.timeout,
         memory: question.limits.memory,
+        property: Property::ProgramSpec,
         verdict_only: false,
         counts: false,
         portfolio: false,

@@ -42,6 +42,7 @@ pub(crate) const KEYS: &[&str] = &[
     "Without-rule",
     "PTX-ISA",
     "Stuck",
+    "Sometimes-stuck",
 ];
 
 /// Keys that say something of the verdict of the condition, not of the program.

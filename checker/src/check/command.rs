@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use engine::exit::Exit;
-use engine::judge::Task;
+use engine::judge::{Property, Task};
 use engine::resting::alternatives;
 use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
@@ -13,7 +13,7 @@ use model::reading::Readings;
 use text::Diagnostic;
 
 use super::{CheckSummary, CheckedTest};
-use crate::cli::{Check, EngineName};
+use crate::cli::{Check, EngineName, PropertyName};
 use crate::filter::TestFilter;
 use crate::input;
 use crate::report::{CommandRun, ReportFormat};
@@ -38,9 +38,8 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
     let chosen = run::model(check.judging.model.as_deref(), &check.judging.readings, err)?;
     let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
     let alternatives = readings.map_or(Vec::new(), alternatives);
-    if check.count_executions && check.engine == EngineName::Solve {
-        writeln!(err, "error: the engine `solve` does not count executions")?;
-        writeln!(err, "help: causeway check --engine enumerate --count-executions")?;
+    if let Some((error, help)) = contradiction(check) {
+        writeln!(err, "error: {error}\nhelp: {help}")?;
         return Ok(Exit::BadInput);
     }
     let counted = check.count_executions && check.engine == EngineName::Auto;
@@ -66,6 +65,10 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         bound: check.judging.bound,
         timeout: check.limits.timeout,
         memory: check.limits.bytes(),
+        property: match check.property {
+            PropertyName::ProgramSpec => Property::ProgramSpec,
+            PropertyName::Termination => Property::Termination,
+        },
         verdict_only: check.verdict_only,
         counts: check.count_executions,
         portfolio: engine == EngineName::Auto,
@@ -119,6 +122,23 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         return nothing_matches(err);
     }
     Ok(summary.exit())
+}
+
+/// What is wrong about options that do not go together, and what to write instead.
+fn contradiction(check: &Check) -> Option<(String, &'static str)> {
+    if check.count_executions && check.engine == EngineName::Solve {
+        let error = "the engine `solve` does not count executions".to_owned();
+        return Some((error, "causeway check --engine enumerate --count-executions"));
+    }
+    let option = match () {
+        () if check.property == PropertyName::ProgramSpec => return None,
+        () if check.count_executions => "--count-executions",
+        () if check.format == ReportFormat::Herd => "--format herd",
+        () if check.ask.is_some() => "--ask",
+        () => return None,
+    };
+    let error = format!("`{option}` is about outcomes, and `--property termination` finds none");
+    Some((error, "causeway check --property termination --format json"))
 }
 
 fn nothing_matches(err: &mut dyn Write) -> io::Result<Exit> {

@@ -16,6 +16,9 @@ pub(crate) struct CheckObject<'a> {
     file: String,
     name: Option<&'a str>,
     model: &'a str,
+    /// What the verdict is about; absent for the condition.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    property: Option<&'static str>,
     quantifier: Option<&'a str>,
     condition: Option<&'a str>,
     verdict: &'a str,
@@ -59,6 +62,7 @@ impl<'a> CheckObject<'a> {
             file: unread.file(),
             name: None,
             model,
+            property: None,
             quantifier: None,
             condition: None,
             verdict: "error",
@@ -102,6 +106,7 @@ impl<'a> CheckObject<'a> {
             file,
             name: Some(&test.name),
             model: &judgement.model,
+            property: judgement.property.stated(),
             quantifier: Some(test.quantifier.name()),
             condition: Some(&test.condition_text),
             verdict: judgement.verdict.name(),

@@ -17,7 +17,7 @@ use crate::report::herd::Entry;
 use crate::report::{Reportable, RunSummary, count_of};
 use crate::suite::{FileResult, SuiteItem};
 use engine::exit::Exit;
-use engine::judge::{Judgement, Verdict};
+use engine::judge::{Judgement, Property, Verdict};
 use engine::words::with_threads;
 
 pub(crate) use json::CheckObject;
@@ -61,6 +61,12 @@ fn rule(judgement: &Judgement) -> ReportRule {
         Verdict::Holds if judgement.complaint.is_some() => {
             ("misstated", "a test states the observed verdict")
         }
+        Verdict::Holds if judgement.property == Property::Termination => {
+            ("terminates", "every execution finishes")
+        }
+        Verdict::Fails if judgement.property == Property::Termination => {
+            ("does-not-terminate", "some execution never finishes")
+        }
         Verdict::Holds => ("holds", "the condition holds over all consistent executions"),
         Verdict::Fails => ("fails", "the condition fails over all consistent executions"),
         Verdict::Undefined(_) => {
@@ -90,12 +96,13 @@ fn case(item: &SuiteItem, test: &Test, judgement: &Judgement) -> ReportCase {
         let outcome = test.display_outcome(&witness.outcome);
         with_threads(outcome.trim_end_matches([';', ' ']))
     });
-    let explains = matches!(exit, Exit::Differs | Exit::Disagreement);
+    let explains = text::explains(judgement) && matches!(exit, Exit::Differs | Exit::Disagreement);
     let help = explains.then(|| format!("causeway explain {}", text::quoted(&file)));
     let facts = [
         ("verdict", Some(judgement.verdict.name().to_owned())),
         ("name", Some(test.name.clone())),
         ("model", Some(judgement.model.clone())),
+        ("property", judgement.property.stated().map(str::to_owned)),
         ("condition", Some(test.condition_text.clone())),
         ("observation", judgement.observation.map(|seen| seen.name().to_owned())),
         ("outcome", outcome.clone()),

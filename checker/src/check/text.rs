@@ -9,7 +9,7 @@ use text::diagnostic::escaped;
 use crate::input::shown;
 use crate::report::{colour, count_of};
 use engine::exit::Exit;
-use engine::judge::{Judgement, Observation};
+use engine::judge::{Judgement, Observation, Property, Verdict};
 use engine::resting::Resting;
 use engine::stuck;
 use engine::words::{race_text, with_threads};
@@ -60,7 +60,9 @@ pub(super) fn judged(
     }
     if exit == Exit::Differs || exit == Exit::Disagreement {
         reason(test, judgement, out)?;
-        writeln!(out, "      causeway explain {}", escaped(&quoted(&path.to_string_lossy())))?;
+        if explains(judgement) {
+            writeln!(out, "      causeway explain {}", escaped(&quoted(&path.to_string_lossy())))?;
+        }
     }
     if verbose {
         for race in &judgement.found.seen.races {
@@ -68,6 +70,17 @@ pub(super) fn judged(
         }
     }
     Ok(())
+}
+
+/// Whether `explain` says more: it is about the condition, and about what makes a program undefined.
+pub(super) fn explains(judgement: &Judgement) -> bool {
+    match judgement.verdict {
+        Verdict::Holds | Verdict::Fails => judgement.property == Property::ProgramSpec,
+        Verdict::Undefined(_)
+        | Verdict::Unsupported(_)
+        | Verdict::Stuck(_)
+        | Verdict::Undecided(_) => true,
+    }
 }
 
 fn counts(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {

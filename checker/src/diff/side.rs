@@ -7,7 +7,7 @@ use std::time::Instant;
 use ::explore::ExploreLimits;
 use ::explore::one::{self, ExploreQuestion};
 use engine::explain::{self, ExplainOptions};
-use engine::judge::{self, Task, Verdict};
+use engine::judge::{self, Property, Task, Verdict};
 use engine::{Engine, Limits};
 use generate::build;
 use generate::cycle::Cycle;
@@ -176,6 +176,7 @@ impl DiffSide {
                     bound: limits.bound,
                     timeout: limits.timeout,
                     memory: limits.memory,
+                    property: Property::ProgramSpec,
                     verdict_only: true,
                     counts: false,
                     portfolio: false,

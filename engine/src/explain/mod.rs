@@ -24,7 +24,7 @@ use self::note::UnorderedRead;
 use self::open::{Edge, Opener};
 use crate::enumerate::Enumerate;
 use crate::exit::Exit;
-use crate::judge::{self, BOUND, Task, Verdict};
+use crate::judge::{self, BOUND, Property, Task, Verdict};
 use crate::resting::{Resting, alternatives};
 use crate::stuck;
 use crate::witness::{ChosenRows, Witness, shown};
@@ -110,6 +110,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         bound: options.bound,
         timeout: options.timeout,
         memory: options.memory,
+        property: Property::ProgramSpec,
         verdict_only: false,
         counts: false,
         portfolio: false,

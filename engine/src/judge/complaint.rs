@@ -4,9 +4,9 @@ use litmus::{Quantifier, Test};
 use model::reading;
 use model::rel::Model;
 
-use super::{EngineResult, Judgement, Task, Verdict, counts, run};
+use super::{EngineResult, Judgement, Property, Task, Verdict, counts, run};
 use crate::resting::Resting;
-use crate::{Limit, portfolio};
+use crate::{Limit, portfolio, termination};
 
 /// Why a judgement is not what the test expects.
 pub(super) struct Complaint {
@@ -22,6 +22,10 @@ impl From<String> for Complaint {
 }
 
 pub(super) fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Complaint> {
+    let known = matches!(judgement.verdict, Verdict::Holds | Verdict::Fails);
+    if task.property == Property::Termination && known {
+        return termination(test, judgement);
+    }
     // A test whose verdict is about the program says so, with a part of the reason.
     let expected = ["Undefined", "Unsupported", "Stuck"]
         .into_iter()
@@ -56,6 +60,20 @@ pub(super) fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> 
         (verdict, None) => {
             Some(format!("{}: {}", verdict.name(), verdict.reason().unwrap_or_default()).into())
         }
+    }
+}
+
+/// Why a known verdict about termination is not what the test expects.
+fn termination(test: &Test, judgement: &Judgement) -> Option<Complaint> {
+    let keys = ["Stuck", "Sometimes-stuck"];
+    let places = judgement.notes.iter().find(|note| note.code == "stuck");
+    let Some((key, want)) = keys.into_iter().find_map(|key| Some((key, test.meta(key)?))) else {
+        return places.map(|_| termination::EXPECTED.to_owned().into());
+    };
+    match places {
+        Some(note) if !want.is_empty() && note.text.contains(want) => None,
+        Some(note) => Some(format!("{key}={want}: {}", note.text).into()),
+        None => Some(format!("{key}={want}: every execution finishes").into()),
     }
 }
 

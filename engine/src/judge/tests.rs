@@ -33,6 +33,7 @@ fn task(model: &Model) -> Task<'_> {
         bound: 2,
         timeout,
         memory: MEMORY,
+        property: Property::ProgramSpec,
         verdict_only,
         counts: true,
         portfolio: false,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use engine::directed::outcomes;
-use engine::judge::{EngineResult, Judgement, Task, judge};
+use engine::judge::{EngineResult, Judgement, Property, Task, Verdict, judge};
 use engine::{ENGINES, ExecutionFacts, Limits, Race};
 use litmus::arbitrary::ProgramShape;
 use litmus::{Comparand, Prop, Quantifier, Test};
@@ -183,6 +183,19 @@ fn outcomes_differ(test: &Test, found: &EngineResult, full: &FullSearch) -> Opti
     (complete && !seen.races.iter().all(is_raced)).then(|| "only one search has a race".to_owned())
 }
 
+/// How the answer about termination differs from what the full search has seen.
+fn termination_differs(judged: &Judgement, full: &FullSearch) -> Option<String> {
+    let seen = &full.seen;
+    let may = match judged.verdict {
+        Verdict::Holds => seen.undefined.is_none() && seen.finishes && seen.stuck.is_none(),
+        Verdict::Fails => seen.undefined.is_none() && seen.stuck.is_some(),
+        Verdict::Undefined(_) => seen.undefined.is_some(),
+        Verdict::Undecided(_) => seen.bound_reached || !seen.finishes && seen.stuck.is_none(),
+        Verdict::Unsupported(_) | Verdict::Stuck(_) => false,
+    };
+    (!may).then(|| format!("termination {}, unlike the full search", judged.verdict.name()))
+}
+
 /// The full search, by the model without a fault.
 pub fn full(setting: &FuzzSetting, program: &Program) -> Result<FullSearch, CaseEnd> {
     let limits: Limits = setting.limits();
@@ -212,6 +225,13 @@ fn questions(setting: &FuzzSetting, test: &Test, choice: u64) -> Result<(), Case
     };
     let mut asking = test.clone();
     let (engine, model) = (ENGINES[index], &setting.models[index]);
+    let ends = judge(test, &Task { property: Property::Termination, ..task.clone() });
+    if ends.found.limit.is_none()
+        && full.seen.stuck_is_known
+        && let Some(what) = termination_differs(&ends, &full)
+    {
+        return Err(CaseEnd::broken(format!("{}: {what}", engine.name())));
+    }
     for number in 0..QUESTIONS {
         question(&mut dice, &mut asking, &full);
         let judged = judge(&asking, &task);

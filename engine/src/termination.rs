@@ -1,0 +1,64 @@
+//! Whether every execution of a test finishes.
+//!
+//! One that never finishes is found among the structures of a program: threads wait at a barrier, or repeat for ever a loop
+//! that changes nothing (readings R29, R50). Outcomes are not looked for, and condition and filter play no part. A loop that
+//! changes something in each iteration has no last one here: it is cut at its bound, and whether it ends is not known.
+
+use std::cell::Cell;
+use std::ops::ControlFlow;
+
+use execution::air::ThinAir;
+use litmus::Test;
+use model::rel::Model;
+use model::value::Value;
+
+use crate::alike::{alike, close_stuck};
+use crate::directed;
+use crate::judge::{EngineResult, NO_EXECUTION, Verdict};
+use crate::sought::{Demand, Sought};
+use crate::{Engine, ExecutionFacts, Limit, Limits};
+
+/// What a test expects that states nothing else.
+pub(crate) const EXPECTED: &str = "expected that every execution finishes";
+
+/// Runs one engine under a model for the executions that never finish, and for one that does.
+pub(crate) fn run(
+    test: &Test,
+    limits: &Limits,
+    engine: &dyn Engine,
+    model: &Model,
+) -> EngineResult {
+    let mut found =
+        EngineResult { engine: engine.name(), directed: true, ..EngineResult::default() };
+    let finishes = Cell::new(false);
+    let asked = |_: &[Option<Value>]| !finishes.get();
+    let classes = alike(&test.program, &[]);
+    let exchanged = || classes.clone();
+    let sought = Sought::Outcomes(&asked, &exchanged, &Demand::NONE);
+    let searched =
+        engine.search(model, &test.program, limits, sought, &mut found.seen, &mut |_, _| {
+            finishes.set(true);
+            ControlFlow::Continue(())
+        });
+    if let Some(stuck) = &mut found.seen.stuck {
+        close_stuck(&classes, stuck);
+    }
+    found.seen.races.clear();
+    let undefined = directed::undefined(test, engine, model, limits, &mut found);
+    let aired = match found.seen.thin_air {
+        ThinAir::None | ThinAir::Some => Ok(()),
+        ThinAir::More => Err(Limit::ThinAir),
+    };
+    found.limit = searched.and(undefined).and(aired).err().or(found.seen.stuck_limit);
+    found
+}
+
+/// One execution that never finishes decides, whatever was not looked at; otherwise all have to be known.
+pub(crate) fn verdict(seen: &ExecutionFacts, unexplored: Option<String>) -> Verdict {
+    match unexplored {
+        _ if seen.stuck.is_some() => Verdict::Fails,
+        Some(reason) => Verdict::Undecided(reason),
+        None if !seen.finishes => Verdict::Undecided(NO_EXECUTION.to_owned()),
+        None => Verdict::Holds,
+    }
+}
