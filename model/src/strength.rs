@@ -351,6 +351,22 @@ pub fn narrower(scope: Scope, forms: KnownForms) -> impl Iterator<Item = Scope> 
     forms.scopes().iter().rev().copied().filter(move |one| scope.exceeds(*one))
 }
 
+/// A weaker form that suffices, found by small steps; `None` if none of the next forms suffices.
+pub fn weakest<T>(
+    first: &T,
+    weaker: impl Fn(&T) -> Vec<T>,
+    mut is_sufficient: impl FnMut(&T) -> bool,
+) -> Option<T> {
+    let mut least: Option<T> = None;
+    loop {
+        let next = weaker(least.as_ref().unwrap_or(first));
+        match next.into_iter().find(&mut is_sufficient) {
+            Some(weaker) => least = Some(weaker),
+            None => return least,
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeSet;

@@ -9,7 +9,8 @@ use super::mapping;
 use super::run::MachineAnswer;
 use super::step::{AccessKind, AccessOrder, Step, line};
 use super::verdict::{Finding, Refuter, Verdict};
-use super::weaken::{forms, weakenings, weakest};
+use super::weaken::{forms, weakenings};
+use model::strength::weakest;
 
 /// A row, judged as far as possible without an engine: a finding, or a question with its notes.
 pub enum PreparedRow {

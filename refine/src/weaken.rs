@@ -22,19 +22,3 @@ pub fn weakenings(steps: &[Step], forms: KnownForms) -> Vec<Vec<Step>> {
     }
     all
 }
-
-/// A weaker form that suffices, found by small steps; `None` if none of the next forms suffices.
-pub(super) fn weakest<T>(
-    first: &T,
-    weaker: impl Fn(&T) -> Vec<T>,
-    mut is_sufficient: impl FnMut(&T) -> bool,
-) -> Option<T> {
-    let mut least: Option<T> = None;
-    loop {
-        let next = weaker(least.as_ref().unwrap_or(first));
-        match next.into_iter().find(&mut is_sufficient) {
-            Some(weaker) => least = Some(weaker),
-            None => return least,
-        }
-    }
-}

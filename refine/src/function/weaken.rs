@@ -11,7 +11,7 @@ use super::ask::RefinementCase;
 use super::bind::BoundFunction;
 use crate::judgement::Refinement;
 use crate::refiner::{AllowedOutcomes, ContextResult};
-use crate::weaken::weakest;
+use model::strength::weakest;
 
 /// The weaker forms of a function's target. Its PTX version is not known, and contexts that passed were not
 /// repeated with torn accesses.
