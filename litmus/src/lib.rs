@@ -12,6 +12,7 @@ mod init;
 mod placement;
 pub mod print;
 pub mod proposition;
+pub mod revise;
 pub mod skeleton;
 
 use std::fmt::Write;
@@ -33,7 +34,7 @@ use text::report::{ByteSpan, Diagnostics, LineIndex};
 use text::{Diagnostic, cursor, lex};
 
 /// What a condition claims of the outcomes.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Quantifier {
     Exists,
     NotExists,
@@ -180,7 +181,7 @@ pub fn parse(path: &str, bytes: &[u8]) -> Result<Test, Vec<Diagnostic>> {
     let text = text::decode(path, bytes)?;
     let mut report = Diagnostics::default();
     match read(text, &mut report) {
-        Some(read) if report.count() == 0 => Ok(read),
+        Some((read, _)) if report.count() == 0 => Ok(read),
         _ => Err(report.finish(path, text)),
     }
 }
@@ -197,7 +198,7 @@ pub fn parse_question(path: &str, bytes: &[u8], question: &str) -> Result<Test, 
     joined.push_str(question);
     let mut report = Diagnostics::default();
     match read(&joined, &mut report) {
-        Some(mut test) if report.count() == 0 => {
+        Some((mut test, _)) if report.count() == 0 => {
             test.metadata.retain(|(key, _)| !frame::OF_VERDICT.contains(&key.as_str()));
             Ok(test)
         }
@@ -226,7 +227,8 @@ fn without_condition(text: &str) -> String {
     String::from_utf8(out).expect("whole tokens are replaced")
 }
 
-fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
+/// A test, and the instruction in the text that each line of each thread is of.
+fn read(text: &str, report: &mut Diagnostics) -> Option<(Test, Vec<Vec<ByteSpan>>)> {
     let (header, begin) = frame::header(text, report);
     if begin == text.len() && report.count() > 0 {
         return None;
@@ -289,8 +291,8 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
         format!("{} ({})", tail.quantifier.name(), tail.proposition.text(&program));
     let own = |text: &&str| (*text).to_owned();
     let line_numbers =
-        places.into_iter().map(|column| column.into_iter().map(|at| lines.number(at)).collect());
-    Some(Test {
+        places.iter().map(|column| column.iter().map(|&at| lines.number(at)).collect());
+    let read = Test {
         name: header.name.to_owned(),
         doc: header.doc.iter().map(own).collect(),
         metadata: header.metadata.iter().map(|(key, value)| (own(key), own(value))).collect(),
@@ -306,7 +308,8 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<Test> {
         line_numbers: line_numbers.collect(),
         variable_lines,
         condition_line: lines.number(tail.at),
-    })
+    };
+    Some((read, places))
 }
 
 /// The cells below the first row as text, by column, without those that are empty.

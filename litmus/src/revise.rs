@@ -1,0 +1,291 @@
+//! Changes single instructions of a file, and nothing else of it: comments and layout stay.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use lift::cell;
+use text::Diagnostic;
+use text::lex;
+use text::report::{ByteSpan, Diagnostics};
+
+use crate::format::format;
+use crate::{Quantifier, Test, frame};
+
+/// A litmus test with the places of its instructions in the file.
+#[derive(Clone, Debug)]
+pub struct SourceTest {
+    path: String,
+    text: String,
+    pub test: Test,
+    /// The instructions of each thread, in the order of the file.
+    pub cells: Vec<Vec<SourceCell>>,
+    /// Each row below the placements.
+    rows: Vec<SourceRow>,
+    /// Where the condition begins.
+    condition: ByteSpan,
+    /// Whether the file has the style of `causeway fmt`, which is then kept.
+    formatted: bool,
+}
+
+/// An instruction of a file.
+#[derive(Clone, Debug)]
+pub struct SourceCell {
+    /// The lines of the thread that it gives.
+    pub lines: Range<usize>,
+    /// Its opcode and qualifiers, such as `ld.acquire.gpu.u32`.
+    pub name: String,
+    /// The guard and the instruction, without comments.
+    pub text: String,
+    /// The labels before it: a jump to one of them skips what is inserted before.
+    pub labels: Vec<String>,
+    name_at: ByteSpan,
+    row: usize,
+}
+
+#[derive(Clone, Debug)]
+struct SourceRow {
+    at: ByteSpan,
+    /// Of each cell, what lies between the bars, comments included.
+    cells: Vec<ByteSpan>,
+}
+
+/// A change of a file.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Revision {
+    /// The opcode and qualifiers of an instruction are replaced.
+    Rename { thread: usize, cell: usize, name: String },
+    /// An instruction is removed; its labels stay.
+    Remove { thread: usize, cell: usize },
+    /// An instruction is inserted before another one; behind the last one, if there is no such cell.
+    Insert { thread: usize, cell: usize, text: String },
+    /// The condition gets another quantifier.
+    Claim(Quantifier),
+}
+
+impl SourceTest {
+    /// Reads a litmus test in PTX, or reports all of its errors. `path` is for the messages.
+    pub fn read(path: &str, bytes: &[u8]) -> Result<SourceTest, Vec<Diagnostic>> {
+        let written = text::decode(path, bytes)?.to_owned();
+        let mut report = Diagnostics::default();
+        let (test, places) = match crate::read(&written, &mut report) {
+            Some(read) if report.count() == 0 => read,
+            _ => return Err(report.finish(path, &written)),
+        };
+        let (header, begin) = frame::header(&written, &mut report);
+        let tokens = lex::tokens(&written, begin, header.sass, &mut report);
+        let body = frame::body(&written, &tokens, &mut report);
+        let mut cells: Vec<Vec<SourceCell>> = vec![Vec::new(); test.program.threads.len()];
+        let mut rows = Vec::new();
+        for row in body.rows.iter().skip(1) {
+            let mut start = row.at.start;
+            let mut between = Vec::new();
+            for (thread, cursor) in row.cells.iter().enumerate() {
+                let end = cursor.end();
+                between.push(ByteSpan { start, end: end.start });
+                start = end.end;
+                let known = (!header.sass).then(|| cell::cell(*cursor, &mut report)).flatten();
+                let (Some(known), Some(column)) = (known, cells.get_mut(thread)) else { continue };
+                if known.parts.is_empty() {
+                    continue;
+                }
+                let places = places.get(thread).map_or(&[][..], Vec::as_slice);
+                let first = places.partition_point(|at| at.start < known.at.start);
+                let count = places[first..].iter().take_while(|at| **at == known.at).count();
+                column.push(SourceCell {
+                    lines: first..first + count,
+                    name: known.name_at().of(&written).to_owned(),
+                    text: known.text(),
+                    labels: known.labels.iter().map(|(name, _)| (*name).to_owned()).collect(),
+                    name_at: known.name_at(),
+                    row: rows.len(),
+                });
+            }
+            rows.push(SourceRow { at: row.at, cells: between });
+        }
+        let quantified = |index: usize| body.tail.rest()[index].at;
+        let condition = condition(&body, &written).map_or(body.tail.here(), quantified);
+        let formatted = format(path, bytes).is_ok_and(|formatted| formatted == written);
+        Ok(SourceTest {
+            path: path.to_owned(),
+            text: written,
+            test,
+            cells,
+            rows,
+            condition,
+            formatted,
+        })
+    }
+
+    /// The file as it was read.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// The file with these changes, in its own style.
+    pub fn revised(&self, revisions: &[Revision]) -> String {
+        let changed = self.changed(revisions);
+        if self.formatted
+            && let Ok(formatted) = format(&self.path, changed.as_bytes())
+        {
+            return formatted;
+        }
+        changed
+    }
+
+    /// The test with these changes; the errors if it is not legal.
+    pub fn parse(&self, revisions: &[Revision]) -> Result<Test, Vec<Diagnostic>> {
+        crate::parse(&self.path, self.changed(revisions).as_bytes())
+    }
+
+    /// The file with these changes, without new alignment.
+    fn changed(&self, revisions: &[Revision]) -> String {
+        let mut pieces: Vec<(ByteSpan, String)> = Vec::new();
+        // The instructions before each row, by thread.
+        let mut inserted: BTreeMap<usize, Vec<Vec<&str>>> = BTreeMap::new();
+        for revision in revisions {
+            match revision {
+                Revision::Rename { thread, cell, name } => {
+                    pieces.push((self.cells[*thread][*cell].name_at, name.clone()));
+                }
+                Revision::Remove { thread, cell } => {
+                    let cell = &self.cells[*thread][*cell];
+                    let within = self.rows[cell.row].cells[*thread];
+                    let start = ByteSpan { start: cell.name_at.start, end: within.end };
+                    pieces.push((start, " ".to_owned()));
+                }
+                Revision::Insert { thread, cell, text } => {
+                    let column = &self.cells[*thread];
+                    let before = cell.checked_sub(1).and_then(|before| column.get(before));
+                    let first = before.map_or(0, |before| before.row + 1);
+                    let row = column.get(*cell).map_or(first, |next| next.row);
+                    let threads = self.cells.len();
+                    let rows = inserted.entry(row).or_default();
+                    let free = rows.iter_mut().find(|row| row[*thread].is_empty());
+                    if let Some(row) = free {
+                        row[*thread] = text;
+                    } else {
+                        let mut new = vec![""; threads];
+                        new[*thread] = text;
+                        rows.push(new);
+                    }
+                }
+                Revision::Claim(quantifier) => {
+                    pieces.push((self.condition, quantifier.name().to_owned()));
+                }
+            }
+        }
+        for (row, rows) in inserted {
+            for cells in rows {
+                self.insert(row, &cells, &mut pieces);
+            }
+        }
+        pieces.sort_by_key(|(at, _)| (at.start, at.end));
+        let mut out = String::with_capacity(self.text.len() + 64);
+        let mut from = 0;
+        for (at, piece) in &pieces {
+            out += &self.text[from..at.start as usize];
+            out += piece;
+            from = at.end as usize;
+        }
+        out += &self.text[from..];
+        out
+    }
+
+    /// Puts instructions before a row: into cells that are empty there, or into a row of their own.
+    fn insert(&self, row: usize, cells: &[&str], pieces: &mut Vec<(ByteSpan, String)>) {
+        let end = match self.rows.get(row) {
+            Some(row) => row.at.start,
+            None => self.end_of_table(),
+        };
+        let line = self.text[..end as usize].rfind('\n').map_or(0, |at| at + 1);
+        let indent = &self.text[line..end as usize];
+        let own_line = self.rows.get(row).is_some() && indent.trim().is_empty();
+        let ended = if self.text[..end as usize].contains("\r\n") { "\r\n" } else { "\n" };
+        let cells: Vec<String> = cells.iter().map(|cell| format!("{cell} ")).collect();
+        let written = format!("{};", cells.join("| "));
+        let at = ByteSpan { start: end, end };
+        if own_line {
+            pieces.push((at, format!("{written}{ended}{indent}")));
+        } else {
+            pieces.push((at, format!("{ended} {written}")));
+        }
+    }
+}
+
+impl SourceTest {
+    /// Where the last row ends, with the comment behind it.
+    fn end_of_table(&self) -> u32 {
+        let Some(last) = self.rows.last() else { return self.condition.start };
+        let rest = &self.text[last.at.end as usize..];
+        let line = rest.split('\n').next().unwrap_or("").trim_end();
+        let blank = line.trim_start();
+        let comment = blank.starts_with("//") || blank.starts_with("(*") && blank.ends_with("*)");
+        if comment { last.at.end + ByteSpan::new(0, line.len()).end } else { last.at.end }
+    }
+}
+
+/// Which token of the clauses behind the table the quantifier begins with.
+fn condition(body: &frame::FrameBody<'_>, text: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (index, token) in body.tail.rest().iter().enumerate() {
+        match token.at.of(text) {
+            "(" | "[" => depth += 1,
+            ")" | "]" => depth = depth.saturating_sub(1),
+            "exists" | "forall" if depth == 0 => return Some(index),
+            _ => {}
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "PTX MP\n\"Its documentation.\"\n{\nx=0; f=0;\n}\n \
+        P0@cta 0,gpu 0    | P1@cta 1,gpu 0          ;\n \
+        st.weak.u32 [x], 1 | L0: ld.volatile.u32 r0, [f] (* spins *) ;\n \
+        st.volatile.u32 [f], 1 | ld.weak.u32 r1, [x] ; // the data\nexists (1:r0=1 /\\ 1:r1=0)\n";
+
+    fn source() -> SourceTest {
+        SourceTest::read("MP.litmus", TEXT.as_bytes()).expect("it is a test")
+    }
+
+    #[test]
+    fn only_what_is_named_changes() {
+        let revisions = [
+            Revision::Rename { thread: 1, cell: 0, name: "ld.acquire.sys.u32".to_owned() },
+            Revision::Claim(Quantifier::NotExists),
+        ];
+        let expected =
+            TEXT.replace("ld.volatile.u32", "ld.acquire.sys.u32").replace("exists", "~exists");
+        assert_eq!(source().revised(&revisions), expected);
+    }
+
+    #[test]
+    fn instructions_before_one_row_share_a_row() {
+        let fence = || "fence.acq_rel.gpu".to_owned();
+        let revisions = [
+            Revision::Insert { thread: 0, cell: 1, text: fence() },
+            Revision::Insert { thread: 1, cell: 1, text: fence() },
+            Revision::Insert { thread: 1, cell: 2, text: fence() },
+        ];
+        let revised = source().parse(&revisions).expect("it is a test");
+        let count = |thread: usize| revised.program.threads[thread].lines.len();
+        assert_eq!((count(0), count(1)), (3, 4));
+        let text = source().revised(&revisions);
+        assert!(text.contains(" fence.acq_rel.gpu | fence.acq_rel.gpu ;\n st.volatile"), "{text}");
+        assert!(text.contains("r1, [x] ; // the data\n  | fence.acq_rel.gpu ;\n"), "{text}");
+    }
+
+    #[test]
+    fn a_formatted_file_stays_formatted() {
+        let formatted = format("MP.litmus", TEXT.as_bytes()).expect("it is a test");
+        let source = SourceTest::read("MP.litmus", formatted.as_bytes()).expect("it is a test");
+        let text = "fence.acq_rel.gpu".to_owned();
+        let revised = source.revised(&[Revision::Insert { thread: 0, cell: 1, text }]);
+        assert_eq!(format("MP.litmus", revised.as_bytes()).expect("it is a test"), revised);
+        let removed = source.revised(&[Revision::Remove { thread: 1, cell: 0 }]);
+        assert!(removed.contains(" | L0: "), "{removed}");
+    }
+}

@@ -1,0 +1,352 @@
+//! One change of a test, and what it costs.
+
+use std::fmt;
+
+use litmus::Test;
+use litmus::revise::{Revision, SourceCell, SourceTest};
+use model::isa::Instruction;
+use model::scope::Scope;
+use model::strength::{AccessOrder, OperationKind, Strength};
+
+/// What an edit changes.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum EditKind {
+    /// The scope of an instruction.
+    Scope,
+    /// The order of an instruction, and its scope if that changes too.
+    Order,
+    /// A load of read-only data becomes a plain load, which may also get an order.
+    PlainLoad,
+    /// Inserts `fence.acq_rel`.
+    Fence,
+    /// Inserts `fence.proxy`.
+    ProxyFence,
+    /// Inserts `fence.sc`.
+    ScFence,
+    /// Inserts `bar.sync` into each thread of a CTA.
+    Barrier,
+    /// Removes a fence.
+    Removal,
+}
+
+impl EditKind {
+    /// The name in JSON.
+    pub fn name(self) -> &'static str {
+        match self {
+            EditKind::Scope => "scope",
+            EditKind::Order => "order",
+            EditKind::PlainLoad => "plain-load",
+            EditKind::Fence => "fence",
+            EditKind::ProxyFence => "proxy-fence",
+            EditKind::ScFence => "fence-sc",
+            EditKind::Barrier => "barrier",
+            EditKind::Removal => "removal",
+        }
+    }
+}
+
+/// What changes are compared by, in this order.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
+pub struct EditCost {
+    /// The number of instructions that are changed or inserted.
+    pub edits: u32,
+    /// The sum of the weights of the edits: see `docs/fix.md`.
+    pub weight: u32,
+    /// The sum of the widths of their scopes: 0 for a CTA to 3 for the system.
+    pub width: u32,
+}
+
+impl std::ops::Add for EditCost {
+    type Output = EditCost;
+
+    fn add(self, other: EditCost) -> EditCost {
+        EditCost {
+            edits: self.edits + other.edits,
+            weight: self.weight + other.weight,
+            width: self.width + other.width,
+        }
+    }
+}
+
+/// An instruction that an edit changes, inserts or removes.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct EditedLine {
+    /// The name of the thread.
+    pub thread: String,
+    /// The line of the instruction in the file, or of the one that it is inserted before, from 1.
+    pub line: usize,
+    /// The instruction before; `None` if it is inserted.
+    pub before: Option<String>,
+    /// The instruction after; `None` if it is removed.
+    pub after: Option<String>,
+    /// Where it is inserted before an instruction: that instruction.
+    pub next: Option<String>,
+}
+
+impl fmt::Display for EditedLine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}: ", self.thread)?;
+        match (&self.before, &self.after, &self.next) {
+            (Some(before), Some(after), _) => write!(f, "`{before}` becomes `{after}`"),
+            (Some(before), None, _) => write!(f, "remove `{before}`"),
+            (None, after, Some(next)) => {
+                write!(f, "insert `{}` before `{next}`", after.as_deref().unwrap_or_default())
+            }
+            (None, after, None) => {
+                write!(f, "insert `{}` at the end", after.as_deref().unwrap_or_default())
+            }
+        }
+    }
+}
+
+/// One change of a test, which is needed or not as a whole.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProgramEdit {
+    pub kind: EditKind,
+    pub cost: EditCost,
+    /// One, except for a barrier.
+    pub lines: Vec<EditedLine>,
+    pub revisions: Vec<Revision>,
+}
+
+fn width(scope: Scope) -> u32 {
+    match scope {
+        Scope::Cta => 0,
+        Scope::Cluster => 1,
+        Scope::Gpu => 2,
+        Scope::Sys => 3,
+    }
+}
+
+/// What a stronger order weighs.
+fn order_weight(before: AccessOrder, after: AccessOrder) -> u32 {
+    if after == before {
+        return 0;
+    }
+    let first = u32::from(before == AccessOrder::Weak);
+    let both =
+        u32::from(after == AccessOrder::AcqRel && !before.is_acquire() && !before.is_release());
+    let sides = if after == AccessOrder::Relaxed { 1 } else { 3 };
+    sides + first + both
+}
+
+/// What it weighs that an operation becomes stronger.
+pub(crate) fn strengthening(before: Strength, after: Strength) -> (EditKind, EditCost) {
+    let order = order_weight(before.order, after.order);
+    let scoped = before.order != AccessOrder::Weak && before.scope != after.scope;
+    let kind = if order > 0 { EditKind::Order } else { EditKind::Scope };
+    let width = if after.order == AccessOrder::Weak { 0 } else { width(after.scope) };
+    (kind, EditCost { edits: 1, weight: order + u32::from(scoped), width })
+}
+
+/// What a fence costs that is inserted.
+pub(crate) fn fence(strength: Strength) -> (EditKind, EditCost) {
+    let (kind, weight) = if strength.order == AccessOrder::SeqCst {
+        (EditKind::ScFence, 8)
+    } else {
+        (EditKind::Fence, 6)
+    };
+    (kind, EditCost { edits: 1, weight, width: width(strength.scope) })
+}
+
+/// What a proxy fence costs.
+pub(crate) const PROXY_FENCE: EditCost = EditCost { edits: 1, weight: 6, width: 0 };
+
+/// What a load of read-only data costs that becomes a plain one.
+pub(crate) const PLAIN_LOAD: EditCost = EditCost { edits: 0, weight: 1, width: 0 };
+
+/// What a barrier costs in this many threads.
+pub(crate) fn barrier(threads: usize) -> EditCost {
+    let edits = u32::try_from(threads).unwrap_or(u32::MAX);
+    EditCost { edits, weight: edits.saturating_mul(10), width: 0 }
+}
+
+/// The opcode and qualifiers of an instruction with another order and scope.
+pub(crate) fn renamed(name: &str, strength: Strength) -> String {
+    if strength.kind == OperationKind::Fence {
+        return format!("fence.{}.{}", strength.order_name(), strength.scope);
+    }
+    let strong = strength.order != AccessOrder::Weak;
+    let mut parts = name.split('.').map(str::trim);
+    let mut all = vec![match parts.next() {
+        Some("ldu") => "ld".to_owned(),
+        opcode => opcode.unwrap_or_default().to_owned(),
+    }];
+    let rest: Vec<&str> = parts.collect();
+    all.extend(rest.iter().filter(|part| **part == "mmio").map(|part| (*part).to_owned()));
+    if strong {
+        all.extend([strength.order_name().to_owned(), strength.scope.to_string()]);
+    }
+    all.extend(rest.iter().filter(|part| !is_of_order(part, strong)).map(|&part| part.to_owned()));
+    all.join(".")
+}
+
+/// Whether a qualifier gives an order or a scope, or is for weak accesses only.
+fn is_of_order(part: &str, strong: bool) -> bool {
+    match part {
+        "weak" | "volatile" | "mmio" | "relaxed" | "acquire" | "release" | "acq_rel" | "cta"
+        | "cluster" | "gpu" | "sys" | "nc" | "proxy::readonly" => true,
+        "ca" | "cg" | "cs" | "lu" | "cv" | "wb" | "wt" => strong,
+        _ => false,
+    }
+}
+
+/// The text of an instruction with another name.
+pub(crate) fn with_name(cell: &SourceCell, name: &str) -> String {
+    cell.text.replacen(&cell.name, name, 1)
+}
+
+/// An edit that gives an instruction another name.
+pub(crate) fn rename(
+    source: &SourceTest,
+    (thread, cell): (usize, usize),
+    strength: Strength,
+    (kind, cost): (EditKind, EditCost),
+) -> ProgramEdit {
+    let of = &source.cells[thread][cell];
+    let name = renamed(&of.name, strength);
+    let line = EditedLine {
+        thread: source.test.program.threads[thread].name.clone(),
+        line: line_number(source, thread, cell),
+        before: Some(of.text.clone()),
+        after: Some(with_name(of, &name)),
+        next: None,
+    };
+    let revisions = vec![Revision::Rename { thread, cell, name }];
+    ProgramEdit { kind, cost, lines: vec![line], revisions }
+}
+
+/// An edit that inserts an instruction before each of these cells.
+pub(crate) fn insertion(
+    source: &SourceTest,
+    places: &[(usize, usize)],
+    text: &str,
+    (kind, cost): (EditKind, EditCost),
+) -> ProgramEdit {
+    let line = |&(thread, cell): &(usize, usize)| EditedLine {
+        thread: source.test.program.threads[thread].name.clone(),
+        line: line_number(source, thread, cell),
+        before: None,
+        after: Some(text.to_owned()),
+        next: source.cells[thread].get(cell).map(|cell| cell.text.clone()),
+    };
+    let revision =
+        |&(thread, cell): &(usize, usize)| Revision::Insert { thread, cell, text: text.to_owned() };
+    let lines = places.iter().map(line).collect();
+    ProgramEdit { kind, cost, lines, revisions: places.iter().map(revision).collect() }
+}
+
+/// The line of a cell in the file; that of the last one for what is behind it.
+pub(crate) fn line_number(source: &SourceTest, thread: usize, cell: usize) -> usize {
+    let numbers = &source.test.line_numbers[thread];
+    let line = source.cells[thread].get(cell).map(|cell| cell.lines.start);
+    line.and_then(|line| numbers.get(line)).or(numbers.last()).copied().unwrap_or(1)
+}
+
+/// The cost of the edits that lead from a test to another one, thread by thread: `None` if it differs in anything that is
+/// no edit.
+pub fn cost_between(before: &Test, after: &Test) -> Option<EditCost> {
+    let (before, after) = (&before.program.threads, &after.program.threads);
+    if before.len() != after.len() {
+        return None;
+    }
+    let mut all = EditCost::default();
+    for (before, after) in before.iter().zip(after) {
+        let mut left = before.lines.iter().peekable();
+        for line in &after.lines {
+            let changed = left.peek().and_then(|from| change(&from.instruction, &line.instruction));
+            if let Some(cost) = changed {
+                all = all + cost;
+                left.next();
+            } else {
+                all = all + inserted(&line.instruction)?;
+            }
+        }
+        if left.next().is_some() {
+            return None;
+        }
+    }
+    Some(all)
+}
+
+/// What it costs that an instruction becomes another one; nothing if they are equal.
+fn change(before: &Instruction, after: &Instruction) -> Option<EditCost> {
+    if before == after {
+        return Some(EditCost::default());
+    }
+    let stronger = Strength::of(after)?;
+    let (now, first) = if before.loads_read_only_data() {
+        let plain = Strength::new(OperationKind::Load, AccessOrder::Weak, Scope::Sys);
+        (plain, PLAIN_LOAD)
+    } else {
+        (Strength::of(before)?, EditCost::default())
+    };
+    let same = stronger.includes(now) && before.access() == after.access();
+    same.then(|| strengthening(now, stronger).1 + first)
+}
+
+/// What it costs that an instruction is inserted; `None` for what no edit inserts.
+fn inserted(instruction: &Instruction) -> Option<EditCost> {
+    match instruction {
+        Instruction::Fence(_) => Some(fence(Strength::of(instruction)?).1),
+        Instruction::ProxyFence(_) => Some(PROXY_FENCE),
+        Instruction::Barrier(_) => Some(barrier(1)),
+        Instruction::Load(_)
+        | Instruction::Store(_)
+        | Instruction::Atomic(_)
+        | Instruction::ClusterBarrier(_)
+        | Instruction::Alu(_)
+        | Instruction::Cvta(_)
+        | Instruction::Branch(_)
+        | Instruction::Unsupported(_) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn name(name: &str, kind: OperationKind, order: AccessOrder, scope: Scope) -> String {
+        renamed(name, Strength::new(kind, order, scope))
+    }
+
+    #[test]
+    fn a_name_keeps_what_is_not_of_its_order() {
+        use AccessOrder as O;
+        use OperationKind as K;
+        let of = name;
+        assert_eq!(
+            of("ld.volatile.global.u32", K::Load, O::Acquire, Scope::Sys),
+            "ld.acquire.sys.global.u32"
+        );
+        assert_eq!(of("ld.global.nc.v2.f32", K::Load, O::Weak, Scope::Sys), "ld.global.v2.f32");
+        assert_eq!(
+            of("ld.shared::cta.ca.u8", K::Load, O::Relaxed, Scope::Cta),
+            "ld.relaxed.cta.shared::cta.u8"
+        );
+        assert_eq!(
+            of("st.mmio.relaxed.sys.u32", K::Store, O::Release, Scope::Sys),
+            "st.mmio.release.sys.u32"
+        );
+        assert_eq!(
+            of("atom.global.cta.add.u32", K::Atomic, O::AcqRel, Scope::Gpu),
+            "atom.acq_rel.gpu.global.add.u32"
+        );
+        assert_eq!(of("membar.gl", K::Fence, O::SeqCst, Scope::Sys), "fence.sc.sys");
+        assert_eq!(of("ldu.global.u32", K::Load, O::Weak, Scope::Sys), "ld.global.u32");
+    }
+
+    #[test]
+    fn a_scope_weighs_less_than_an_order_and_that_less_than_a_fence() {
+        use AccessOrder as O;
+        let load = |order, scope| Strength::new(OperationKind::Load, order, scope);
+        let weight = |before, after| strengthening(before, after).1.weight;
+        let scope = weight(load(O::Acquire, Scope::Cta), load(O::Acquire, Scope::Sys));
+        let relaxed = weight(load(O::Weak, Scope::Sys), load(O::Relaxed, Scope::Cta));
+        let acquire = weight(load(O::Relaxed, Scope::Gpu), load(O::Acquire, Scope::Gpu));
+        let most = weight(load(O::Weak, Scope::Gpu), load(O::AcqRel, Scope::Gpu));
+        let of = |order| fence(Strength::new(OperationKind::Fence, order, Scope::Cta)).1.weight;
+        let all = [scope, relaxed, acquire, most, of(O::AcqRel), of(O::SeqCst), barrier(1).weight];
+        assert!(all.is_sorted_by(|a, b| a < b), "{all:?}");
+    }
+}

@@ -1,0 +1,18 @@
+//! Finds the smallest changes of a test after which an outcome is forbidden, and the orders, scopes and fences that a
+//! test does not need.
+//!
+//! Each change is an edit of the file ([`litmus::revise`]), so a changed test is legal by the rules of every test: it is
+//! parsed. Both searches rely on one law: a stronger test never allows an outcome that a weaker one forbids.
+//! `fuzz` checks it as the law `strengthening`; here, every proposal is judged again, also without each of its edits.
+
+pub mod edit;
+mod hitting;
+mod question;
+pub mod search;
+mod site;
+pub mod weaken;
+
+pub use edit::{EditCost, EditKind, EditedLine, ProgramEdit, cost_between};
+pub use question::{RepairLimit, RepairOptions};
+pub use search::{Proposal, RepairState, Repairs, repair};
+pub use weaken::{Weakening, weaken};

@@ -1,0 +1,244 @@
+//! What is asked of a changed test, and how often.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use engine::judge::{BOUND, Judgement, Task, Verdict, judge};
+use engine::{ENGINES, Engine, MEMORY};
+use litmus::revise::{Revision, SourceTest};
+use litmus::{Quantifier, Test};
+use model::rel::Model;
+
+use crate::edit::ProgramEdit;
+
+/// How far to search.
+#[derive(Clone)]
+pub struct RepairOptions<'a> {
+    pub model: &'a Model,
+    /// Proposals are judged again by each of these.
+    pub engines: Vec<&'a dyn Engine>,
+    pub bound: u32,
+    /// Sets of edits with more members are not tried.
+    pub edits: u32,
+    /// Also look for larger sets of edits than the smallest that is found.
+    pub all: bool,
+    /// Proposals that are judged again, at most; the others are not reported.
+    pub proposals: usize,
+    /// Changed tests that are judged, at most.
+    pub questions: usize,
+    /// For the whole search.
+    pub timeout: Option<Duration>,
+    /// For each changed test, in bytes.
+    pub memory: usize,
+    /// The work for each changed test, which is then judged by the enumerating engine alone: see
+    /// [`engine::Limits::work`].
+    pub work: Option<u64>,
+}
+
+impl<'a> RepairOptions<'a> {
+    /// At most three edits, the first five proposals, and the enumerating engine alone.
+    pub fn new(model: &'a Model) -> RepairOptions<'a> {
+        RepairOptions {
+            model,
+            engines: vec![ENGINES[0]],
+            bound: BOUND,
+            edits: 3,
+            all: false,
+            proposals: 5,
+            questions: 20_000,
+            timeout: None,
+            memory: MEMORY,
+            work: None,
+        }
+    }
+}
+
+/// Why a search ended before all was tried.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RepairLimit {
+    Questions(usize),
+    Time,
+    /// Some changed test is undecided, for this reason.
+    Undecided(String),
+}
+
+impl RepairLimit {
+    pub fn text(&self) -> String {
+        match self {
+            RepairLimit::Questions(count) => format!("{count} changed tests were judged"),
+            RepairLimit::Time => "the time limit was reached".to_owned(),
+            RepairLimit::Undecided(why) => format!("a changed test is undecided: {why}"),
+        }
+    }
+}
+
+/// The answers for changed tests, each asked for once.
+pub(crate) struct Questions<'q> {
+    pub(crate) source: &'q SourceTest,
+    pub(crate) options: &'q RepairOptions<'q>,
+    /// Whether the test as it is may never finish, which a change must not add.
+    stuck: bool,
+    until: Option<Instant>,
+    answers: BTreeMap<Vec<Revision>, bool>,
+    pub(crate) asked: usize,
+    /// The first limit that was reached.
+    pub(crate) limit: Option<RepairLimit>,
+}
+
+impl<'q> Questions<'q> {
+    pub(crate) fn new(source: &'q SourceTest, options: &'q RepairOptions<'q>) -> Questions<'q> {
+        Questions {
+            source,
+            options,
+            stuck: false,
+            until: options.timeout.map(|timeout| Instant::now() + timeout),
+            answers: BTreeMap::new(),
+            asked: 0,
+            limit: None,
+        }
+    }
+
+    /// The verdict of the test as it is.
+    pub(crate) fn original(&mut self) -> Judgement {
+        let test = claimed(self.source.test.clone());
+        let judgement = judge(&test, &self.task(true));
+        self.stuck = judgement.found.seen.stuck.is_some();
+        judgement
+    }
+
+    fn task(&self, verdict_only: bool) -> Task<'q> {
+        // The portfolio has limits of its own.
+        let limited = self.options.work.is_some();
+        Task {
+            engines: if limited { vec![ENGINES[0]] } else { ENGINES.to_vec() },
+            portfolio: !limited,
+            bound: self.options.bound,
+            until: self.until,
+            memory: self.options.memory,
+            work: self.options.work,
+            counts: false,
+            verdict_only,
+            ..Task::new(self.options.model)
+        }
+    }
+
+    /// Whether a test with these edits forbids the outcome, and still has others. What is not known is `false`,
+    /// and the limit is noted.
+    pub(crate) fn forbids(&mut self, edits: &[&ProgramEdit]) -> bool {
+        let mut revisions: Vec<Revision> =
+            edits.iter().flat_map(|edit| edit.revisions.iter().cloned()).collect();
+        revisions.sort();
+        if let Some(&answer) = self.answers.get(&revisions) {
+            return answer;
+        }
+        if self.is_at_end() {
+            return false;
+        }
+        self.asked += 1;
+        let answer = match self.source.parse(&revisions) {
+            Ok(test) => {
+                let judgement = judge(&claimed(test), &self.task(true));
+                if let Verdict::Undecided(why) = &judgement.verdict {
+                    self.limit.get_or_insert(RepairLimit::Undecided(why.clone()));
+                }
+                self.is_forbidden(&judgement)
+            }
+            Err(_) => false,
+        };
+        self.answers.insert(revisions, answer);
+        answer
+    }
+
+    /// Whether the search has to end; says why.
+    fn is_at_end(&mut self) -> bool {
+        let limit = if self.asked >= self.options.questions {
+            RepairLimit::Questions(self.options.questions)
+        } else if self.until.is_some_and(|until| Instant::now() >= until) {
+            RepairLimit::Time
+        } else {
+            return false;
+        };
+        self.limit = Some(limit);
+        true
+    }
+
+    /// Whether no more is asked.
+    pub(crate) fn has_ended(&self) -> bool {
+        matches!(self.limit, Some(RepairLimit::Questions(_) | RepairLimit::Time))
+    }
+
+    fn is_forbidden(&self, judgement: &Judgement) -> bool {
+        let found = &judgement.found;
+        judgement.verdict == Verdict::Holds
+            && judgement.disagreement.is_none()
+            && !found.outcomes.is_empty()
+            && (self.stuck || found.seen.stuck.is_none())
+    }
+
+    /// The judgement of all chosen engines.
+    pub(crate) fn verify(&self, revisions: &[Revision]) -> Verified {
+        let Ok(test) = self.source.parse(revisions) else { return Verified::default() };
+        let engines = self.options.engines.clone();
+        let task = Task { engines, portfolio: false, ..self.task(true) };
+        let judgement = judge(&claimed(test), &task);
+        let unfinished = &judgement.unfinished;
+        let engines = judgement.engines.iter().filter(|engine| !unfinished.contains(engine));
+        Verified {
+            forbidden: self.is_forbidden(&judgement),
+            engines: engines.copied().collect(),
+            disagreement: judgement.disagreement,
+        }
+    }
+
+    /// The outcomes of a test that are not unwanted, as text; `None` if they are not known.
+    pub(crate) fn wanted(&self, revisions: &[Revision]) -> Option<Vec<String>> {
+        let test = claimed(self.source.parse(revisions).ok()?);
+        let judgement = judge(&test, &self.task(false));
+        let complete = judgement.found.limit.is_none() && !judgement.found.seen.bound_reached;
+        let defined = matches!(judgement.verdict, Verdict::Holds | Verdict::Fails);
+        let unwanted = test.quantifier != Quantifier::ForAll;
+        let outcomes = judgement.found.outcomes.keys();
+        let wanted =
+            outcomes.filter(|outcome| test.proposition.holds(&test.program, outcome) != unwanted);
+        let all = wanted.map(|outcome| test.display_outcome(outcome)).collect();
+        (complete && defined).then_some(all)
+    }
+}
+
+/// What the engines say of a proposal.
+#[derive(Default)]
+pub(crate) struct Verified {
+    pub(crate) forbidden: bool,
+    /// Those that came to an end.
+    pub(crate) engines: Vec<&'static str>,
+    pub(crate) disagreement: Option<String>,
+}
+
+/// The test that says that its outcome is unwanted.
+fn claimed(mut test: Test) -> Test {
+    if test.quantifier == Quantifier::Exists {
+        test.quantifier = Quantifier::NotExists;
+    }
+    test
+}
+
+/// The reason why a test cannot be changed; `None` if it can.
+pub(crate) fn excluded(source: &SourceTest) -> Option<String> {
+    if source.test.sass.is_some() {
+        return Some("tests in SASS are not changed".to_owned());
+    }
+    if source.test.dialect == litmus::Dialect::Cxx {
+        return Some("tests in C++ are not changed".to_owned());
+    }
+    None
+}
+
+/// Why the verdict of a test is no answer: it is not judged, or no execution of it finishes.
+pub(crate) fn unanswered(judgement: &Judgement) -> Option<String> {
+    match &judgement.verdict {
+        Verdict::Holds | Verdict::Fails | Verdict::Undefined(_) => None,
+        Verdict::Unsupported(why) => Some(format!("it is unsupported: {why}")),
+        Verdict::Stuck(why) => Some(why.clone()),
+        Verdict::Undecided(why) => Some(format!("it is undecided: {why}")),
+    }
+}

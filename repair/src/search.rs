@@ -1,0 +1,359 @@
+//! The cheapest edits that forbid an outcome.
+//!
+//! First each place takes its strongest edit: the smallest sets of places that forbid the outcome then are those of any
+//! solution. Within each set, the weakest choices that suffice are found, by the same law.
+
+use engine::judge::Verdict;
+use litmus::Quantifier;
+use litmus::revise::{Revision, SourceTest};
+
+use crate::edit::{EditCost, ProgramEdit};
+use crate::hitting::minimal_sets;
+use crate::question::{Questions, RepairLimit, RepairOptions, excluded, unanswered};
+use crate::site::{EditSite, barriers, sites};
+
+/// A set of edits that forbids the outcome. Without any one of them it is allowed.
+#[derive(Clone, Debug)]
+pub struct Proposal {
+    pub edits: Vec<ProgramEdit>,
+    pub cost: EditCost,
+    /// The engines that found the outcome forbidden.
+    pub engines: Vec<&'static str>,
+    /// The number of other outcomes that the test had and keeps; `None` if they are not known.
+    pub kept: Option<usize>,
+    /// The other outcomes that it loses.
+    pub lost: Vec<String>,
+    /// The file with these edits. If its condition is `exists`, it is `~exists` there.
+    pub text: String,
+}
+
+/// What is known of the outcome before any change.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RepairState {
+    /// The test cannot be changed, or has no verdict, for this reason.
+    Excluded(String),
+    Forbidden,
+    Allowed,
+    /// The program has no meaning, for this reason; a proposal gives it one.
+    Undefined(String),
+}
+
+/// What a search for edits found.
+#[derive(Clone, Debug)]
+pub struct Repairs {
+    pub state: RepairState,
+    /// Cheaper ones first.
+    pub proposals: Vec<Proposal>,
+    /// The number of sets of edits that were found; more than there are proposals if not all were judged again.
+    pub found: usize,
+    /// Whether all edits together forbid the outcome, if that is known.
+    pub possible: Option<bool>,
+    /// The number of changed tests that were judged.
+    pub asked: usize,
+    pub limit: Option<RepairLimit>,
+    /// Engines differ on a proposal: what one found and the other did not.
+    pub disagreement: Option<String>,
+}
+
+impl Repairs {
+    fn of(state: RepairState) -> Repairs {
+        Repairs {
+            state,
+            proposals: Vec::new(),
+            found: 0,
+            possible: None,
+            asked: 0,
+            limit: None,
+            disagreement: None,
+        }
+    }
+}
+
+/// Finds the cheapest edits after which the outcome of the condition is forbidden: that of `exists` and `~exists`, and
+/// what violates `forall`.
+pub fn repair(source: &SourceTest, options: &RepairOptions<'_>) -> Repairs {
+    if let Some(why) = excluded(source) {
+        return Repairs::of(RepairState::Excluded(why));
+    }
+    let mut questions = Questions::new(source, options);
+    let original = questions.original();
+    if let Some(why) = unanswered(&original) {
+        return Repairs::of(RepairState::Excluded(why));
+    }
+    let mut repairs = Repairs::of(match &original.verdict {
+        Verdict::Fails => RepairState::Allowed,
+        Verdict::Undefined(why) => RepairState::Undefined(why.clone()),
+        Verdict::Holds | Verdict::Stuck(_) | Verdict::Undecided(_) | Verdict::Unsupported(_) => {
+            return Repairs::of(RepairState::Forbidden);
+        }
+    });
+    let (all, possible) = solutions(source, &mut questions);
+    repairs.possible = possible;
+    repairs.found = all.len();
+    let wanted = questions.wanted(&[]);
+    for edits in all {
+        if repairs.proposals.len() == options.proposals {
+            break;
+        }
+        match propose(source, edits, wanted.as_deref(), &mut questions) {
+            Ok(Some(proposal)) => repairs.proposals.push(proposal),
+            Ok(None) => repairs.found -= 1,
+            Err(disagreement) => {
+                repairs.disagreement.get_or_insert(disagreement);
+                repairs.found -= 1;
+            }
+        }
+    }
+    repairs.asked = questions.asked;
+    repairs.limit = questions.limit;
+    repairs
+}
+
+/// The edits as a proposal, judged again; `None` if an engine does not confirm it, or an edit is not needed.
+fn propose(
+    source: &SourceTest,
+    edits: Vec<ProgramEdit>,
+    wanted: Option<&[String]>,
+    questions: &mut Questions<'_>,
+) -> Result<Option<Proposal>, String> {
+    if edits.len() > 1 {
+        for at in 0..edits.len() {
+            let others: Vec<&ProgramEdit> = edits
+                .iter()
+                .enumerate()
+                .filter(|(other, _)| *other != at)
+                .map(|(_, e)| e)
+                .collect();
+            if questions.forbids(&others) {
+                return Ok(None);
+            }
+        }
+    }
+    let mut revisions: Vec<Revision> =
+        edits.iter().flat_map(|edit| edit.revisions.iter().cloned()).collect();
+    let verified = questions.verify(&revisions);
+    if let Some(disagreement) = verified.disagreement {
+        return Err(disagreement);
+    }
+    if !verified.forbidden || verified.engines.is_empty() {
+        return Ok(None);
+    }
+    let after = questions.wanted(&revisions);
+    let (kept, lost) = match (wanted, after) {
+        (_, Some(after)) if after.is_empty() => return Ok(None),
+        (Some(before), Some(after)) => {
+            let lost: Vec<String> =
+                before.iter().filter(|outcome| !after.contains(outcome)).cloned().collect();
+            (Some(before.len() - lost.len()), lost)
+        }
+        _ => (None, Vec::new()),
+    };
+    if source.test.quantifier == Quantifier::Exists {
+        revisions.push(Revision::Claim(Quantifier::NotExists));
+    }
+    Ok(Some(Proposal {
+        cost: cost(&edits),
+        engines: verified.engines,
+        kept,
+        lost,
+        text: source.revised(&revisions),
+        edits,
+    }))
+}
+
+fn cost(edits: &[ProgramEdit]) -> EditCost {
+    edits.iter().fold(EditCost::default(), |all, edit| all + edit.cost)
+}
+
+/// Every smallest set of edits that forbids the outcome, cheaper ones first; whether all edits together do.
+fn solutions(
+    source: &SourceTest,
+    questions: &mut Questions<'_>,
+) -> (Vec<Vec<ProgramEdit>>, Option<bool>) {
+    let options = questions.options;
+    let sites = sites(source);
+    let most = options.edits as usize;
+    let tops: Vec<usize> = sites.iter().map(EditSite::top).collect();
+    let top = |&site: &usize| &sites[site].choices[tops[site]].edit;
+    let sets = minimal_sets(sites.len(), most, options.all, &mut |set| {
+        let edits: Vec<&ProgramEdit> = set.iter().map(top).collect();
+        let answer = questions.forbids(&edits);
+        (!questions.has_ended()).then_some(answer)
+    });
+    let mut all: Vec<Vec<ProgramEdit>> = Vec::new();
+    for set in sets.iter().flatten() {
+        let chosen: Vec<(&EditSite, usize)> =
+            set.iter().map(|&site| (&sites[site], tops[site])).collect();
+        all.extend(weakest_choices(&chosen, questions));
+    }
+    let least = sets.iter().flatten().map(Vec::len).min().filter(|_| !options.all);
+    let largest = least.unwrap_or(most);
+    for site in barriers(source) {
+        let edit = &site.choices[0].edit;
+        if edit.cost.edits as usize <= largest && questions.forbids(&[edit]) {
+            all.push(vec![edit.clone()]);
+        }
+    }
+    all.sort_by_key(|edits| cost(edits));
+    let known = sets.is_some() || !all.is_empty() || questions.limit.is_none();
+    let possible = sets.is_some() || !all.is_empty();
+    (all, known.then_some(possible))
+}
+
+/// Of the choices at these places, the combinations that forbid the outcome and are weaker than no other one.
+fn weakest_choices(
+    sites: &[(&EditSite, usize)],
+    questions: &mut Questions<'_>,
+) -> Vec<Vec<ProgramEdit>> {
+    let edit = |site: usize, choice: usize| &sites[site].0.choices[choice].edit;
+    let tops: Vec<usize> = sites.iter().map(|(_, top)| *top).collect();
+    let mut forbids = |choices: &[usize]| {
+        let edits: Vec<&ProgramEdit> =
+            choices.iter().enumerate().map(|(site, &choice)| edit(site, choice)).collect();
+        questions.forbids(&edits)
+    };
+    // What does not suffice with the strongest choices elsewhere never does.
+    let mut combinations: Vec<Vec<usize>> = vec![Vec::new()];
+    for site in 0..sites.len() {
+        let suffices = |choice: &usize| {
+            let mut choices = tops.clone();
+            choices[site] = *choice;
+            forbids(&choices)
+        };
+        let few: Vec<usize> = (0..sites[site].0.choices.len()).filter(suffices).collect();
+        let with = |choices: Vec<usize>| {
+            few.iter()
+                .map(move |&choice| choices.iter().copied().chain([choice]).collect::<Vec<_>>())
+        };
+        combinations = combinations.into_iter().flat_map(with).collect();
+    }
+    let cost_of = |choices: &Vec<usize>| {
+        let each = choices.iter().enumerate().map(|(site, &choice)| edit(site, choice).cost);
+        each.fold(EditCost::default(), |all, cost| all + cost)
+    };
+    combinations.sort_by_key(cost_of);
+    let includes = |one: &[usize], other: &[usize]| {
+        let each = |site: usize| {
+            let choices = &sites[site].0.choices;
+            choices[one[site]].includes(&choices[other[site]])
+        };
+        (0..sites.len()).all(each)
+    };
+    let (mut least, mut weak): (Vec<Vec<usize>>, Vec<Vec<usize>>) = (Vec::new(), Vec::new());
+    for choices in combinations {
+        if least.iter().any(|known| includes(&choices, known))
+            || weak.iter().any(|known| includes(known, &choices))
+        {
+            continue;
+        }
+        if forbids(&choices) {
+            least.push(choices);
+        } else {
+            weak.push(choices);
+        }
+    }
+    // A cheaper choice may be stronger than another one that was found later.
+    let is_least = |choices: &&Vec<usize>| {
+        !least.iter().any(|other| other != *choices && includes(choices, other))
+    };
+    let edits = |choices: &Vec<usize>| {
+        choices.iter().enumerate().map(|(site, &choice)| edit(site, choice).clone()).collect()
+    };
+    least.iter().filter(is_least).map(edits).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MP: &str = "PTX MP\n{ x=0; f=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
+        st.weak.u32 [x], 1 | ld.relaxed.gpu.u32 r0, [f] ;\n \
+        st.relaxed.gpu.u32 [f], 1 | ld.weak.u32 r1, [x] ;\nexists (1:r0=1 /\\ 1:r1=0)\n";
+
+    /// `fence.acq_rel` in P1 is too little, and so is the scope of that in P0.
+    const SB: &str = "PTX SB\n{ x=0; y=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
+        st.relaxed.gpu.u32 [x], 1 | st.relaxed.gpu.u32 [y], 1 ;\n \
+        fence.sc.cta | fence.acq_rel.gpu ;\n \
+        ld.relaxed.gpu.u32 r0, [y] | ld.relaxed.gpu.u32 r0, [x] ;\nexists (0:r0=0 /\\ 1:r0=0)\n";
+
+    const TOGETHER: &str = "PTX MP\n{ x=0; f=0; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n \
+        st.weak.u32 [x], 1 | ld.weak.u32 r0, [f] ;\n \
+        st.weak.u32 [f], 1 | ld.weak.u32 r1, [x] ;\nexists (1:r0=1 /\\ 1:r1=0)\n";
+
+    fn source(text: &str) -> SourceTest {
+        SourceTest::read("test", text.as_bytes()).expect("it is a test")
+    }
+
+    /// Each set of at most two edits, tried one by one.
+    fn tried(source: &SourceTest, questions: &mut Questions<'_>) -> Vec<Vec<ProgramEdit>> {
+        let sites = sites(source);
+        let mut sets: Vec<Vec<(usize, usize)>> = Vec::new();
+        for first in 0..sites.len() {
+            for choice in 0..sites[first].choices.len() {
+                sets.push(vec![(first, choice)]);
+                for (second, site) in sites.iter().enumerate().skip(first + 1) {
+                    sets.extend(
+                        (0..site.choices.len()).map(|at| vec![(first, choice), (second, at)]),
+                    );
+                }
+            }
+        }
+        let edits = |set: &[(usize, usize)]| -> Vec<ProgramEdit> {
+            set.iter().map(|&(site, at)| sites[site].choices[at].edit.clone()).collect()
+        };
+        sets.retain(|set| questions.forbids(&edits(set).iter().collect::<Vec<_>>()));
+        let weaker = |one: &[(usize, usize)], other: &[(usize, usize)]| {
+            one.iter().all(|&(site, at)| {
+                let choices = &sites[site].choices;
+                other.iter().any(|&(there, of)| there == site && choices[of].includes(&choices[at]))
+            })
+        };
+        let least = |set: &&Vec<(usize, usize)>| {
+            !sets.iter().any(|other| other != *set && weaker(other, set))
+        };
+        sets.iter().filter(least).map(|set| edits(set)).collect()
+    }
+
+    #[test]
+    fn the_search_finds_what_trying_every_pair_finds() {
+        let model = model::ptx::model();
+        let options = RepairOptions { edits: 2, all: true, ..RepairOptions::new(&model) };
+        for text in [MP, SB, TOGETHER] {
+            let source = source(text);
+            let mut questions = Questions::new(&source, &options);
+            let mut tried = tried(&source, &mut questions);
+            let fresh = &mut Questions::new(&source, &options);
+            let (mut found, _) = solutions(&source, fresh);
+            found.retain(|edits| edits.iter().all(|edit| edit.kind != crate::EditKind::Barrier));
+            let order = |edits: &Vec<ProgramEdit>| {
+                let lines = edits.iter().flat_map(|edit| edit.lines.clone());
+                lines.map(|line| line.to_string()).collect::<Vec<_>>()
+            };
+            tried.sort_by_key(order);
+            found.sort_by_key(order);
+            assert!(!tried.is_empty());
+            assert_eq!(found, tried);
+            assert!(fresh.asked < questions.asked, "{} of {}", fresh.asked, questions.asked);
+        }
+    }
+
+    #[test]
+    fn a_barrier_in_both_threads_of_a_cta_is_one_proposal() {
+        let model = model::ptx::model();
+        let options = RepairOptions { all: true, proposals: 500, ..RepairOptions::new(&model) };
+        let repairs = repair(&source(TOGETHER), &options);
+        let barrier = |proposal: &&Proposal| proposal.edits[0].kind == crate::EditKind::Barrier;
+        let proposal = repairs.proposals.iter().find(barrier).expect("a barrier suffices");
+        assert_eq!((proposal.edits.len(), proposal.cost.edits), (1, 2));
+        assert!(!proposal.lost.is_empty());
+    }
+
+    #[test]
+    fn what_no_order_forbids_has_no_proposal() {
+        let text = MP.replace("1:r1=0", "1:r1=1");
+        let model = model::ptx::model();
+        let repairs = repair(&source(&text), &RepairOptions::new(&model));
+        assert_eq!((repairs.possible, repairs.proposals.len()), (Some(false), 0));
+        assert_eq!(repairs.state, RepairState::Allowed);
+    }
+}

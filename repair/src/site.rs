@@ -1,0 +1,277 @@
+//! Where a test can be made stronger, and how.
+
+use litmus::revise::SourceTest;
+use model::isa::Instruction;
+use model::isa::fence::FenceOrder;
+use model::memory::Proxy;
+use model::scope::Scope;
+use model::strength::{AccessOrder, KnownForms, OperationKind, Strength};
+
+use crate::edit::{self, EditCost, EditKind, ProgramEdit};
+
+/// A place of a test, and the edits there, of which one is made at most: cheaper ones first.
+pub(crate) struct EditSite {
+    pub(crate) choices: Vec<EditChoice>,
+}
+
+pub(crate) struct EditChoice {
+    pub(crate) edit: ProgramEdit,
+    /// What the instruction is then; `None` if there is only one choice.
+    strength: Option<Strength>,
+}
+
+impl EditChoice {
+    /// Whether it promises all that the other one does.
+    pub(crate) fn includes(&self, other: &EditChoice) -> bool {
+        match (self.strength, other.strength) {
+            (Some(own), Some(other)) => own.includes(other),
+            _ => self.edit == other.edit,
+        }
+    }
+}
+
+impl EditSite {
+    fn new(source: &SourceTest, mut choices: Vec<EditChoice>) -> Option<EditSite> {
+        choices.retain(|choice| is_legal(source, choice));
+        choices.sort_by_key(|choice| choice.edit.cost);
+        (!choices.is_empty()).then_some(EditSite { choices })
+    }
+
+    /// The choice that includes most others.
+    pub(crate) fn top(&self) -> usize {
+        let included = |at: &usize| {
+            self.choices.iter().filter(|other| self.choices[*at].includes(other)).count()
+        };
+        (0..self.choices.len()).max_by_key(included).unwrap_or(0)
+    }
+}
+
+/// Whether the test can be read with this edit, and the instruction then is what was meant.
+fn is_legal(source: &SourceTest, choice: &EditChoice) -> bool {
+    let Ok(test) = source.parse(&choice.edit.revisions) else { return false };
+    let Some(strength) = choice.strength else { return true };
+    let of = |thread: usize| {
+        test.program.threads[thread].lines.iter().filter_map(|line| Strength::of(&line.instruction))
+    };
+    (0..test.program.threads.len()).any(|thread| of(thread).any(|one| one == strength))
+}
+
+/// The forms that a change may use: those of every target, and clusters where the test places threads in them.
+pub(crate) fn forms(source: &SourceTest) -> KnownForms {
+    let threads = &source.test.program.threads;
+    let together = |a: &model::program::Thread, b: &model::program::Thread| {
+        let (a, b) = (a.placement, b.placement);
+        a.same_cluster(b) && !a.same_cta(b)
+    };
+    let clusters = threads.iter().any(|a| threads.iter().any(|b| together(a, b)));
+    KnownForms { clusters, one_way_fences: false, weak: true }
+}
+
+/// The instruction of a cell that orders something, or reads read-only data; if there is any.
+pub(crate) fn instruction(source: &SourceTest, thread: usize, cell: usize) -> Option<&Instruction> {
+    let lines = &source.test.program.threads[thread].lines;
+    let of = source.cells[thread].get(cell)?;
+    let all = lines.get(of.lines.clone())?.iter().map(|line| &line.instruction);
+    let mut ordering = all.filter(|one| Strength::of(one).is_some() || one.loads_read_only_data());
+    ordering.next()
+}
+
+/// Every place where the test can be made stronger by one instruction.
+pub(crate) fn sites(source: &SourceTest) -> Vec<EditSite> {
+    let mut all = Vec::new();
+    for thread in 0..source.cells.len() {
+        for cell in 0..source.cells[thread].len() {
+            all.extend(gap(source, thread, cell));
+            all.extend(access(source, thread, cell));
+        }
+    }
+    all
+}
+
+/// The stronger forms of an instruction.
+fn access(source: &SourceTest, thread: usize, cell: usize) -> Option<EditSite> {
+    let instruction = instruction(source, thread, cell)?;
+    let forms = forms(source);
+    let place = (thread, cell);
+    let choices = if instruction.loads_read_only_data() {
+        let plain = Strength::new(OperationKind::Load, AccessOrder::Weak, Scope::Sys);
+        let choice = |strength: Strength| {
+            let cost = edit::strengthening(plain, strength).1 + edit::PLAIN_LOAD;
+            let edit = edit::rename(source, place, strength, (EditKind::PlainLoad, cost));
+            EditChoice { edit, strength: Some(strength) }
+        };
+        let all = plain.all_stronger(forms);
+        std::iter::once(plain).chain(all).map(choice).collect()
+    } else {
+        let now = Strength::of(instruction)?;
+        let choice = |strength: Strength| {
+            let edit = edit::rename(source, place, strength, edit::strengthening(now, strength));
+            EditChoice { edit, strength: Some(strength) }
+        };
+        now.all_stronger(forms).into_iter().map(choice).collect()
+    };
+    EditSite::new(source, choices)
+}
+
+/// Whether an instruction of this cell orders others, or is ordered: what a fence stands between.
+fn is_event(source: &SourceTest, thread: usize, cell: usize) -> bool {
+    let lines = &source.test.program.threads[thread].lines;
+    let of = &source.cells[thread][cell];
+    lines
+        .get(of.lines.clone())
+        .is_some_and(|lines| lines.iter().any(|line| orders(&line.instruction)))
+}
+
+fn orders(instruction: &Instruction) -> bool {
+    match instruction {
+        Instruction::Load(_)
+        | Instruction::Store(_)
+        | Instruction::Atomic(_)
+        | Instruction::Fence(_)
+        | Instruction::ProxyFence(_)
+        | Instruction::Barrier(_)
+        | Instruction::ClusterBarrier(_) => true,
+        Instruction::Alu(_)
+        | Instruction::Cvta(_)
+        | Instruction::Branch(_)
+        | Instruction::Unsupported(_) => false,
+    }
+}
+
+/// Whether this cell and the one before it are always executed one after the other.
+fn follows(source: &SourceTest, thread: usize, cell: usize) -> bool {
+    let of = &source.cells[thread];
+    let lines = &source.test.program.threads[thread].lines;
+    let branches = |cell: usize| {
+        let lines = lines.get(of[cell].lines.clone()).unwrap_or_default();
+        lines.iter().any(|line| line.instruction.as_branch().is_some())
+    };
+    of[cell].labels.is_empty() && !branches(cell - 1)
+}
+
+/// Fences before a cell; none where no access, or another place of the same meaning, is on some side.
+fn gap(source: &SourceTest, thread: usize, cell: usize) -> Vec<EditSite> {
+    let events = |mut cells: std::ops::Range<usize>| cells.any(|at| is_event(source, thread, at));
+    let count = source.cells[thread].len();
+    if !events(0..cell) || !events(cell..count) {
+        return Vec::new();
+    }
+    // Of places with only arithmetic between them the last one is enough.
+    if !is_event(source, thread, cell) && cell + 1 < count && follows(source, thread, cell + 1) {
+        return Vec::new();
+    }
+    let place = [(thread, cell)];
+    let mut all = Vec::new();
+    let is_fence = |at: usize| {
+        let strength = instruction(source, thread, at).and_then(Strength::of);
+        strength.is_some_and(|one| one.kind == OperationKind::Fence)
+    };
+    // A fence that is there is raised instead.
+    let beside = follows(source, thread, cell) && (is_fence(cell - 1) || is_fence(cell));
+    if !beside {
+        let least = Strength::new(OperationKind::Fence, AccessOrder::AcqRel, Scope::Cta);
+        let choice = |strength: Strength| {
+            let order = strength.order.fence().map_or("", FenceOrder::name);
+            let text = format!("fence.{order}.{}", strength.scope);
+            let edit = edit::insertion(source, &place, &text, edit::fence(strength));
+            EditChoice { edit, strength: Some(strength) }
+        };
+        let stronger = least.all_stronger(forms(source));
+        let choices = std::iter::once(least).chain(stronger).map(choice).collect();
+        all.extend(EditSite::new(source, choices));
+    }
+    for name in proxies(source) {
+        let text = format!("fence.proxy.{name}");
+        let edit =
+            edit::insertion(source, &place, &text, (EditKind::ProxyFence, edit::PROXY_FENCE));
+        all.extend(EditSite::new(source, vec![EditChoice { edit, strength: None }]));
+    }
+    all
+}
+
+/// The proxy fences that the test may need.
+fn proxies(source: &SourceTest) -> Vec<&'static str> {
+    let program = &source.test.program;
+    let mut all = Vec::new();
+    let aliases = || program.variables.iter().filter_map(|variable| variable.alias);
+    if aliases().any(|alias| alias.proxy == Proxy::Generic) {
+        all.push("alias");
+    }
+    let of = |instruction: &Instruction| match instruction {
+        Instruction::Load(load) => Some(load.proxy),
+        Instruction::Store(store) => Some(store.proxy),
+        Instruction::Atomic(_)
+        | Instruction::Fence(_)
+        | Instruction::ProxyFence(_)
+        | Instruction::Barrier(_)
+        | Instruction::ClusterBarrier(_)
+        | Instruction::Alu(_)
+        | Instruction::Cvta(_)
+        | Instruction::Branch(_)
+        | Instruction::Unsupported(_) => None,
+    };
+    let lines = program.threads.iter().flat_map(|thread| &thread.lines);
+    let used: Vec<Proxy> = lines.filter_map(|line| of(&line.instruction)).collect();
+    for proxy in [Proxy::Texture, Proxy::Surface, Proxy::Constant] {
+        if used.contains(&proxy) || aliases().any(|alias| alias.proxy == proxy) {
+            all.push(proxy.name());
+        }
+    }
+    all
+}
+
+/// The most places that are tried for a barrier in the threads of one CTA.
+const MOST_BARRIERS: usize = 200;
+
+/// A barrier in each thread of a CTA that has several, at each combination of places; none where a thread has branches.
+pub(crate) fn barriers(source: &SourceTest) -> Vec<EditSite> {
+    let threads = &source.test.program.threads;
+    let mut all = Vec::new();
+    for first in 0..threads.len() {
+        let same = |&other: &usize| threads[first].placement.same_cta(threads[other].placement);
+        let group: Vec<usize> = (0..threads.len()).filter(same).collect();
+        let straight = |&thread: &usize| {
+            let branches = |line: &model::isa::Line| line.instruction.as_branch().is_some();
+            !threads[thread].lines.iter().any(branches)
+        };
+        if group.first() != Some(&first) || group.len() < 2 || !group.iter().all(straight) {
+            continue;
+        }
+        let Some(id) = free_barrier(source, &group) else { continue };
+        let places: Vec<Vec<(usize, usize)>> = group
+            .iter()
+            .map(|&thread| {
+                let count = source.cells[thread].len();
+                let before = |at: &usize| *at == count || is_event(source, thread, *at);
+                (0..=count).filter(before).map(|at| (thread, at)).collect()
+            })
+            .collect();
+        if places.iter().map(Vec::len).product::<usize>() > MOST_BARRIERS {
+            continue;
+        }
+        let mut tuples: Vec<Vec<(usize, usize)>> = vec![Vec::new()];
+        for of in &places {
+            let with = |tuple: Vec<(usize, usize)>| {
+                of.iter().map(move |&place| tuple.iter().copied().chain([place]).collect())
+            };
+            tuples = tuples.into_iter().flat_map(with).collect();
+        }
+        let cost: EditCost = edit::barrier(group.len());
+        for tuple in tuples {
+            let text = format!("bar.sync {id}");
+            let edit = edit::insertion(source, &tuple, &text, (EditKind::Barrier, cost));
+            all.extend(EditSite::new(source, vec![EditChoice { edit, strength: None }]));
+        }
+    }
+    all
+}
+
+/// A barrier that no thread of the group uses.
+fn free_barrier(source: &SourceTest, group: &[usize]) -> Option<u32> {
+    let cells = group.iter().flat_map(|&thread| &source.cells[thread]);
+    let used: Vec<String> = cells
+        .filter(|cell| cell.name.starts_with("bar"))
+        .flat_map(|cell| cell.text.split([' ', ',']).map(str::to_owned).collect::<Vec<_>>())
+        .collect();
+    (0..16).find(|id| !used.contains(&id.to_string()))
+}
