@@ -10,7 +10,7 @@ use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
 use crate::formats::{self, formats};
-use crate::{fmt, generation, lower, run_options, suite, termination};
+use crate::{fix, fmt, generation, lower, run_options, suite, termination};
 
 const MESSAGE: &str = "tests/lower/message.ptx";
 const MADE: &str = "tests/lower/message.made.ptx";
@@ -570,6 +570,7 @@ fn what_users_see_is_as_recorded() {
     let mut names = BTreeSet::new();
     let all = SNAPSHOTS.iter().chain(lower::SNAPSHOTS).chain(formats::SNAPSHOTS);
     for &(name, arguments) in all
+        .chain(fix::SNAPSHOTS)
         .chain(fmt::SNAPSHOTS)
         .chain(generation::SNAPSHOTS)
         .chain(run_options::SNAPSHOTS)

@@ -256,7 +256,7 @@ fn links_and_permissions_stay() {
     set("kept.litmus", 0o444);
     let (code, _, err) = said(&causeway(&["fmt", "kept.litmus"], &folder));
     assert_eq!(code, Some(2));
-    assert_eq!(err, "error: kept.litmus: it is read-only, so it is not formatted\n");
+    assert_eq!(err, "error: kept.litmus: it is read-only, so it is not written\n");
     assert_eq!(fs::read_to_string(folder.join("kept.litmus")).expect("it is read"), UNFORMATTED);
     fs::remove_dir_all(&folder).expect("it can be removed");
 }

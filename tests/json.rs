@@ -51,6 +51,14 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
         ],
     ),
     (
+        "causeway-fix/1",
+        &[
+            &["fix", "litmus/suite/gallery/B5-mscclpp-device-syncer.litmus"],
+            &["fix", "tests/cli/undefined.litmus"],
+            &["fix", "--weaken", "litmus/suite/gallery/A5-llvm-cmpxchg-sm60+fixed.litmus"],
+        ],
+    ),
+    (
         "causeway-fuzz/1",
         &[&["fuzz", "--law=naive", "--count=200", "--plant=enumerate-without-Causality"]],
     ),

@@ -18,7 +18,7 @@ use model::rel::Model;
 use model::{ptx, section};
 
 /// Folders that are no section of the document.
-const OTHER_FOLDERS: [&str; 4] = ["document", "machine", "papers", "sass"];
+const OTHER_FOLDERS: [&str; 5] = ["document", "gallery", "machine", "papers", "sass"];
 
 /// What the whole has at least; fewer means that the run did not select the suite.
 const FEWEST: usize = 800;

@@ -14,6 +14,7 @@ use ptx::version::{PtxIsa, Target};
 
 use crate::diff;
 use crate::explore::args::MachineArgs;
+use crate::fix;
 use crate::fuzz;
 use crate::generation::args;
 use crate::lines;
@@ -85,6 +86,16 @@ pub enum Command {
     /// answer.
     #[command(after_help = EXPLAIN_EXAMPLE)]
     Explain(Explain),
+    /// Find the cheapest edits of a litmus test that forbid its outcome, or the orders that it does not need
+    ///
+    /// An edit raises an order, widens a scope, replaces `.nc`, or inserts a fence or barriers. Each proposal is legal
+    /// PTX, and is judged again by each engine; without any one of its edits the outcome is allowed.
+    ///
+    /// Exit codes: 0 there is a proposal, or the outcome is forbidden already; 1 no set of edits within --edits forbids it;
+    /// 2 the file could not be read, understood or written; 3 engines disagree; 4 a limit was reached first, or the test
+    /// has no verdict.
+    #[command(after_help = fix::args::EXAMPLE)]
+    Fix(fix::args::Fix),
     /// Format litmus tests in place: files, and every .litmus file in folders
     ///
     /// Aligns columns and normalizes spaces; keeps comments, documentation and the order of everything.
@@ -546,6 +557,9 @@ pub struct Explain {
     /// Expand every definition, also those that add nothing
     #[arg(long)]
     pub deep: bool,
+    /// Also list the orders, scopes and fences that the test does not need to forbid its outcome
+    #[arg(long)]
+    pub weaken: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -626,7 +640,7 @@ pub enum ModelFormat {
     Markdown,
 }
 
-fn size(text: &str) -> Result<ByteSize, String> {
+pub(crate) fn size(text: &str) -> Result<ByteSize, String> {
     text.parse().map_err(|_| {
         "expected a number of bytes, with a unit if wanted: 65536, 512KiB, 512MiB, 4GiB, or 4GB"
             .to_owned()

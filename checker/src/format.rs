@@ -1,6 +1,6 @@
 //! `causeway fmt`: rewrites litmus tests in one style, in place.
 
-mod diff;
+pub(crate) mod diff;
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -65,7 +65,11 @@ fn one(
             return Ok(Exit::AsExpected);
         }
         if command.diff {
-            write!(out, "{}", diff::unified(&shown, &String::from_utf8_lossy(&bytes), &formatted))?;
+            write!(
+                out,
+                "{}",
+                diff::unified(&shown, "formatted", &String::from_utf8_lossy(&bytes), &formatted)
+            )?;
         } else {
             writeln!(out, "{shown}")?;
         }
@@ -81,7 +85,7 @@ fn one(
 }
 
 /// Replaces a file atomically: a reader sees either the old or the new content.
-fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
+pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
     // A symbolic link is kept: its target is replaced.
     let path = fs::canonicalize(path)?;
     let about = fs::metadata(&path)?;
@@ -89,7 +93,7 @@ fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
         return Err(io::Error::other("it cannot be written in place"));
     }
     if about.permissions().readonly() {
-        return Err(io::Error::other("it is read-only, so it is not formatted"));
+        return Err(io::Error::other("it is read-only, so it is not written"));
     }
     let (mut file, temporary) = beside(&path)?;
     let written = file

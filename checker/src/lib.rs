@@ -7,6 +7,7 @@ pub mod diff;
 pub mod explain;
 pub mod explore;
 pub mod filter;
+pub mod fix;
 pub mod format;
 pub mod fuzz;
 pub mod generation;

@@ -21,6 +21,8 @@ pub enum LineKind {
     Explain,
     #[serde(rename = "causeway-explore/1")]
     Explore,
+    #[serde(rename = "causeway-fix/1")]
+    Fix,
     #[serde(rename = "causeway-fuzz/1")]
     Fuzz,
     #[serde(rename = "causeway-lint/1")]

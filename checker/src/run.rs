@@ -17,6 +17,7 @@ use crate::cli::{self, Cli, Command, EngineName};
 use crate::diff;
 use crate::explain::ExplainedTest;
 use crate::explore;
+use crate::fix;
 use crate::format;
 use crate::fuzz;
 use crate::generation;
@@ -48,6 +49,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
     match &cli.command {
         Command::Check(check) => check::command::command(check, out, err),
         Command::Explain(explain) => explain_command(explain, out, err),
+        Command::Fix(command) => fix_command(command, out, err),
         Command::Fmt(command) => format::command(command, out, err),
         Command::Gen(command) => gen_command(command, out, err),
         Command::Diff(command) => {
@@ -348,7 +350,22 @@ fn explain_command(
         explanation: &explanation,
     };
     explained.write(explain.format, out)?;
+    if explain.format == cli::Drawing::Text && explain.ask.is_none() {
+        let judged = (&model, explain.judging.bound);
+        fix::advise((&explain.path, &bytes), judged, &explain.limits, explain.weaken, out)?;
+    }
     Ok(explanation.exit)
+}
+
+fn fix_command(
+    command: &fix::args::Fix,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
+    let Some(SelectedModel { model, .. }) = chosen else { return Ok(Exit::BadInput) };
+    let Some(engines) = engines(command.engine, err)? else { return Ok(Exit::BadInput) };
+    fix::command(command, &model, engines, out, err)
 }
 
 /// Prints the errors of an input that was not judged to standard error, after the output so far, if the format

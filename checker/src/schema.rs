@@ -15,6 +15,7 @@ use crate::cli;
 use crate::diff;
 use crate::explain;
 use crate::explore;
+use crate::fix;
 use crate::fuzz;
 use crate::lines::LineKind;
 use crate::lint;
@@ -45,6 +46,7 @@ fn schema(kind: LineKind) -> Value {
         LineKind::DiffSummary => line::<diff::report::DiffSummaryObject<'_>>(kind),
         LineKind::Explain => line::<explain::ExplainObject<'_>>(kind),
         LineKind::Explore => line::<explore::report::ExploreObject<'_>>(kind),
+        LineKind::Fix => line::<fix::report::FixObject<'_>>(kind),
         LineKind::Fuzz => line::<fuzz::report::FuzzObject<'_>>(kind),
         LineKind::Lint => line::<lint::LintObject<'_>>(kind),
         LineKind::LintSummary => line::<lint::LintSummary>(kind),

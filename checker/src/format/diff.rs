@@ -17,8 +17,8 @@ enum DiffLine<'a> {
     After(&'a str),
 }
 
-/// The changes from one text to another; empty if they are equal.
-pub(super) fn unified(path: &str, before: &str, after: &str) -> String {
+/// The changes from one text to another, which is called by this word; empty if they are equal.
+pub(crate) fn unified(path: &str, word: &str, before: &str, after: &str) -> String {
     let lines = lines(before, after);
     let changed: Vec<usize> =
         (0..lines.len()).filter(|&at| !matches!(lines[at], DiffLine::Both(_))).collect();
@@ -32,7 +32,7 @@ pub(super) fn unified(path: &str, before: &str, after: &str) -> String {
             hunks.push((at, at));
         }
     }
-    let mut out = format!("--- {path}\n+++ {path} (formatted)\n");
+    let mut out = format!("--- {path}\n+++ {path} ({word})\n");
     for (first, last) in hunks {
         let (first, end) = (first.saturating_sub(CONTEXT), (last + CONTEXT + 1).min(lines.len()));
         let count = |lines: &[DiffLine<'_>]| {
@@ -124,7 +124,7 @@ mod tests {
         let before = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n";
         let after = "A\nb\nc\nd\ne\nf\ng\nh\ni\nJ\nk\n";
         assert_eq!(
-            unified("x", before, after),
+            unified("x", "formatted", before, after),
             "--- x\n+++ x (formatted)\n@@ -1,4 +1,4 @@\n-a\n+A\n b\n c\n d\n\
              @@ -7,4 +7,5 @@\n g\n h\n i\n-j\n+J\n+k\n"
         );
@@ -133,10 +133,13 @@ mod tests {
     #[test]
     fn lines_in_common_stay_and_an_end_without_a_line_end_shows() {
         assert_eq!(
-            unified("x", "a\nb\nc", "b\nc\n"),
+            unified("x", "formatted", "a\nb\nc", "b\nc\n"),
             "--- x\n+++ x (formatted)\n@@ -1,3 +1,2 @@\n-a\n b\n-c\n\\ No newline at end of file\n+c\n"
         );
-        assert_eq!(unified("x", "a\n", "a\n"), "");
-        assert_eq!(unified("x", "", "a\n"), "--- x\n+++ x (formatted)\n@@ -0,0 +1,1 @@\n+a\n");
+        assert_eq!(unified("x", "formatted", "a\n", "a\n"), "");
+        assert_eq!(
+            unified("x", "formatted", "", "a\n"),
+            "--- x\n+++ x (formatted)\n@@ -0,0 +1,1 @@\n+a\n"
+        );
     }
 }

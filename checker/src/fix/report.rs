@@ -1,0 +1,351 @@
+//! What `causeway fix` prints.
+
+use std::io::{self, Write};
+
+use litmus::revise::SourceTest;
+use repair::{EditCost, ProgramEdit, Proposal, RepairState, Repairs, Weakening};
+use schemars::JsonSchema;
+use serde::Serialize;
+
+use super::FixResult;
+use crate::format::diff::unified;
+
+/// Said where not even all edits together suffice.
+const NOTHING: &str = "No change of orders, scopes, fences and barriers forbids it";
+
+/// Prints a result as text.
+pub(super) fn text(
+    source: &SourceTest,
+    path: &str,
+    result: &FixResult,
+    most: u32,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    match result {
+        FixResult::Stronger(repairs) => stronger(source, path, repairs, most, out),
+        FixResult::Weaker(weakening) => weaker(source, path, weakening, out),
+    }
+}
+
+fn stronger(
+    source: &SourceTest,
+    path: &str,
+    repairs: &Repairs,
+    most: u32,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let condition = &source.test.condition_text;
+    match &repairs.state {
+        RepairState::Excluded(why) => return writeln!(out, "{path}: not searched: {why}"),
+        RepairState::Forbidden => {
+            return writeln!(out, "{path}: the outcome of `{condition}` is already forbidden");
+        }
+        RepairState::Allowed => {
+            writeln!(out, "{path}: the outcome of `{condition}` is allowed")?;
+        }
+        RepairState::Undefined(why) => writeln!(out, "{path}: the test is undefined: {why}")?,
+    }
+    if let Some(why) = &repairs.disagreement {
+        writeln!(
+            out,
+            "error: engines disagree on a changed test, which is a bug in causeway: {why}"
+        )?;
+    }
+    let Some((first, others)) = repairs.proposals.split_first() else {
+        return none(repairs, most, out);
+    };
+    let defines = matches!(repairs.state, RepairState::Undefined(_));
+    let does = match (first.cost.edits, defines) {
+        (1, false) => "1 edit forbids it".to_owned(),
+        (1, true) => "1 edit defines it and forbids its outcome".to_owned(),
+        (edits, false) => format!("{edits} edits forbid it"),
+        (edits, true) => format!("{edits} edits define it and forbid its outcome"),
+    };
+    writeln!(out, "{does}:")?;
+    lines(&first.edits, "  ", out)?;
+    writeln!(out, "{}", account(first))?;
+    writeln!(out)?;
+    write!(out, "{}", unified(path, "fixed", source.text(), &first.text))?;
+    if !others.is_empty() {
+        writeln!(out, "\nOther proposals, by cost:")?;
+    }
+    for (number, proposal) in others.iter().enumerate() {
+        writeln!(out, "{}. {}", number + 2, account(proposal))?;
+        lines(&proposal.edits, "     ", out)?;
+    }
+    let more = repairs.found - repairs.proposals.len();
+    if more > 0 {
+        writeln!(out, "\n{more} more, which --all shows")?;
+    }
+    limited(repairs.limit.as_ref(), out)
+}
+
+/// Prints the first proposal in a few lines, for `explain`; nothing where there is none.
+pub(super) fn brief(path: &str, repairs: &Repairs, out: &mut dyn Write) -> io::Result<()> {
+    let Some(first) = repairs.proposals.first() else {
+        if repairs.possible == Some(false) {
+            writeln!(out, "\n{NOTHING}.")?;
+        }
+        return Ok(());
+    };
+    let does = match &repairs.state {
+        RepairState::Undefined(_) => "To define the test and forbid its outcome",
+        RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => "To forbid it",
+    };
+    writeln!(out, "\n{does}, see also `causeway fix {path}`:")?;
+    lines(&first.edits, "  ", out)
+}
+
+/// Prints what the test does not need in a few lines, for `explain --weaken`.
+pub(super) fn brief_weaker(
+    path: &str,
+    weakening: &Weakening,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if let Some(why) = &weakening.excluded {
+        return writeln!(out, "\nNot searched for what is superfluous: {why}.");
+    }
+    if weakening.superfluous.is_empty() {
+        writeln!(out, "\nIt needs every order, scope and fence that it has.")?;
+    } else {
+        writeln!(out, "\nSuperfluous, each alone; see also `causeway fix --weaken {path}`:")?;
+        lines(&weakening.superfluous, "  ", out)?;
+    }
+    limited(weakening.limit.as_ref(), out)
+}
+
+/// That nothing was found, and why.
+fn none(repairs: &Repairs, most: u32, out: &mut dyn Write) -> io::Result<()> {
+    if let Some(limit) = &repairs.limit {
+        return writeln!(out, "no proposal was found before a limit was reached: {}", limit.text());
+    }
+    if repairs.possible == Some(false) {
+        return writeln!(out, "{NOTHING}");
+    }
+    let set = if most == 1 { "edit".to_owned() } else { format!("set of at most {most} edits") };
+    writeln!(out, "no {set} forbids it; --edits raises the limit")
+}
+
+fn weaker(
+    source: &SourceTest,
+    path: &str,
+    weakening: &Weakening,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    if let Some(why) = &weakening.excluded {
+        return writeln!(out, "{path}: not searched: {why}");
+    }
+    let condition = &source.test.condition_text;
+    writeln!(out, "{path}: the outcome of `{condition}` is forbidden")?;
+    if let Some(why) = &weakening.disagreement {
+        writeln!(
+            out,
+            "error: engines disagree on a changed test, which is a bug in causeway: {why}"
+        )?;
+    }
+    if weakening.superfluous.is_empty() && weakening.together.is_empty() {
+        writeln!(out, "it needs every order, scope and fence that it has")?;
+        return limited(weakening.limit.as_ref(), out);
+    }
+    writeln!(out, "each of these alone keeps it forbidden:")?;
+    lines(&weakening.superfluous, "  ", out)?;
+    if !weakening.together.is_empty() {
+        writeln!(out, "these together keep it forbidden{}:", checked(&weakening.engines))?;
+        lines(&weakening.together, "  ", out)?;
+        writeln!(out)?;
+        write!(out, "{}", unified(path, "weakened", source.text(), &weakening.text))?;
+    }
+    limited(weakening.limit.as_ref(), out)
+}
+
+fn lines(edits: &[ProgramEdit], indent: &str, out: &mut dyn Write) -> io::Result<()> {
+    let all = edits.iter().flat_map(|edit| &edit.lines);
+    all.into_iter().try_for_each(|line| writeln!(out, "{indent}{line}"))
+}
+
+fn limited(limit: Option<&repair::RepairLimit>, out: &mut dyn Write) -> io::Result<()> {
+    let said =
+        |limit: &repair::RepairLimit| format!("note: not everything was tried: {}", limit.text());
+    limit.map_or(Ok(()), |limit| writeln!(out, "{}", said(limit)))
+}
+
+fn edits_of(cost: EditCost) -> String {
+    if cost.edits == 1 { "1 edit".to_owned() } else { format!("{} edits", cost.edits) }
+}
+
+fn checked(engines: &[&str]) -> String {
+    format!(" (checked by {})", engines.join(" and "))
+}
+
+/// The cost of a proposal, and what the test keeps.
+fn account(proposal: &Proposal) -> String {
+    let EditCost { weight, .. } = proposal.cost;
+    let kept = match (proposal.kept, proposal.lost.as_slice()) {
+        (None, _) => String::new(),
+        (Some(kept), []) => format!("; all {kept} other outcomes remain"),
+        (Some(kept), lost) => {
+            format!("; {kept} of {} other outcomes remain", kept + lost.len())
+        }
+    };
+    format!("{}, weight {weight}{}{kept}", edits_of(proposal.cost), checked(&proposal.engines))
+}
+
+/// The changes of a test that forbid its outcome, or those that it does not need.
+#[derive(Serialize, JsonSchema)]
+pub(crate) struct FixObject<'a> {
+    file: &'a str,
+    name: &'a str,
+    /// The condition with its quantifier.
+    condition: &'a str,
+    /// What is known of the outcome: `allowed`, `forbidden`, `undefined` or `not-searched`.
+    outcome: &'static str,
+    /// Why the test is undefined, or was not searched.
+    reason: Option<&'a str>,
+    /// Sets of edits after which the outcome is forbidden, cheaper ones first. Empty with `--weaken`.
+    proposals: Vec<FixProposal<'a>>,
+    /// The number of sets of edits that were found.
+    found: usize,
+    /// Whether all edits together forbid the outcome; `null` if that is not known, or was not asked.
+    possible: Option<bool>,
+    /// With `--weaken`, edits of which each alone keeps the outcome forbidden.
+    superfluous: Vec<FixEdit<'a>>,
+    /// With `--weaken`, edits that all together keep it forbidden, and the changed test.
+    together: Option<FixProposal<'a>>,
+    /// The number of changed tests that were judged.
+    questions: usize,
+    /// The limit that was reached.
+    limit: Option<String>,
+    /// How engines differ on a changed test.
+    disagreement: Option<&'a str>,
+}
+
+/// A set of edits, each of which is needed.
+#[derive(Serialize, JsonSchema)]
+struct FixProposal<'a> {
+    edits: Vec<FixEdit<'a>>,
+    /// What proposals are ordered by: the number of instructions, then their weight, then the widths of their scopes.
+    cost: FixCost,
+    /// The engines that found the outcome forbidden.
+    checked_by: &'a [&'static str],
+    /// The number of other outcomes that remain; `null` if they are not known.
+    kept: Option<usize>,
+    /// Other outcomes that are lost.
+    lost: &'a [String],
+    /// The changed file.
+    text: &'a str,
+}
+
+#[derive(Serialize, JsonSchema)]
+struct FixCost {
+    edits: u32,
+    weight: u32,
+    width: u32,
+}
+
+/// One change.
+#[derive(Serialize, JsonSchema)]
+struct FixEdit<'a> {
+    /// `scope`, `order`, `plain-load`, `fence`, `proxy-fence`, `fence-sc`, `barrier` or `removal`.
+    kind: &'static str,
+    lines: Vec<FixLine<'a>>,
+}
+
+/// An instruction that is changed, inserted or removed.
+#[derive(Serialize, JsonSchema)]
+struct FixLine<'a> {
+    thread: &'a str,
+    /// The line in the file, from 1.
+    line: usize,
+    /// The instruction before; `null` if it is inserted.
+    before: Option<&'a str>,
+    /// The instruction after; `null` if it is removed.
+    after: Option<&'a str>,
+    /// The instruction that it is inserted before.
+    next: Option<&'a str>,
+}
+
+fn edit(edit: &ProgramEdit) -> FixEdit<'_> {
+    FixEdit {
+        kind: edit.kind.name(),
+        lines: edit
+            .lines
+            .iter()
+            .map(|line| FixLine {
+                thread: &line.thread,
+                line: line.line,
+                before: line.before.as_deref(),
+                after: line.after.as_deref(),
+                next: line.next.as_deref(),
+            })
+            .collect(),
+    }
+}
+
+fn cost(cost: EditCost) -> FixCost {
+    FixCost { edits: cost.edits, weight: cost.weight, width: cost.width }
+}
+
+/// A result as an object.
+pub(super) fn object<'a>(
+    source: &'a SourceTest,
+    path: &'a str,
+    result: &'a FixResult,
+) -> FixObject<'a> {
+    let mut object = FixObject {
+        file: path,
+        name: &source.test.name,
+        condition: &source.test.condition_text,
+        outcome: "forbidden",
+        reason: None,
+        proposals: Vec::new(),
+        found: 0,
+        possible: None,
+        superfluous: Vec::new(),
+        together: None,
+        questions: 0,
+        limit: result.limit().map(repair::RepairLimit::text),
+        disagreement: result.disagreement().map(String::as_str),
+    };
+    match result {
+        FixResult::Stronger(repairs) => {
+            (object.outcome, object.reason) = match &repairs.state {
+                RepairState::Excluded(why) => ("not-searched", Some(why.as_str())),
+                RepairState::Forbidden => ("forbidden", None),
+                RepairState::Allowed => ("allowed", None),
+                RepairState::Undefined(why) => ("undefined", Some(why.as_str())),
+            };
+            object.found = repairs.found;
+            object.possible = repairs.possible;
+            object.questions = repairs.asked;
+            object.proposals = repairs.proposals.iter().map(proposal).collect();
+        }
+        FixResult::Weaker(weakening) => {
+            if let Some(why) = &weakening.excluded {
+                (object.outcome, object.reason) = ("not-searched", Some(why.as_str()));
+            }
+            object.questions = weakening.asked;
+            object.superfluous = weakening.superfluous.iter().map(edit).collect();
+            let edits = &weakening.together;
+            object.together = (!edits.is_empty()).then(|| FixProposal {
+                edits: edits.iter().map(edit).collect(),
+                cost: cost(edits.iter().fold(EditCost::default(), |all, edit| all + edit.cost)),
+                checked_by: &weakening.engines,
+                kept: None,
+                lost: &[],
+                text: &weakening.text,
+            });
+        }
+    }
+    object
+}
+
+fn proposal(proposal: &Proposal) -> FixProposal<'_> {
+    FixProposal {
+        edits: proposal.edits.iter().map(edit).collect(),
+        cost: cost(proposal.cost),
+        checked_by: &proposal.engines,
+        kept: proposal.kept,
+        lost: &proposal.lost,
+        text: &proposal.text,
+    }
+}
