@@ -149,6 +149,13 @@ fn follows(source: &SourceTest, thread: usize, cell: usize) -> bool {
     of[cell].labels.is_empty() && !branches(cell - 1)
 }
 
+/// Whether what is inserted before a cell is executed in each round of a loop.
+fn repeats(source: &SourceTest, thread: usize, cell: usize) -> bool {
+    let of = &source.test.program.threads[thread];
+    let line = source.cells[thread].get(cell).map_or(of.lines.len(), |cell| cell.lines.start);
+    of.back_branches().any(|(branch, target)| target < line && line <= branch)
+}
+
 /// Fences before a cell; none where no access, or another place of the same meaning, is on some side.
 fn gap(source: &SourceTest, thread: usize, cell: usize) -> Vec<EditSite> {
     let events = |mut cells: std::ops::Range<usize>| cells.any(|at| is_event(source, thread, at));
@@ -173,7 +180,10 @@ fn gap(source: &SourceTest, thread: usize, cell: usize) -> Vec<EditSite> {
         let choice = |strength: Strength| {
             let order = strength.order.fence().map_or("", FenceOrder::name);
             let text = format!("fence.{order}.{}", strength.scope);
-            let edit = edit::insertion(source, &place, &text, edit::fence(strength));
+            let (kind, mut cost) = edit::fence(strength);
+            // It is executed in each round.
+            cost.weight += u32::from(repeats(source, thread, cell));
+            let edit = edit::insertion(source, &place, &text, (kind, cost));
             EditChoice { edit, strength: Some(strength) }
         };
         let stronger = least.all_stronger(forms(source));

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use litmus::Quantifier;
 use litmus::revise::SourceTest;
 use repair::{EditCost, ProgramEdit, Proposal, RepairState, Repairs, Weakening};
 use schemars::JsonSchema;
@@ -34,14 +35,14 @@ fn stronger(
     most: u32,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let condition = &source.test.condition_text;
+    let (condition, subject) = (&source.test.condition_text, subject(source));
     match &repairs.state {
         RepairState::Excluded(why) => return writeln!(out, "{path}: not searched: {why}"),
         RepairState::Forbidden => {
-            return writeln!(out, "{path}: the outcome of `{condition}` is already forbidden");
+            return writeln!(out, "{path}: {subject} `{condition}` is already forbidden");
         }
         RepairState::Allowed => {
-            writeln!(out, "{path}: the outcome of `{condition}` is allowed")?;
+            writeln!(out, "{path}: {subject} `{condition}` is allowed")?;
         }
         RepairState::Undefined(why) => writeln!(out, "{path}: the test is undefined: {why}")?,
     }
@@ -114,6 +115,14 @@ pub(super) fn brief_weaker(
     limited(weakening.limit.as_ref(), out)
 }
 
+/// What is forbidden or not.
+fn subject(source: &SourceTest) -> &'static str {
+    match source.test.quantifier {
+        Quantifier::Exists | Quantifier::NotExists => "the outcome of",
+        Quantifier::ForAll => "what violates",
+    }
+}
+
 /// That nothing was found, and why.
 fn none(repairs: &Repairs, most: u32, out: &mut dyn Write) -> io::Result<()> {
     if let Some(limit) = &repairs.limit {
@@ -136,7 +145,7 @@ fn weaker(
         return writeln!(out, "{path}: not searched: {why}");
     }
     let condition = &source.test.condition_text;
-    writeln!(out, "{path}: the outcome of `{condition}` is forbidden")?;
+    writeln!(out, "{path}: {} `{condition}` is forbidden", subject(source))?;
     if let Some(why) = &weakening.disagreement {
         writeln!(
             out,
@@ -182,6 +191,7 @@ fn account(proposal: &Proposal) -> String {
     let EditCost { weight, .. } = proposal.cost;
     let kept = match (proposal.kept, proposal.lost.as_slice()) {
         (None, _) => String::new(),
+        (Some(1), []) => "; the other outcome remains".to_owned(),
         (Some(kept), []) => format!("; all {kept} other outcomes remain"),
         (Some(kept), lost) => {
             format!("; {kept} of {} other outcomes remain", kept + lost.len())
