@@ -42,6 +42,7 @@ mod planted;
 mod reach;
 mod reading_numbers;
 mod readings;
+mod report_folder;
 mod robust;
 mod rules;
 mod run_options;

@@ -185,6 +185,44 @@ fn hostile_names_and_comments_are_only_text() {
     }
 }
 
+/// The page of runs has each outcome, and each step of the text with an arrow or a dot.
+#[test]
+fn a_timeline_has_the_steps_of_the_run() {
+    let name = format!("causeway-{}-timeline.html", std::process::id());
+    let file = std::env::temp_dir().join(name);
+    let output = Command::new(env!("CARGO_BIN_EXE_causeway"))
+        .args(["explore", "--runs", "tests/cli/fails.litmus", "--timeline"])
+        .arg(&file)
+        .current_dir(suite::root())
+        .output()
+        .expect("the program starts");
+    let page = fs::read_to_string(&file).expect("the page is written");
+    fs::remove_file(&file).expect("the page can be removed");
+    let text = String::from_utf8(output.stdout).expect("output is text");
+    let steps = text.lines().filter_map(|line| line.split_once(". ")).map(|(_, step)| step);
+    let mut count = 0;
+    for step in steps {
+        count += 1;
+        let escaped = step.replace('\'', "&#39;");
+        assert!(page.contains(&escaped), "{step}");
+    }
+    let pictures: Vec<&str> = page.split("<svg").skip(1).collect();
+    assert_eq!(pictures.len(), 4, "one for each outcome");
+    let mut dots = 0;
+    for picture in pictures {
+        let svg = format!("<svg{}</svg>", picture.split("</svg>").next().expect("its end"));
+        let all = elements(&svg);
+        dots += all.iter().filter(|e| e.name().as_ref() == b"circle").count();
+        for lane in ["P0 on sm0", "P1 on sm1", "L2 of GPU 0"] {
+            assert!(svg.contains(&format!(">{lane}</text>")), "{lane}");
+        }
+        // A cache that no step names has no lane.
+        assert_eq!(svg.contains(">L1 of sm1</text>"), svg.contains("L1[sm1]"));
+    }
+    assert!(page.contains(">L1 of sm1</text>"), "no run passes L1");
+    assert!(count > 20 && dots == count, "{dots} dots for {count} steps");
+}
+
 /// The page has each candidate, and each link leads to a line.
 #[test]
 fn the_links_of_a_page_lead_to_lines() {

@@ -271,6 +271,9 @@ pub struct Explore {
     /// Show the shortest run to each outcome
     #[arg(long)]
     pub runs: bool,
+    /// Write a page with a timeline of the shortest run to each outcome
+    #[arg(long, value_name = "FILE.html", conflicts_with = "random")]
+    pub timeline: Option<PathBuf>,
     /// Show the size of the search
     #[arg(long)]
     pub stats: bool,
@@ -500,6 +503,9 @@ pub struct Check {
     /// Show only the tests that fail: no summary, no progress. The other formats are not affected
     #[arg(short, long, conflicts_with = "verbose")]
     pub quiet: bool,
+    /// Also write pages of the results to this folder: `index.html` and a page for each test
+    #[arg(long, value_name = "FOLDER", conflicts_with = "list")]
+    pub report: Option<PathBuf>,
     /// Judge only these tests, such as `name(MP) & !instruction(fence) | threads(3)`; see below
     #[arg(long, value_name = "FILTER")]
     pub filter: Option<String>,

@@ -338,6 +338,7 @@ fn explain_command(
         bound: explain.judging.bound,
         timeout: explain.limits.timeout,
         memory: explain.limits.bytes(),
+        work: None,
         deep: explain.deep,
         readings,
     };

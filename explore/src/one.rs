@@ -4,11 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
 use litmus::Test;
-use machine::{Machine, Options, Refusal, Step};
+use machine::{Machine, MachineLane, Options, Refusal, Step};
 use model::isa::bar::BarrierMisuse;
 use model::program::ThreadId;
 use model::rel::Model;
 use model::value::Value;
+use picture::timeline::{Timeline, TimelineStep};
 use sass::lower::Lowering;
 
 use crate::inclusion::{self, Inclusion, shown};
@@ -18,6 +19,7 @@ use engine::exit::Exit;
 use engine::explain;
 use engine::judge::{Judgement, Note, Property, Task, judge};
 use engine::stuck;
+use engine::words::with_threads;
 
 /// The options of a run, the same for each test.
 pub struct ExploreQuestion<'a> {
@@ -53,6 +55,8 @@ pub struct Reached {
     pub allowed: Option<bool>,
     /// The steps of a run, in words, with `--runs` or with a refutation.
     pub run: Option<Vec<String>>,
+    /// The same run as a picture.
+    pub timeline: Option<Timeline>,
     /// What each candidate with it breaks, of the first few that the axioms forbid.
     pub refutation: Option<String>,
 }
@@ -308,12 +312,15 @@ fn tell(
             let refuted = place.is_some_and(|place| place < REFUTED);
             let known =
                 allowed.filter(|allowed| forbidden || allowed.contains(&shown(test, values)));
+            let told = question.runs || refuted;
+            let told = told.then(|| words(test, lowering, question.options, values, steps));
+            let (run, timeline) = told.unzip();
             Reached {
                 values: values.clone(),
                 walks: counts.get(values).copied(),
                 allowed: known.map(|_| !forbidden),
-                run: (question.runs || refuted)
-                    .then(|| words(test, lowering, question.options, steps)),
+                run,
+                timeline,
                 refutation: refuted.then(|| refutation(test, question, values)),
             }
         })
@@ -325,11 +332,33 @@ fn tell(
     }
 }
 
-fn words(test: &Test, lowering: Lowering<'_>, options: Options, steps: &[Step]) -> Vec<String> {
+/// A run in words, and as a picture.
+fn words(
+    test: &Test,
+    lowering: Lowering<'_>,
+    options: Options,
+    values: &[Value],
+    steps: &[Step],
+) -> (Vec<String>, Timeline) {
     let lowered = lowering.program(&test.program);
     let machine = lowered.and_then(|lowered| Machine::new(&test.program, lowered, options, true));
     let machine = machine.expect("it has run");
-    steps.iter().map(|step| machine.describe(*step)).collect()
+    let words: Vec<String> = steps.iter().map(|step| machine.describe(*step)).collect();
+    let passed: Vec<Vec<MachineLane>> = steps.iter().map(|step| machine.lanes(*step)).collect();
+    // Threads come first, as the lanes are ordered.
+    let lanes: BTreeSet<MachineLane> = passed.iter().flatten().copied().collect();
+    let place = |lane: &MachineLane| lanes.range(..lane).count();
+    let steps = words.iter().zip(&passed).map(|(text, path)| TimelineStep {
+        text: text.clone(),
+        path: path.iter().map(place).collect(),
+    });
+    let outcome = test.display_outcome(values);
+    let timeline = Timeline {
+        caption: with_threads(outcome.trim_end_matches([';', ' '])),
+        steps: steps.collect(),
+        lanes: lanes.iter().map(|lane| machine.lane_name(*lane)).collect(),
+    };
+    (words, timeline)
 }
 
 fn refutation(test: &Test, question: &ExploreQuestion<'_>, values: &[Value]) -> String {

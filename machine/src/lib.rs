@@ -11,6 +11,7 @@ mod family;
 mod fence;
 pub mod form;
 mod issue;
+mod lane;
 mod local;
 mod options;
 mod plan;
@@ -38,6 +39,7 @@ use plan::{Future, ThreadCode};
 use state::{BARRIER, INVALID, StateLayout, ValueId};
 use table::{Ask, Tables};
 
+pub use lane::MachineLane;
 pub use model::memory::Home;
 pub use options::{MachineRule, Options, Reduce, Variant};
 pub use state::State;

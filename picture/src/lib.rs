@@ -12,4 +12,5 @@ mod layout;
 pub mod page;
 mod route;
 pub mod svg;
+pub mod timeline;
 pub mod xml;

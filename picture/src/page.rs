@@ -14,16 +14,28 @@ pub const STYLE: &str = include_str!("page.css");
 
 /// A whole page. `body` is markup.
 pub fn page(title: &str, body: &str) -> String {
+    whole(title, body, "", "")
+}
+
+/// A whole page with more rules and with a script, which runs after the body was read.
+pub fn with_script(title: &str, body: &str, style: &str, script: &str) -> String {
+    whole(title, body, style, script)
+}
+
+fn whole(title: &str, body: &str, style: &str, script: &str) -> String {
     let mut out =
         String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    // Nothing is loaded, and no script runs, whatever a test holds.
-    out.push_str(
-        "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'\">\n",
-    );
+    // Nothing is loaded, and without a script of the page none runs, whatever a test holds.
+    let scripts = if script.is_empty() { "" } else { "; script-src 'unsafe-inline'" };
+    let policy = format!("default-src 'none'; style-src 'unsafe-inline'{scripts}");
+    let _ = writeln!(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
     xml::element(&mut out, "title", &[], title);
-    let _ = write!(out, "\n<style>\n{STYLE}{}</style>\n</head>\n<body>\n", svg::STYLE);
+    let _ = write!(out, "\n<style>\n{STYLE}{}{style}</style>\n</head>\n<body>\n", svg::STYLE);
     out.push_str(body);
+    if !script.is_empty() {
+        let _ = write!(out, "<script>\n{script}</script>\n");
+    }
     out.push_str("</body>\n</html>\n");
     out
 }
@@ -94,4 +106,12 @@ fn list(
         out.push_str("</li>\n");
     }
     out.push_str("</ul>\n");
+}
+
+/// A heading, and text with its lines and spaces, which is scrolled by keyboard where it is wide.
+pub fn text(out: &mut String, heading: &str, text: &str) {
+    xml::element(out, "h2", &[], heading);
+    let region = [("tabindex", "0"), ("role", "region"), ("aria-label", heading)];
+    xml::element(out, "pre", &region, text.trim_end());
+    out.push('\n');
 }

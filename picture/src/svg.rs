@@ -48,7 +48,7 @@ pub fn message(name: &str, text: &str) -> String {
     out
 }
 
-fn root(width: f64, height: f64, prefix: &str, alone: bool) -> String {
+pub(crate) fn root(width: f64, height: f64, prefix: &str, alone: bool) -> String {
     let mut out = String::new();
     let (width, height) = (short(width.ceil()), short(height.ceil()));
     let labels = format!("{prefix}-title {prefix}-desc");
@@ -306,7 +306,7 @@ fn rect(out: &mut String, class: &str, place: Rect, radius: f64) {
     xml::empty(out, "rect", &all);
 }
 
-fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
+pub(crate) fn text(out: &mut String, class: &str, x: f64, y: f64, words: &str) {
     let (x, y) = (short(x), short(y));
     xml::element(out, "text", &[("class", class), ("x", &x), ("y", &y)], words);
 }

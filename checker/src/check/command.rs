@@ -5,13 +5,16 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use engine::exit::Exit;
+use engine::explain::ExplainOptions;
 use engine::judge::{Property, Task};
 use engine::resting::alternatives;
 use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
 use model::reading::Readings;
+use model::rel::Model;
 use text::Diagnostic;
 
+use super::page::ReportFolder;
 use super::{CheckSummary, CheckedTest};
 use crate::cli::{Check, EngineName, PropertyName};
 use crate::filter::TestFilter;
@@ -86,6 +89,10 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
     engine::limit_solver(check.limits.bytes().saturating_mul(jobs));
     let mut summary = CheckSummary::default();
     let mut report = check.format.report();
+    let mut folder = match folder(check, &model, cxx.as_ref(), readings, err)? {
+        Ok(folder) => folder,
+        Err(exit) => return Ok(exit),
+    };
     let progress =
         if check.quiet { ProgressBar::hidden() } else { run::progress(files.len(), "tests") };
     let slow = SlowTests::new(progress.clone(), &files);
@@ -104,6 +111,9 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
             let (exit, seconds) = (summary.exit(), summary.seconds);
             report.end(&CommandRun { command: "check", exit, seconds }, out)?;
             out.flush()?;
+            if let Some(folder) = folder.take() {
+                folder.finish(&summary)?;
+            }
             return run::interrupted((summary.total(), files.len()), "files", err);
         };
         progress.inc(1);
@@ -112,6 +122,9 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
             return Ok(());
         }
         summary.add(&item);
+        if let Some(folder) = &mut folder {
+            folder.add(&item)?;
+        }
         run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
         let judged = CheckedTest { item: &item, model: &model.name, verbose: check.verbose };
         progress.suspend(|| report.one(&judged, out))
@@ -150,6 +163,31 @@ fn nothing_matches(err: &mut dyn Write) -> io::Result<Exit> {
 /// The filter of the command line, if there is one.
 fn filter(check: &Check) -> Result<Option<TestFilter>, Vec<Diagnostic>> {
     check.filter.as_deref().map(TestFilter::read).transpose()
+}
+
+/// The folder of `--report`, if there is one; an exit code after an error was printed.
+fn folder<'m>(
+    check: &Check,
+    model: &'m Model,
+    cxx: Option<&'m Model>,
+    readings: Option<Readings>,
+    err: &mut dyn Write,
+) -> io::Result<Result<Option<ReportFolder<'m>>, Exit>> {
+    let Some(folder) = &check.report else { return Ok(Ok(None)) };
+    let options = ExplainOptions {
+        bound: check.judging.bound,
+        timeout: check.limits.timeout,
+        memory: check.limits.bytes(),
+        readings,
+        ..ExplainOptions::default()
+    };
+    match ReportFolder::create(folder, model, cxx, options) {
+        Ok(made) => Ok(Ok(Some(made))),
+        Err(error) => {
+            writeln!(err, "error: {}: {error}", input::shown(folder))?;
+            Ok(Err(Exit::BadInput))
+        }
+    }
 }
 
 /// The files to judge; `None` after an error was printed.

@@ -2,6 +2,7 @@
 
 pub(crate) mod command;
 mod json;
+mod page;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};

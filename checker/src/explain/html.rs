@@ -19,22 +19,10 @@ pub(super) fn body(of: &ExplainedTest<'_>) -> String {
         }
         out.push_str(&page::figure(graph, &format!("g{index}")));
     }
-    section(&mut out, "Explanation", of.explanation.text.trim_end());
-    section(&mut out, "Test", of.source.trim_end());
+    page::text(&mut out, "Explanation", &of.explanation.text);
+    page::text(&mut out, "Test", of.source);
     let model = format!("Judged under the model {}.", of.model);
     xml::element(&mut out, "p", &[], &model);
     out.push_str("\n</main>\n");
     out
-}
-
-fn section(out: &mut String, heading: &str, text: &str) {
-    xml::element(out, "h2", &[], heading);
-    // A scrolled text is reached by keyboard.
-    xml::element(
-        out,
-        "pre",
-        &[("tabindex", "0"), ("role", "region"), ("aria-label", heading)],
-        text,
-    );
-    out.push('\n');
 }

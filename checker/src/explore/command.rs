@@ -11,6 +11,7 @@ use sass::lower::Lowering;
 use sass::lowering::{self, LoweringTable};
 
 use super::report::{ExploreResult, ExploreSummary, ExploredFile, TextOptions};
+use super::timeline::TimelinePage;
 use crate::cli::Explore;
 use crate::input;
 use crate::kind::FileKind;
@@ -64,6 +65,7 @@ pub fn command(
         stats: command.stats,
         progress: command.progress,
     };
+    let mut timelines = TimelinePage::default();
     let (progress, mut done) = (progress(files.len()), 0);
     let work = |index: usize| explored(&files[index], &lowerings, &question);
     let result = engine::parallel::in_order(files.len(), jobs, &work, &mut |result| {
@@ -74,11 +76,17 @@ pub fn command(
             let (exit, seconds) = (summary.exit(), summary.seconds);
             report.end(&CommandRun { command: "explore", exit, seconds }, out)?;
             out.flush()?;
+            if let Some(file) = &command.timeline {
+                timelines.write(file)?;
+            }
             return run::interrupted((done, files.len()), "files", err);
         };
         done += 1;
         let item = ExploredFile { path: files[index].clone(), outcome };
         summary.add(&item);
+        if command.timeline.is_some() {
+            timelines.add(&item);
+        }
         run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
         for said in item.said(shown) {
             progress.suspend(|| report.one(&said, out))?;
@@ -100,12 +108,12 @@ fn question<'a>(command: &Explore, model: &'a Model) -> ExploreQuestion<'a> {
         options: command.machine.options(),
         limits: ExploreLimits {
             memory: command.limits.bytes(),
-            runs: command.runs,
+            runs: command.runs || command.timeline.is_some(),
             progress: command.progress,
             ..ExploreLimits::states(command.states)
         },
         walks: command.random.map(|count| Walks { count, seed: command.seed }),
-        runs: command.runs,
+        runs: command.runs || command.timeline.is_some(),
     }
 }
 

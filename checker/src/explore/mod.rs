@@ -3,3 +3,4 @@
 pub mod args;
 pub mod command;
 pub mod report;
+mod timeline;

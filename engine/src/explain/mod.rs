@@ -40,6 +40,8 @@ pub struct ExplainOptions {
     /// For the engine, and again for the candidates.
     pub timeout: Option<Duration>,
     pub memory: usize,
+    /// How many candidates are looked at, at most, by the engine and again for the explanation.
+    pub work: Option<u64>,
     /// Also open definitions that add nothing.
     pub deep: bool,
     /// The readings of the model, where it is the built-in one: what rests on them is marked.
@@ -53,6 +55,7 @@ impl Default for ExplainOptions {
             bound: BOUND,
             timeout: None,
             memory: MEMORY,
+            work: None,
             deep: false,
             readings: Some(Readings::default()),
         }
@@ -114,7 +117,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         verdict_only: false,
         counts: false,
         portfolio: false,
-        work: None,
+        work: options.work,
         until: None,
         blame: false,
         alternatives: &alternatives,
@@ -126,7 +129,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         deadline: options.timeout.map(|timeout| Instant::now() + timeout),
         memory: options.memory,
         unending: true,
-        work: None,
+        work: options.work,
     };
     let mut survey = Survey::new(test, model, options.deep);
     survey.resting = judgement.resting.clone().unwrap_or_default();

@@ -1,0 +1,261 @@
+//! `check --report`: a folder with a page of all tests and one page for each.
+//!
+//! The page of all tests has a script, which filters and searches; without it all tests are listed. The other pages have none. Nothing
+//! is loaded from elsewhere, so the folder can be opened, moved and sent as it is.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use engine::exit::Exit;
+use engine::explain::{self, ExplainOptions, Explanation};
+use engine::judge::{Judgement, Observation};
+use engine::words::{race_text, with_threads};
+use litmus::{Dialect, Test};
+use model::rel::Model;
+use picture::{page, xml};
+
+use super::CheckSummary;
+use crate::input;
+use crate::kind::FileKind;
+use crate::report::count_of;
+use crate::suite::{FileResult, SuiteItem};
+
+/// Candidates that are looked at for one explanation; a test that needs more has none. Counted and not timed, so that the report is the
+/// same on every machine.
+const WORK: u64 = 20_000;
+/// Outcomes that a page lists.
+const OUTCOMES: usize = 64;
+
+const SCRIPT: &str = include_str!("report.js");
+const STYLE: &str = include_str!("report.css");
+
+/// The folder as it is written.
+pub(super) struct ReportFolder<'m> {
+    folder: PathBuf,
+    model: &'m Model,
+    /// The model for tests of C++, unless `--model` names one.
+    cxx: Option<&'m Model>,
+    options: ExplainOptions,
+    /// The rows of the table.
+    rows: String,
+    count: usize,
+    verdicts: BTreeMap<&'static str, usize>,
+    unexpected: usize,
+    /// How many tests have no explanation because a limit was reached.
+    unexplained: usize,
+}
+
+impl<'m> ReportFolder<'m> {
+    /// Creates the folder. Pages of an earlier report in it are written over.
+    pub(super) fn create(
+        folder: &Path,
+        model: &'m Model,
+        cxx: Option<&'m Model>,
+        options: ExplainOptions,
+    ) -> io::Result<ReportFolder<'m>> {
+        fs::create_dir_all(folder.join("tests"))?;
+        Ok(ReportFolder {
+            folder: folder.to_path_buf(),
+            model,
+            cxx,
+            options: ExplainOptions { work: Some(WORK), ..options },
+            rows: String::new(),
+            count: 0,
+            verdicts: BTreeMap::new(),
+            unexpected: 0,
+            unexplained: 0,
+        })
+    }
+
+    /// Writes the page of one test, and its row.
+    pub(super) fn add(&mut self, item: &SuiteItem) -> io::Result<()> {
+        let path = item.path.to_string_lossy().into_owned();
+        let (name, verdict, condition, exit, body) = match &item.outcome {
+            FileResult::Filtered => return Ok(()),
+            FileResult::Judged { test, judgement } => {
+                let body = self.judged(item, test, judgement)?;
+                let verdict = judgement.verdict.name();
+                (test.name.clone(), verdict, test.condition_text.clone(), judgement.exit(), body)
+            }
+            FileResult::Rejected(_) | FileResult::Unreadable(_) => {
+                let mut words = Vec::new();
+                if let Some(unread) = item.unread() {
+                    unread.complain(&mut words)?;
+                }
+                let mut body = heading(&path, "The file could not be read.");
+                text(&mut body, "Errors", &String::from_utf8_lossy(&words));
+                (path.clone(), "not-read", String::new(), Exit::BadInput, body)
+            }
+        };
+        self.count += 1;
+        *self.verdicts.entry(verdict).or_default() += 1;
+        let expected = exit == Exit::AsExpected;
+        self.unexpected += usize::from(!expected);
+        let file = format!("tests/{:05}.html", self.count);
+        let whole =
+            format!("<main>\n{body}<p><a href=\"../index.html\">All tests</a></p>\n</main>\n");
+        fs::write(self.folder.join(&file), page::page(&name, &whole))?;
+        let class = if expected { "good" } else { "bad" };
+        let out = &mut self.rows;
+        xml::open(out, "tr", &[("data-verdict", verdict), ("class", class)]);
+        out.push_str("<td>");
+        xml::element(out, "a", &[("href", &file)], &name);
+        out.push_str("</td><td>");
+        xml::element(out, "span", &[("class", "verdict")], verdict);
+        if !expected {
+            out.push_str(" <span class=\"unexpected\">not as expected</span>");
+        }
+        out.push_str("</td>");
+        xml::element(out, "td", &[("class", "code")], &condition);
+        xml::element(out, "td", &[("class", "path")], &path);
+        out.push_str("</tr>\n");
+        Ok(())
+    }
+
+    fn judged(
+        &mut self,
+        item: &SuiteItem,
+        test: &Test,
+        judgement: &Judgement,
+    ) -> io::Result<String> {
+        let model = self.cxx.filter(|_| test.dialect == Dialect::Cxx);
+        let readings = self.options.readings.filter(|_| model.is_none());
+        let options = ExplainOptions { readings, ..self.options };
+        let explanation = explain::explanation(test, model.unwrap_or(self.model), options)?;
+        // The judgement may come from an engine that needs less; the explanation lists candidates.
+        let limited = explanation.exit == Exit::Undecided;
+        self.unexplained += usize::from(limited);
+        let seen = judgement.observation.map_or(String::new(), |seen| {
+            format!(" ({})", judgement.with_counts(Observation::name(seen)))
+        });
+        let verdict = format!("Verdict: {}{seen}", judgement.verdict.name());
+        let mut out = heading(&test.name, &verdict);
+        if let Some(complaint) = &judgement.complaint {
+            xml::element(&mut out, "p", &[("class", "complaint")], complaint);
+        }
+        for note in &judgement.notes {
+            xml::element(&mut out, "p", &[], &format!("Note: {}", note.text));
+        }
+        let condition = format!("Condition: {}", with_threads(&test.condition_text));
+        xml::element(&mut out, "p", &[("class", "code")], &condition);
+        outcomes(test, judgement, &mut out);
+        explained(&explanation, limited, &mut out);
+        let source = source(&item.path);
+        text(
+            &mut out,
+            "Test",
+            source.as_deref().unwrap_or("The test was read from standard input."),
+        );
+        let file = format!("File: {}. Model: {}.", item.path.to_string_lossy(), judgement.model);
+        xml::element(&mut out, "p", &[("class", "path")], &file);
+        Ok(out)
+    }
+
+    /// Writes the page of all tests.
+    pub(super) fn finish(self, summary: &CheckSummary) -> io::Result<()> {
+        let mut out = String::from("<main>\n<h1>Report of causeway check</h1>\n<p>");
+        let mut words =
+            format!("{}, {} not as expected. ", count_of(self.count, "test"), self.unexpected);
+        let _ = write!(words, "Model: {}. ", self.model.name);
+        if self.unexplained > 0 {
+            let of = count_of(self.unexplained, "test");
+            let _ = write!(
+                words,
+                "Without explanation, since more than {WORK} candidates or another limit: {of}. "
+            );
+        }
+        if summary.filtered > 0 {
+            let _ = write!(words, "Excluded by the filter: {}. ", summary.filtered);
+        }
+        out.push_str(&xml::escape(words.trim_end()));
+        out.push_str("</p>\n<form id=\"filter\" hidden>\n<fieldset><legend>Verdict</legend>\n");
+        choice(&mut out, "", &format!("all ({})", self.count), true);
+        choice(&mut out, "unexpected", &format!("not as expected ({})", self.unexpected), false);
+        for (verdict, count) in &self.verdicts {
+            choice(&mut out, verdict, &format!("{verdict} ({count})"), false);
+        }
+        out.push_str("</fieldset>\n<p><label>Search <input type=\"search\" id=\"search\" autocomplete=\"off\"></label>\n");
+        out.push_str("<output id=\"shown\" aria-live=\"polite\"></output></p>\n</form>\n");
+        out.push_str("<noscript><p>The filters need scripts. All tests are listed.</p></noscript>\n<table>\n");
+        out.push_str("<thead><tr><th scope=\"col\">Test</th><th scope=\"col\">Verdict</th><th scope=\"col\">Condition</th>");
+        out.push_str("<th scope=\"col\">File</th></tr></thead>\n<tbody id=\"tests\">\n");
+        out.push_str(&self.rows);
+        out.push_str("</tbody>\n</table>\n</main>\n");
+        let page = page::with_script("Report of causeway check", &out, STYLE, SCRIPT);
+        fs::write(self.folder.join("index.html"), page)
+    }
+}
+
+fn choice(out: &mut String, value: &str, words: &str, first: bool) {
+    let checked = if first { " checked" } else { "" };
+    let (value, words) = (xml::escape(value), xml::escape(words));
+    let _ = writeln!(
+        out,
+        "<label><input type=\"radio\" name=\"verdict\" value=\"{value}\"{checked}> {words}</label>"
+    );
+}
+
+fn heading(name: &str, verdict: &str) -> String {
+    let mut out = String::new();
+    xml::element(&mut out, "h1", &[], name);
+    xml::element(&mut out, "p", &[("class", "verdict")], verdict);
+    out.push('\n');
+    out
+}
+
+fn text(out: &mut String, heading: &str, text: &str) {
+    page::text(out, heading, text);
+}
+
+/// The text of a file; `None` for standard input.
+fn source(path: &Path) -> Option<String> {
+    if path == Path::new("-") {
+        return None;
+    }
+    let bytes = input::read_kind(path, FileKind::Litmus).ok()?;
+    Some(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn outcomes(test: &Test, judgement: &Judgement, out: &mut String) {
+    let found = &judgement.found.outcomes;
+    if found.is_empty() {
+        return;
+    }
+    out.push_str("<h2>Outcomes</h2>\n<ul class=\"code\">\n");
+    for outcome in found.keys().take(OUTCOMES) {
+        let words = test.display_outcome(outcome);
+        xml::element(out, "li", &[], &with_threads(words.trim_end_matches([';', ' '])));
+        out.push('\n');
+    }
+    out.push_str("</ul>\n");
+    if found.len() > OUTCOMES {
+        let more = format!("{} more are not listed.", found.len() - OUTCOMES);
+        xml::element(out, "p", &[], &more);
+    }
+    let races = &judgement.found.seen.races;
+    if !races.is_empty() {
+        out.push_str("<h2>Data races</h2>\n<ul class=\"code\">\n");
+        for race in races {
+            xml::element(out, "li", &[], &race_text(test, *race));
+            out.push('\n');
+        }
+        out.push_str("</ul>\n");
+    }
+}
+
+fn explained(explanation: &Explanation, limited: bool, out: &mut String) {
+    for (index, graph) in explanation.graphs.iter().enumerate() {
+        out.push_str(&page::figure(graph, &format!("g{index}")));
+    }
+    if limited {
+        let words = format!(
+            "The explanation is left out or in part: it is limited to {WORK} candidates. \
+             `causeway explain` has no such limit."
+        );
+        xml::element(out, "p", &[], &words);
+    }
+    text(out, "Explanation", &explanation.text);
+}

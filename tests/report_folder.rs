@@ -1,0 +1,144 @@
+//! The folder of `check --report`: every test has its row and its page, and nothing of a test becomes markup.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use crate::suite;
+
+/// A report in a folder that is removed at the end.
+struct Made {
+    folder: PathBuf,
+}
+
+impl Made {
+    fn new(name: &str) -> Made {
+        let name = format!("causeway-{}-report-{name}", std::process::id());
+        Made { folder: std::env::temp_dir().join(name) }
+    }
+
+    fn check(&self, paths: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_causeway"))
+            .args(["check", "--engine=enumerate", "--report"])
+            .arg(self.report())
+            .args(paths)
+            .current_dir(suite::root())
+            .output()
+            .expect("the program starts")
+    }
+
+    fn report(&self) -> PathBuf {
+        self.folder.join("report")
+    }
+
+    fn index(&self) -> String {
+        fs::read_to_string(self.report().join("index.html")).expect("the page is there")
+    }
+}
+
+impl Drop for Made {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.folder);
+    }
+}
+
+/// Elements that are closed, in order, in a page of this program.
+fn is_well_formed(page: &str, path: &Path) {
+    // What HTML does not close.
+    let void = ["meta", "input", "!DOCTYPE"];
+    let mut open: Vec<&str> = Vec::new();
+    let body = page.split("<script>").next().unwrap_or(page);
+    for tag in body.split('<').skip(1) {
+        let inside = tag.split('>').next().unwrap_or("");
+        let name = inside.trim_end_matches('/').split_whitespace().next().unwrap_or("");
+        if let Some(name) = name.strip_prefix('/') {
+            assert_eq!(open.pop(), Some(name), "{}", path.display());
+        } else if !void.contains(&name) && !inside.ends_with('/') {
+            open.push(name);
+        }
+    }
+    let left: &[&str] = if body.len() < page.len() { &["html", "body"] } else { &[] };
+    assert_eq!(open, left, "{}", path.display());
+}
+
+#[test]
+fn every_test_has_a_row_and_a_page() {
+    let made = Made::new("all");
+    let output = made.check(&["tests/cli"]);
+    assert_eq!(output.status.code(), Some(2), "a file of the folder cannot be read");
+    let index = made.index();
+    is_well_formed(&index, Path::new("index.html"));
+    let mut files = 0;
+    for entry in fs::read_dir(suite::root().join("tests/cli")).expect("the tests are there") {
+        let path = entry.expect("the folder can be read").path();
+        if path.extension().is_none_or(|extension| extension != "litmus") {
+            continue;
+        }
+        files += 1;
+        let name = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
+        assert!(index.contains(&format!("tests/cli/{name}</td>")), "{name} has no row");
+    }
+    let links: Vec<&str> =
+        index.split("<a href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
+    assert!(files > 5 && links.len() == files, "{} links of {files} tests", links.len());
+    for link in links {
+        let path = made.report().join(link);
+        let page = fs::read_to_string(&path).expect("the link leads to a page");
+        is_well_formed(&page, &path);
+        assert!(!page.contains("<script") && page.contains("../index.html"), "{link}");
+    }
+    for verdict in ["holds", "fails", "undefined", "not-read", "stuck"] {
+        assert!(index.contains(&format!("data-verdict=\"{verdict}\"")), "{verdict}");
+        assert!(index.contains(&format!("value=\"{verdict}\"")), "{verdict} has no filter");
+    }
+    assert!(index.contains("not as expected"));
+}
+
+#[test]
+fn a_page_has_verdict_outcomes_picture_explanation_and_source() {
+    let made = Made::new("one");
+    let output = made.check(&["tests/cli/holds.litmus"]);
+    assert_eq!(output.status.code(), Some(0));
+    let page = fs::read_to_string(made.report().join("tests/00001.html")).expect("it is there");
+    for wanted in
+        ["Verdict: holds", "<h2>Outcomes</h2>", "<svg", "Forbidden by Causality", "<h2>Test</h2>"]
+    {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+    let source = fs::read_to_string(suite::root().join("tests/cli/holds.litmus")).expect("text");
+    let line = source.lines().find(|line| line.contains("st.release")).expect("a store");
+    assert!(page.contains(line.trim_end()), "the source is not shown");
+}
+
+#[test]
+fn hostile_tests_are_only_text() {
+    let made = Made::new("hostile");
+    fs::create_dir_all(&made.folder).expect("the folder can be made");
+    let bad = "</script></pre><script>alert(1)</script><img src=x onerror=alert(1)>";
+    let test = format!(
+        "PTX MP<b>\"'&x\n\"{bad}\"\n{{ x=0; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
+         st.weak.u32 [x], 1 (* {bad} *) | ld.weak.u32 r0, [x] ;\nexists (P1:r0=1)\n"
+    );
+    let file = made.folder.join("a<img src=x>&.litmus");
+    fs::write(&file, test).expect("the test can be written");
+    let output = made.check(&[&file.to_string_lossy()]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let index = made.index();
+    let page = fs::read_to_string(made.report().join("tests/00001.html")).expect("it is there");
+    for (text, scripts) in [(&index, 1), (&page, 0)] {
+        assert_eq!(text.matches("<script").count(), scripts);
+        assert!(text.contains("MP&lt;b&gt;") && !text.contains("<img") && !text.contains("<b>"));
+        is_well_formed(text, &file);
+    }
+}
+
+#[test]
+fn a_folder_that_cannot_be_made_is_an_error() {
+    let made = Made::new("denied");
+    fs::create_dir_all(&made.folder).expect("the folder can be made");
+    fs::write(made.report(), "a file").expect("the file can be written");
+    let output = made.check(&["tests/cli/holds.litmus"]);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.starts_with("error: ") && said.contains("report"), "{said}");
+}
