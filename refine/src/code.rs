@@ -41,7 +41,7 @@ impl MachineCode {
                 Promise::Bar => Step::Barrier,
                 Promise::ClusterArrive => Step::ClusterArrive { relaxed: true },
                 Promise::ClusterWait { .. } => Step::ClusterWait,
-                Promise::Access | Promise::AcqRel | Promise::Release => {
+                Promise::Access | Promise::AcqRel | Promise::Release | Promise::Acquire => {
                     let Some(done) = &tokens[word].access else { continue };
                     if !waits && done.act.shows() {
                         let access = |form: &MachineOp| matches!(form, MachineOp::Access(_));

@@ -7,6 +7,7 @@
 
 use std::cell::RefCell;
 
+use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;
 use model::scope::Scope;
 use rustc_hash::FxHashMap;
@@ -41,12 +42,13 @@ fn promised(mut tokens: Vec<OrderToken>, shown: bool) -> Vec<TargetItem> {
             }
             // A wait that orders nothing can be omitted.
             Promise::ClusterWait { acquires: false } => {}
-            Promise::Access | Promise::AcqRel | Promise::Release => {
+            Promise::Access | Promise::AcqRel | Promise::Release | Promise::Acquire => {
                 let Some(mut done) = tokens[word].access.take() else { continue };
-                if promise == Promise::AcqRel {
-                    done.order = AccessOrder::AcqRel;
-                } else if promise == Promise::Release {
-                    done.order = AccessOrder::Release;
+                match promise.order_of_atomic() {
+                    AtomicOrder::Relaxed => {}
+                    AtomicOrder::Acquire => done.order = AccessOrder::Acquire,
+                    AtomicOrder::Release => done.order = AccessOrder::Release,
+                    AtomicOrder::AcqRel => done.order = AccessOrder::AcqRel,
                 }
                 access(*done, shown, &mut items);
             }

@@ -5,7 +5,7 @@ use model::isa::atom::AtomicOp;
 use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::scope::Scope;
 use sass::form;
-use sass::promise::{self, OrderingWord};
+use sass::promise::{self, OrderingWord, WordAccess};
 
 use super::item::TargetAccess;
 use super::operand::AccessOperands;
@@ -27,7 +27,14 @@ impl From<OrderingWord> for OrderToken {
 
 impl OrderToken {
     fn of_access(level: AccessLevel, done: TargetAccess) -> OrderToken {
-        let word = OrderingWord::Access { level, atomic: done.op.is_some() };
+        let access = if done.op.is_none() {
+            WordAccess::Single
+        } else if done.act == AccessKind::Reduce {
+            WordAccess::Reduction
+        } else {
+            WordAccess::Atomic
+        };
+        let word = OrderingWord::Access { level, access };
         OrderToken { word, access: Some(Box::new(done)) }
     }
 
@@ -158,7 +165,7 @@ pub(super) fn read(text: &str) -> Result<(Vec<OrderToken>, bool), UncoveredInstr
         }
         for form in forms {
             let MachineOp::Access(level) = form else {
-                tokens.extend(OrderingWord::of(form, false).map(OrderToken::from));
+                tokens.extend(OrderingWord::of(form, WordAccess::Single).map(OrderToken::from));
                 continue;
             };
             let done = done(name, level)?;

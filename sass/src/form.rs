@@ -6,7 +6,7 @@ use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;
 
 use super::modifier;
-use super::promise::{self, OrderingWord};
+use super::promise::{self, OrderingWord, WordAccess};
 use super::syntax;
 
 /// A name that is not a SASS instruction.
@@ -132,7 +132,7 @@ fn unit(instruction: &Instruction, forms: &[MachineOp]) -> Option<MembarScope> {
         return None;
     }
     let words: Vec<OrderingWord> =
-        forms.iter().filter_map(|&form| OrderingWord::of(form, true)).collect();
+        forms.iter().filter_map(|&form| OrderingWord::of(form, WordAccess::Atomic)).collect();
     promise::promised(&words).into_iter().find_map(|one| one.lowered.fused)
 }
 

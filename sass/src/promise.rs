@@ -14,13 +14,23 @@ use model::scope::Scope;
 
 pub use table::table;
 
+/// How an access touches memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WordAccess {
+    /// It reads or writes.
+    Single,
+    /// It reads and writes at once, and returns nothing.
+    Reduction,
+    /// It reads and writes at once, and returns what it read.
+    Atomic,
+}
+
 /// A word, as far as it matters to the order of memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum OrderingWord {
     Access {
         level: AccessLevel,
-        /// Whether it reads and writes at once.
-        atomic: bool,
+        access: WordAccess,
     },
     Membar {
         /// `.SC`, not `.ALL`.
@@ -47,6 +57,8 @@ pub enum Promise {
     AcqRel,
     /// The access, as a `release` atomic at its scope (reading R66).
     Release,
+    /// The access, as an `acquire` atomic at its scope (reading R66).
+    Acquire,
     Bar,
     /// A relaxed arrival at the barrier of the cluster; the fences before it order what it releases.
     ClusterArrive,
@@ -63,6 +75,7 @@ impl Promise {
         match self {
             Promise::AcqRel => AtomicOrder::AcqRel,
             Promise::Release => AtomicOrder::Release,
+            Promise::Acquire => AtomicOrder::Acquire,
             Promise::Access
             | Promise::Fence(..)
             | Promise::Bar
@@ -110,9 +123,9 @@ pub fn reach(reach: MembarScope) -> Scope {
 
 impl OrderingWord {
     /// The words of an instruction that does this; `None` where no text shows what it does.
-    pub fn of(form: MachineOp, atomic: bool) -> Option<OrderingWord> {
+    pub fn of(form: MachineOp, access: WordAccess) -> Option<OrderingWord> {
         Some(match form {
-            MachineOp::Access(level) => OrderingWord::Access { level, atomic },
+            MachineOp::Access(level) => OrderingWord::Access { level, access },
             MachineOp::Membar(reach) => OrderingWord::Membar { sc: true, reach },
             MachineOp::MembarAll(reach) => OrderingWord::Membar { sc: false, reach },
             MachineOp::Invalidate => OrderingWord::Invalidate,
@@ -146,8 +159,8 @@ fn invalidates(words: &[OrderingWord], from: usize) -> Option<usize> {
 
 /// Reading R66: the `MEMBAR` that an atomic is one unit with, and how far.
 fn release(words: &[OrderingWord], at: usize) -> Option<(usize, MembarScope)> {
-    let OrderingWord::Access { level, atomic: true } = words[at] else { return None };
-    if level == AccessLevel::Own {
+    let OrderingWord::Access { level, access } = words[at] else { return None };
+    if access == WordAccess::Single || level == AccessLevel::Own {
         return None;
     }
     let scope = scope(level)?;
@@ -157,6 +170,14 @@ fn release(words: &[OrderingWord], at: usize) -> Option<(usize, MembarScope)> {
     let (farthest, membar) = membars.max()?;
     // An atomic that goes farther than its fence is more than the two are together.
     (scope <= reach(farthest)).then_some((membar, farthest))
+}
+
+/// Reading R66: whether an atomic is one unit with a `CCTL.IVALL` behind it. A reduction acquires nothing (8.11).
+fn acquires(words: &[OrderingWord], at: usize) -> bool {
+    let OrderingWord::Access { level, access: WordAccess::Atomic } = words[at] else {
+        return false;
+    };
+    scope(level).is_some() && invalidates(words, at + 1).is_some()
 }
 
 /// Reading R66: the `MEMBAR` and the `CCTL` that an atomic is one unit with, and how far.
@@ -209,8 +230,12 @@ pub fn promised(words: &[OrderingWord]) -> Vec<Promised> {
             }
             OrderingWord::Access { level, .. } => match units[at] {
                 None => {
-                    let releases = release(words, at).is_some();
-                    let promise = if releases { Promise::Release } else { Promise::Access };
+                    let promise = match (release(words, at).is_some(), acquires(words, at)) {
+                        (true, true) => Promise::AcqRel,
+                        (true, false) => Promise::Release,
+                        (false, true) => Promise::Acquire,
+                        (false, false) => Promise::Access,
+                    };
                     add(promise, &[MachineOp::Access(level)]);
                 }
                 Some((membar, _, far)) => {
@@ -239,9 +264,10 @@ mod tests {
 
     fn alphabet() -> Vec<OrderingWord> {
         let accesses = [
-            OrderingWord::Access { level: AccessLevel::Weak, atomic: false },
-            OrderingWord::Access { level: AccessLevel::Gpu, atomic: true },
-            OrderingWord::Access { level: AccessLevel::Sys, atomic: true },
+            OrderingWord::Access { level: AccessLevel::Weak, access: WordAccess::Single },
+            OrderingWord::Access { level: AccessLevel::Gpu, access: WordAccess::Atomic },
+            OrderingWord::Access { level: AccessLevel::Gpu, access: WordAccess::Reduction },
+            OrderingWord::Access { level: AccessLevel::Sys, access: WordAccess::Atomic },
         ];
         let rest =
             [OrderingWord::Invalidate, OrderingWord::ClusterArrive, OrderingWord::ClusterWait];
@@ -256,8 +282,8 @@ mod tests {
                     || more == FenceOrder::AcqRel && less != FenceOrder::Sc;
                 order && wide >= narrow
             }
-            (Promise::AcqRel, Promise::Access | Promise::Release)
-            | (Promise::Release, Promise::Access) => true,
+            (Promise::AcqRel, Promise::Access | Promise::Release | Promise::Acquire)
+            | (Promise::Release | Promise::Acquire, Promise::Access) => true,
             (Promise::ClusterWait { acquires }, Promise::ClusterWait { acquires: less }) => {
                 acquires || !less
             }
@@ -318,7 +344,7 @@ mod tests {
     #[test]
     fn an_atomic_is_one_unit_with_the_words_around_it() {
         let membar = |reach| OrderingWord::Membar { sc: false, reach };
-        let atomic = |level| OrderingWord::Access { level, atomic: true };
+        let atomic = |level| OrderingWord::Access { level, access: WordAccess::Atomic };
         let is = |promise: Promise, words: &[OrderingWord]| {
             promised(words).iter().any(|one| one.promise == promise)
         };
@@ -339,8 +365,23 @@ mod tests {
         assert!(is(Promise::Release, &[membar(MembarScope::Cta), atomic(AccessLevel::Sm)]));
         assert!(!is(Promise::Release, &[membar(gpu), atomic(AccessLevel::Sys)]));
         assert!(!is(Promise::Release, &[membar(sys), atomic(AccessLevel::Own)]));
+        let acquires = |words: &[OrderingWord]| is(Promise::Acquire, words);
+        assert!(acquires(&[atomic(AccessLevel::Gpu), OrderingWord::Invalidate]));
+        assert!(acquires(&[atomic(AccessLevel::Own), OrderingWord::Invalidate]));
+        assert!(acquires(&[
+            membar(gpu),
+            atomic(AccessLevel::Sys),
+            OrderingWord::Wait,
+            OrderingWord::Invalidate
+        ]));
+        assert!(!acquires(&[OrderingWord::Invalidate, atomic(AccessLevel::Gpu)]));
+        let reduction = |level| OrderingWord::Access { level, access: WordAccess::Reduction };
+        assert!(!acquires(&[reduction(AccessLevel::Gpu), OrderingWord::Invalidate]));
+        assert!(is(Promise::Release, &[membar(gpu), reduction(AccessLevel::Gpu)]));
+        let cta = membar(MembarScope::Cta);
+        assert!(whole(&[cta, atomic(AccessLevel::Sm), OrderingWord::Invalidate]));
         assert!(!whole(&[atomic(AccessLevel::Gpu), OrderingWord::Invalidate]));
-        let weak = OrderingWord::Access { level: AccessLevel::Weak, atomic: false };
+        let weak = OrderingWord::Access { level: AccessLevel::Weak, access: WordAccess::Single };
         assert!(!whole(&[membar(gpu), weak, atomic(AccessLevel::Gpu), OrderingWord::Invalidate]));
     }
 
@@ -348,7 +389,7 @@ mod tests {
     fn every_form_is_done_once() {
         let words = [
             OrderingWord::Membar { sc: false, reach: MembarScope::Gpu },
-            OrderingWord::Access { level: AccessLevel::Gpu, atomic: true },
+            OrderingWord::Access { level: AccessLevel::Gpu, access: WordAccess::Atomic },
             OrderingWord::Invalidate,
             OrderingWord::ClusterWait,
         ];

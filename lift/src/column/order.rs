@@ -10,7 +10,7 @@ use model::scope::Scope;
 use super::{ColumnCell, ColumnReader, SupportResult, unsupported};
 use sass::form;
 use sass::opcode::{Class, class};
-use sass::promise::{self, OrderingWord, Promise, Promised};
+use sass::promise::{self, OrderingWord, Promise, Promised, WordAccess};
 use sass::syntax;
 
 fn lowered(forms: &[MachineOp]) -> LoweredInstruction {
@@ -68,8 +68,12 @@ pub(super) fn promises(cells: &[ColumnCell<'_>], family: Family) -> Vec<Vec<Prom
             _ => {}
         }
         let form = form::of(instruction, Some(family)).ok().flatten();
-        let atomic = matches!(class, Some(Class::Atomic | Class::Reduction));
-        let word = form.and_then(|form| OrderingWord::of(form, atomic));
+        let access = match class {
+            Some(Class::Atomic) => WordAccess::Atomic,
+            Some(Class::Reduction) => WordAccess::Reduction,
+            _ => WordAccess::Single,
+        };
+        let word = form.and_then(|form| OrderingWord::of(form, access));
         if word.is_none() || guard != run.guard {
             run.end(&mut promises);
         }
@@ -112,7 +116,11 @@ impl ColumnReader<'_> {
                 Promise::ClusterWait { acquires: false } => {
                     return unsupported("a wait of the cluster without `CCTL.IVALL` after it");
                 }
-                Promise::Access | Promise::AcqRel | Promise::Release | Promise::Bar => {
+                Promise::Access
+                | Promise::AcqRel
+                | Promise::Release
+                | Promise::Acquire
+                | Promise::Bar => {
                     return unsupported("the machine does not model it");
                 }
             };

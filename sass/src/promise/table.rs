@@ -5,7 +5,7 @@ use std::fmt::Write;
 use machine::form::AccessLevel;
 use model::isa::atom::AtomicOrder;
 
-use super::{OrderingWord, Promise, promised, scope, scope_of_access};
+use super::{OrderingWord, Promise, WordAccess, promised, scope, scope_of_access};
 use crate::form::{self, UnknownInstruction};
 
 /// Sequences that the table shows.
@@ -34,6 +34,8 @@ const SHOWN: &[&str] = &[
     "MEMBAR.ALL.GPU ; CCTL.IVALL",
     "MEMBAR.SC.GPU ; ERRBAR ; CGAERRBAR ; CCTL.IVALL",
     "MEMBAR.GL.IVALLD",
+    "ATOMG.E.ADD.STRONG.GPU ; CCTL.IVALL",
+    "REDG.E.ADD.STRONG.GPU ; CCTL.IVALL",
     "MEMBAR.ALL.GPU ; ERRBAR ; REDG.E.ADD.STRONG.GPU",
     "MEMBAR.ALL.GPU ; ERRBAR ; ATOMG.E.ADD.STRONG.GPU ; CCTL.IVALL",
     "MEMBAR.ALL.GPU ; ERRBAR ; ATOMG.E.ADD.STRONG.SYS ; CCTL.IVALL",
@@ -50,8 +52,12 @@ pub fn table() -> Result<String, UnknownInstruction> {
         let mut names = Vec::new();
         let mut words = Vec::new();
         for name in text.split(';').map(str::trim) {
-            let atomic = ["ATOM", "RED"].iter().any(|opcode| name.starts_with(opcode));
-            for word in form::forms(name)?.filter_map(|form| OrderingWord::of(form, atomic)) {
+            let access = match () {
+                () if name.starts_with("ATOM") => WordAccess::Atomic,
+                () if name.starts_with("RED") => WordAccess::Reduction,
+                () => WordAccess::Single,
+            };
+            for word in form::forms(name)?.filter_map(|form| OrderingWord::of(form, access)) {
                 names.push(name);
                 words.push(word);
             }
@@ -70,9 +76,12 @@ fn said(promise: Promise, name: &str, word: OrderingWord) -> String {
     let has = |modifier: &str| name.split('.').any(|part| part == modifier);
     match promise {
         Promise::Fence(order, scope) => format!("`fence.{}.{scope}`", order.name()),
-        Promise::Access | Promise::AcqRel | Promise::Release => {
-            let OrderingWord::Access { level, atomic } = word else { return String::new() };
-            let scope = if atomic { scope(level) } else { scope_of_access(level, has) };
+        Promise::Access | Promise::AcqRel | Promise::Release | Promise::Acquire => {
+            let OrderingWord::Access { level, access } = word else { return String::new() };
+            let scope = match access {
+                WordAccess::Single => scope_of_access(level, has),
+                WordAccess::Reduction | WordAccess::Atomic => scope(level),
+            };
             let order = match promise.order_of_atomic() {
                 AtomicOrder::AcqRel => "acq_rel",
                 AtomicOrder::Acquire => "acquire",
