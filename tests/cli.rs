@@ -373,6 +373,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("explain-reading-switched", &["explain", "--reading=R13=semantic", FAKE]),
     ("lint-broken", &["lint", "tests/ptx/broken.ptx"]),
     ("lint-misspelt", &["lint", "tests/ptx/misspelt.ptx"]),
+    ("lint-asynchronous", &["lint", "tests/ptx/asynchronous.ptx"]),
     ("lint-unjudged", &["lint", "tests/ptx/unjudged.ptx"]),
     ("lint-empty", &["lint", "tests/cli/empty.sass"]),
     ("lint-empty-as", &["lint", "--ptx-isa=8.7", "tests/cli/empty.sass"]),

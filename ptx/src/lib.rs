@@ -17,6 +17,9 @@ pub mod opcode;
 mod origin;
 mod parse;
 mod print;
+mod production;
+mod production_lint;
+mod productions;
 pub mod qualifier;
 pub mod rule;
 pub mod rules;
@@ -327,9 +330,7 @@ mod tests {
     #[test]
     fn other_instructions_are_never_an_error() {
         assert_eq!(
-            codes(
-                "wgmma.mma_async {r1, r2}, a; createpolicy.cvt {{{, ;\n tex [a, {r1}], \"x\" !; ret;"
-            ),
+            codes("prmt.b32 {r1, r2}, a; createpolicy.cvt {{{, ;\n tex [a, {r1}], \"x\" !; ret;"),
             [""; 0]
         );
     }

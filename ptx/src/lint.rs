@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use crate::fences::{self, Spelling};
 use crate::modifier::{self, Wrong};
 use crate::opcode;
+use crate::production;
 use crate::qualifier::{BadQualifier, QualifierKind, Qualifiers};
 use crate::rule::{Authority, Breach, Edit, Rule};
 use crate::rules;
@@ -88,7 +89,7 @@ impl<'a> Linter<'a, '_> {
                         count += 1;
                     }
                     Statement::Opaque(opaque) => {
-                        self.opcode(opaque, &setting);
+                        count += usize::from(self.opcode(opaque, &setting));
                         self.target(opaque, &labels);
                     }
                     Statement::Label(_) => {}
@@ -151,9 +152,10 @@ impl<'a> Linter<'a, '_> {
         }
     }
 
-    /// An opcode that PTX does not have.
-    pub(super) fn opcode(&mut self, opaque: &Opaque, setting: &RuleContext) {
-        let Some(&at) = opaque.parts.of(&self.module.parts).first() else { return };
+    /// An opcode that PTX does not have, or an instruction that its productions do not allow. Whether it is a memory
+    /// instruction that was checked.
+    pub(super) fn opcode(&mut self, opaque: &Opaque, setting: &RuleContext) -> bool {
+        let Some(&at) = opaque.parts.of(&self.module.parts).first() else { return false };
         let name = at.of(self.text);
         if opcode::all().any(|known| known == name) {
             return self.modifiers(opaque, setting);
@@ -166,13 +168,16 @@ impl<'a> Linter<'a, '_> {
             .severity(if newer { Severity::Warning } else { Severity::Error })
             .section(section::INSTRUCTIONS)
             .help_if(near.map(|near| format!("did you mean `{near}`?")));
+        false
     }
 
-    /// A modifier that the instruction does not have.
-    fn modifiers(&mut self, opaque: &Opaque, setting: &RuleContext) {
+    /// A modifier that the instruction does not have. Whether the instruction was checked by productions.
+    fn modifiers(&mut self, opaque: &Opaque, setting: &RuleContext) -> bool {
         let places = opaque.parts.of(&self.module.parts);
         let parts: Vec<&str> = places.iter().map(|part| part.of(self.text)).collect();
-        let Some(fault) = modifier::fault(&parts) else { return };
+        let Some(fault) = modifier::fault(&parts) else {
+            return self.productions(opaque, &parts, setting);
+        };
         let part = parts[fault.position];
         let near = self.report.nearest(part, fault.known.iter().copied());
         let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
@@ -195,6 +200,7 @@ impl<'a> Linter<'a, '_> {
             .severity(if newer { Severity::Warning } else { Severity::Error })
             .section(section::of_parts(parts[0], form))
             .help_if(near.map(|near| format!("did you mean `.{near}`?")).or(all));
+        false
     }
 
     /// A branch to a label that its function does not have.
@@ -227,8 +233,11 @@ impl<'a> Linter<'a, '_> {
             if !opcode::is_of_memory(name, form) {
                 continue;
             }
-            // One whose name is wrong has its error.
             let names: Vec<&str> = parts.iter().map(|part| part.of(self.text)).collect();
+            if production::is_checked(&names) {
+                continue;
+            }
+            // One whose name is wrong has its error.
             if modifier::fault(&names).is_some() {
                 continue;
             }
@@ -430,6 +439,26 @@ impl<'a> Linter<'a, '_> {
             return false;
         }
         let section = rules::fence::FENCE_PROXY.section;
+        if let ["proxy", "tensormap::generic", "acq_rel", _] = names.clone().collect::<Vec<_>>()[..]
+            && memory.opcode == Opcode::Fence
+            && setting.isa >= PtxIsa::new(8, 3)
+            && setting.target.is_none_or(|target| target.sm >= 90)
+        {
+            self.report
+                .error(
+                    "fence-acq-rel",
+                    parts[3],
+                    "a fence of tensor maps is a release or an acquire",
+                )
+                .severity(severity(Authority::Document, self.options.strict))
+                .note(format!(
+                    "ptxas makes a release of it; {}",
+                    who(Authority::Document).unwrap_or_default()
+                ))
+                .section(section)
+                .help("fence.proxy.tensormap::generic.release.gpu, or `.acquire.gpu [a], 128`");
+            return true;
+        }
         let proxy_of_membar = memory.opcode == Opcode::Membar
             && !(self.part(memory, 1) == "proxy"
                 && matches!(self.part(memory, 2), "alias" | "async")

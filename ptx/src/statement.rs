@@ -5,6 +5,7 @@ use crate::shape::Opcode;
 use super::constant::Constant;
 use super::lex;
 use super::parse::{Lost, ParseResult, Parser};
+use super::production;
 use super::symbols::is_special;
 use super::syntax::{
     AddressOperand, Element, Guard, MemoryInstruction, NameUse, Opaque, Operand, OperandKind,
@@ -429,6 +430,7 @@ impl Parser<'_, '_> {
         let opcode = parts.of(&self.module.parts).first().map_or("", |part| part.of(text));
         let form = parts.of(&self.module.parts).get(1).map_or("", |part| part.of(text));
         let called = opcode == "call";
+        let typed = production::is_opcode(opcode);
         // The results of a call are in parentheses; without them it has none.
         let mut defines = if called { self.is("(") } else { has_destination(opcode, form) };
         let first = self.module.names.len();
@@ -444,7 +446,8 @@ impl Parser<'_, '_> {
                     // The name of the function that is called is no register.
                     let function = called && depth == 0;
                     if !function && at.of(text) != "_" {
-                        self.module.names.push(NameUse { at, defined: defines });
+                        let symbol = typed.then(|| self.symbols.find(at.of(text))).flatten();
+                        self.module.names.push(NameUse { at, defined: defines, symbol });
                     }
                 }
                 lex::TokenKind::Sign => {

@@ -152,6 +152,8 @@ pub(crate) struct Opaque {
 pub(crate) struct NameUse {
     pub(crate) at: ByteSpan,
     pub(crate) defined: bool,
+    /// What it stands for in an instruction that has productions.
+    pub(crate) symbol: Option<Symbol>,
 }
 
 /// What a name stands for.

@@ -1,5 +1,6 @@
 //! What holds of PTX modules that are read and linted.
 
+mod asynchronous;
 mod checked;
 mod choices;
 mod compiled;

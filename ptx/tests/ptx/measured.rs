@@ -12,7 +12,7 @@ use ptx::version::{PtxIsa, Target};
 use text::diagnostic::Severity;
 
 /// The rows of a file of comma-separated values, without the first, which names the fields.
-fn rows(name: &str) -> Option<Vec<Vec<String>>> {
+pub(crate) fn rows(name: &str) -> Option<Vec<Vec<String>>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracle").join(name);
     let Ok(text) = fs::read_to_string(&path) else {
         absent(&path);

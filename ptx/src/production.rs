@@ -1,0 +1,644 @@
+//! Productions: what an instruction without rules of its own may look like, as text.
+//!
+//! A production has the name of the instruction, its modifiers, and behind a colon its operands:
+//! `mbarrier.try_wait@7.8/90 parity {relaxed+cta@8.6, relaxed+cluster@8.6} {shared, shared::cta} b64 : p, m, #32(0,1) {, #}`.
+//!
+//! - A word is a modifier that must be there; `<a, b>` is one of several, `{a, b}` one of several or none. `a+b` are
+//!   modifiers that come together, and `a+(b/c)` stands for `a+b, a+c`. The order in which modifiers are written is not checked.
+//! - `@8.6/90` behind a word says what brought it: the version of PTX, and the targets, separated by `|`: `90` is that
+//!   number or a higher one, `pre70` a lower one than 70, `90a` that target, `100a` any `a` and `100f` any `a` or `f` of 100 to 119, `103f` of 100 to 109, `120f` of 120 to 129,
+//!   and `later` none that is known.
+//! - Operands are `m` an address, `t` an address with coordinates, `16`, `32` and `64` registers of so many bits, `q` one of 128, `p` a predicate,
+//!   `v` a vector, `_` the sink, `#` a register or an integer, `#32` such a register or an integer, `i` an integer, `x` any value; `a/b` is
+//!   one of several, `p|p` two results. `(4,8,16)` behind `#` or `i` are the values of an integer,
+//!   `(0..7)` its range, `(*16)` what it is a multiple of. `{, a}` may be missing; `(a: b)` is there exactly if a modifier begins with `a`.
+//! - `...` stands for modifiers, or operands, that are not checked.
+//! - `!` at the end says that only the document forbids the instruction, or that ptxas makes something else of it, and why.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::productions::PRODUCTIONS;
+use crate::version::{PtxIsa, Target};
+use model::isa::Type;
+
+/// What is not checked.
+const OPEN: &str = "...";
+
+/// What brought a word.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub(crate) struct ProductionGate {
+    pub(crate) isa: Option<PtxIsa>,
+    /// As it is written; empty for any target.
+    pub(crate) targets: &'static str,
+}
+
+impl ProductionGate {
+    pub(crate) fn admits(self, target: Target) -> bool {
+        self.targets.is_empty() || self.targets.split('|').any(|one| admits(one, target))
+    }
+}
+
+fn admits(one: &str, target: Target) -> bool {
+    let family = target.sm / 10;
+    let special = target.variant.is_some();
+    match one {
+        "90a" => target.sm == 90 && target.variant == Some('a'),
+        "100a" => matches!(family, 10 | 11) && target.variant == Some('a'),
+        "100f" => matches!(family, 10 | 11) && special,
+        "103f" => family == 10 && special,
+        "120f" => family == 12 && special,
+        "later" => family > 12,
+        "pre70" => target.sm < 70,
+        number => number.parse().is_ok_and(|least: u16| target.sm >= least),
+    }
+}
+
+/// Modifiers that come together, and what brought them.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ModifierChoice {
+    pub(crate) words: Vec<&'static str>,
+    pub(crate) gate: ProductionGate,
+}
+
+/// A place for modifiers.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct ModifierSlot {
+    pub(crate) optional: bool,
+    pub(crate) choices: Vec<ModifierChoice>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum ProductionOperand {
+    Always(OperandRule),
+    Optional(OperandRule),
+    /// There exactly if a modifier begins with this word.
+    With(&'static str, OperandRule),
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct OperandRule {
+    /// As they are written: `64`, `_`, `m`.
+    kinds: Vec<&'static str>,
+    values: Vec<OperandValues>,
+    gate: ProductionGate,
+    /// As it is written, without its gate.
+    text: &'static str,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum OperandValues {
+    One(i64),
+    Range(i64, i64),
+    MultipleOf(i64),
+}
+
+/// A way to write an instruction.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct Production {
+    pub(crate) head: &'static str,
+    pub(crate) gate: ProductionGate,
+    pub(crate) slots: Vec<ModifierSlot>,
+    /// Whether it may have other modifiers.
+    is_open: bool,
+    /// `None` if they are not checked.
+    operands: Option<Vec<ProductionOperand>>,
+    /// Why the document forbids it although ptxas takes it.
+    pub(crate) warning: Option<&'static str>,
+    /// The operands as they are written.
+    operand_text: &'static str,
+}
+
+/// An operand of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct WrittenOperand<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) ty: WrittenType,
+}
+
+/// What the name of an operand is declared as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WrittenType {
+    Register(Type),
+    Predicate,
+    /// Not a register, or one whose declaration is not known.
+    Unknown,
+}
+
+/// What is wrong with an instruction under a production. Positions are those of modifiers behind the head, and of operands.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) enum Fault {
+    /// The production has no such modifier, or not in this combination.
+    Modifier(usize),
+    /// A place for modifiers is empty: what belongs there.
+    Missing(Vec<String>),
+    /// Of the instruction, a modifier or an operand.
+    Version(FaultPlace, PtxIsa),
+    Target(FaultPlace, &'static str),
+    /// Another kind of operand is expected.
+    Operand(usize, &'static str),
+    /// The integer is none of these.
+    Value(usize, &'static str),
+    /// There are more or fewer operands: what is expected.
+    Count(&'static str),
+    /// The size of the vector of coordinates, and what it is.
+    Coordinates(usize, usize),
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum FaultPlace {
+    Head,
+    Modifier(usize),
+    Operand(usize),
+}
+
+/// Whether instructions with this head have productions.
+pub(crate) fn of(head: &str) -> Option<&'static [Production]> {
+    TABLE.get(head).map(Vec::as_slice)
+}
+
+static TABLE: LazyLock<HashMap<&'static str, Vec<Production>>> = LazyLock::new(|| {
+    let mut table: HashMap<&str, Vec<Production>> = HashMap::new();
+    for text in PRODUCTIONS {
+        let production = read(text).unwrap_or_else(|| panic!("`{text}` is no production"));
+        table.entry(production.head).or_default().push(production);
+    }
+    table
+});
+
+/// Whether an instruction is checked, operands included.
+pub(crate) fn is_checked(parts: &[&str]) -> bool {
+    let all = head(parts).and_then(|length| of(&parts[..length].join(".")));
+    all.is_some_and(|all| all.iter().all(|one| !one.is_open && one.operands.is_some()))
+}
+
+/// The longest head in the table that these parts begin with: how many parts it has.
+pub(crate) fn head(parts: &[&str]) -> Option<usize> {
+    if !parts.first().is_some_and(|opcode| is_opcode(opcode)) {
+        return None;
+    }
+    let longest = parts.len().min(5);
+    (1..=longest).rev().find(|length| TABLE.contains_key(parts[..*length].join(".").as_str()))
+}
+
+fn gate(text: &'static str) -> Option<(&'static str, ProductionGate)> {
+    let Some((word, written)) = text.split_once('@') else {
+        return Some((text, ProductionGate::default()));
+    };
+    let (isa, targets) = written.split_once('/').unwrap_or((written, ""));
+    let isa = if isa.is_empty() { None } else { Some(PtxIsa::parse(isa)?) };
+    Some((word, ProductionGate { isa, targets }))
+}
+
+/// `relaxed+(cta/cluster)@8.6` as two choices.
+fn choices(text: &'static str, all: &mut Vec<ModifierChoice>) -> Option<()> {
+    let (words, gate) = gate(text.trim())?;
+    let mut expanded: Vec<Vec<&'static str>> = vec![Vec::new()];
+    for part in words.split('+') {
+        let part = part.trim();
+        let inner = part.strip_prefix('(').and_then(|part| part.strip_suffix(')'));
+        let alternatives: Vec<&str> = inner.unwrap_or(part).split('/').collect();
+        if alternatives.iter().any(|word| word.is_empty()) {
+            return None;
+        }
+        expanded = expanded
+            .iter()
+            .flat_map(|words| alternatives.iter().map(|one| [&words[..], &[*one]].concat()))
+            .collect();
+    }
+    all.extend(expanded.into_iter().map(|words| ModifierChoice { words, gate }));
+    Some(())
+}
+
+fn read(text: &'static str) -> Option<Production> {
+    let (text, warning) = match text.split_once(" ! ") {
+        Some((text, why)) => (text, Some(why.trim())),
+        None => (text, None),
+    };
+    let (left, operand_text) = text.split_once(" : ").unwrap_or((text.trim_end_matches(" :"), ""));
+    let left = left.trim();
+    let (name, mut rest) = left.split_once(' ').unwrap_or((left, ""));
+    let (head, head_gate) = gate(name)?;
+    let (mut slots, mut is_open) = (Vec::new(), false);
+    loop {
+        rest = rest.trim_start();
+        let Some(first) = rest.chars().next() else { break };
+        let close = match first {
+            '{' => Some('}'),
+            '<' => Some('>'),
+            _ => None,
+        };
+        let mut slot = ModifierSlot { optional: first == '{', choices: Vec::new() };
+        if let Some(close) = close {
+            let end = rest.find(close)?;
+            for choice in rest[1..end].split(',') {
+                choices(choice, &mut slot.choices)?;
+            }
+            rest = &rest[end + 1..];
+        } else {
+            let end = rest.find(' ').unwrap_or(rest.len());
+            let (word, behind) = rest.split_at(end);
+            rest = behind;
+            if word == OPEN {
+                is_open = true;
+                continue;
+            }
+            choices(word, &mut slot.choices)?;
+        }
+        slots.push(slot);
+    }
+    let operand_text = operand_text.trim();
+    let operands = if operand_text == OPEN { None } else { Some(operands(operand_text)?) };
+    Some(Production { head, gate: head_gate, slots, is_open, operands, warning, operand_text })
+}
+
+fn operands(text: &'static str) -> Option<Vec<ProductionOperand>> {
+    let mut all = Vec::new();
+    for part in operand_texts(text) {
+        let part = part.trim();
+        if let Some(inner) = part.strip_prefix('{').and_then(|part| part.strip_suffix('}')) {
+            all.push(ProductionOperand::Optional(rule(inner.trim_start_matches(',').trim())?));
+        } else if let Some((with, kind)) =
+            part.strip_prefix('(').and_then(|part| part.strip_suffix(')')?.split_once(": "))
+        {
+            all.push(ProductionOperand::With(with.trim(), rule(kind.trim())?));
+        } else {
+            all.push(ProductionOperand::Always(rule(part)?));
+        }
+    }
+    Some(all)
+}
+
+fn rule(text: &'static str) -> Option<OperandRule> {
+    let (text, gate) = gate(text)?;
+    let (kinds, values) = match text.split_once('(') {
+        Some((kinds, values)) => (kinds, values.strip_suffix(')')?),
+        None => (text, ""),
+    };
+    let value = |text: &str| {
+        if let Some(of) = text.strip_prefix('*') {
+            return Some(OperandValues::MultipleOf(of.parse().ok()?));
+        }
+        match text.split_once("..") {
+            Some((first, last)) => Some(OperandValues::Range(
+                first.parse().ok()?,
+                if last.is_empty() { i64::MAX } else { last.parse().ok()? },
+            )),
+            None => Some(OperandValues::One(text.parse().ok()?)),
+        }
+    };
+    let values = values.split(',').filter(|value| !value.is_empty()).map(value);
+    Some(OperandRule {
+        kinds: kinds.split('/').collect(),
+        values: values.collect::<Option<_>>()?,
+        gate,
+        text,
+    })
+}
+
+/// Splits at commas outside of brackets.
+pub(crate) fn split(text: &str) -> Vec<&str> {
+    split_at(text, |c| c == ',')
+}
+
+/// The pieces between signs outside of brackets, without empty ones.
+fn split_at(text: &str, separates: impl Fn(char) -> bool) -> Vec<&str> {
+    let (mut depth, mut start, mut all) = (0_usize, 0, Vec::new());
+    for (at, c) in text.char_indices() {
+        match c {
+            '[' | '{' | '(' => depth += 1,
+            ']' | '}' | ')' => depth = depth.saturating_sub(1),
+            _ if depth == 0 && separates(c) => {
+                all.push(&text[start..at]);
+                start = at + c.len_utf8();
+            }
+            _ => {}
+        }
+    }
+    all.push(&text[start..]);
+    all.retain(|part| !part.trim().is_empty());
+    all
+}
+
+/// The operands of a production, as they are written there.
+pub(crate) fn operand_texts(text: &str) -> Vec<&str> {
+    split_at(text, |c| c == ',' || c == ' ')
+}
+
+impl OperandRule {
+    /// What is wrong with an operand, if anything is.
+    fn fault(&self, index: usize, operand: &WrittenOperand<'_>) -> Option<Fault> {
+        if !self.kinds.iter().any(|kind| fits(kind, operand)) {
+            return Some(Fault::Operand(index, self.text));
+        }
+        let number = crate::constant::value(operand.text)?;
+        let mut multiples =
+            self.values.iter().filter(|one| matches!(one, OperandValues::MultipleOf(_)));
+        let mut values =
+            self.values.iter().filter(|one| !matches!(one, OperandValues::MultipleOf(_)));
+        let holds = |value: &OperandValues| match *value {
+            OperandValues::One(one) => number == one,
+            OperandValues::Range(first, last) => (first..=last).contains(&number),
+            OperandValues::MultipleOf(of) => number % of == 0,
+        };
+        let listed = values.clone().next().is_none() || values.any(holds);
+        (!listed || !multiples.all(holds)).then_some(Fault::Value(index, self.text))
+    }
+}
+
+/// Whether an operand is of a kind.
+fn fits(kind: &str, operand: &WrittenOperand<'_>) -> bool {
+    let text = operand.text;
+    let number = || crate::constant::value(text).is_some();
+    let bits = |wanted: u16| match operand.ty {
+        WrittenType::Register(ty) => ty.bits == wanted,
+        WrittenType::Predicate => false,
+        WrittenType::Unknown => is_name(text),
+    };
+    match kind {
+        "m" | "t" => text.starts_with('['),
+        "v" => text.starts_with('{'),
+        "_" => text == "_",
+        "x" => text != "_" && !text.starts_with('[') && operand.ty != WrittenType::Predicate,
+        _ if kind.contains('|') => text.contains('|'),
+        "p" => {
+            operand.ty == WrittenType::Predicate
+                || operand.ty == WrittenType::Unknown && is_name(text)
+        }
+        "i" => number(),
+        "#" => number() || is_name(text) && operand.ty != WrittenType::Predicate,
+        "#32" => number() || bits(32),
+        "#64" => number() || bits(64),
+        "16" => bits(16),
+        "32" => bits(32),
+        "64" => bits(64),
+        "q" => bits(128),
+        "8" => bits(8),
+        _ => false,
+    }
+}
+
+fn is_name(text: &str) -> bool {
+    text != "_"
+        && text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '%' | '_' | '$'))
+        && !text.contains('|')
+}
+
+impl Production {
+    /// The modifiers that may stand in the place of one that does not fit: choices that begin with it, or else all
+    /// that are not there yet.
+    pub(crate) fn choices(&self, word: &str, modifiers: &[&str]) -> impl Iterator<Item = String> {
+        let all = || self.slots.iter().flat_map(|slot| &slot.choices);
+        let similar = all().any(|choice| choice.words[0] == word);
+        let fits = move |choice: &&ModifierChoice| {
+            if similar {
+                choice.words[0] == word
+            } else {
+                !choice.words.iter().any(|one| modifiers.contains(one))
+            }
+        };
+        let texts: Vec<String> =
+            all().filter(fits).map(|choice| format!(".{}", choice.words.join("."))).collect();
+        texts.into_iter()
+    }
+
+    /// What is wrong with an instruction: modifiers behind the head, and operands.
+    pub(crate) fn faults(
+        &self,
+        modifiers: &[&str],
+        operands: &[WrittenOperand<'_>],
+        isa: PtxIsa,
+        target: Option<Target>,
+    ) -> Vec<Fault> {
+        let mut faults = Vec::new();
+        let mut gated = |place: FaultPlace, gate: ProductionGate| {
+            if let Some(least) = gate.isa.filter(|least| isa < *least) {
+                faults.push(Fault::Version(place, least));
+            } else if target.is_some_and(|target| !gate.admits(target)) {
+                faults.push(Fault::Target(place, gate.targets));
+            }
+        };
+        gated(FaultPlace::Head, self.gate);
+        let mut used = vec![false; modifiers.len()];
+        let mut missing = Vec::new();
+        let mut last_space = None;
+        let mut disordered = Vec::new();
+        for slot in &self.slots {
+            // The largest choice whose words are there.
+            let position = |word: &str| {
+                (0..modifiers.len()).find(|&at| !used[at] && is_word(modifiers[at], word))
+            };
+            let taken = slot
+                .choices
+                .iter()
+                .filter_map(|choice| {
+                    let places: Option<Vec<usize>> =
+                        choice.words.iter().map(|word| position(word)).collect();
+                    Some((choice, places?))
+                })
+                .max_by_key(|(choice, _)| choice.words.len());
+            match taken {
+                Some((choice, places)) => {
+                    if let Some(&first) = places.first() {
+                        gated(FaultPlace::Modifier(first), choice.gate);
+                    }
+                    for place in places {
+                        used[place] = true;
+                        // Of two spaces the first is that of the destination.
+                        if is_space(modifiers[place]) {
+                            disordered.extend(last_space.filter(|last| place < *last));
+                            last_space = Some(place);
+                        }
+                    }
+                }
+                None if slot.optional => {}
+                None => missing.push(slot),
+            }
+        }
+        let unused = (0..used.len()).filter(|&at| !used[at] && !self.is_open);
+        faults.extend(unused.chain(disordered).map(Fault::Modifier));
+        faults.extend(missing.into_iter().map(|slot| {
+            let names = slot.choices.iter().map(|choice| format!(".{}", choice.words.join(".")));
+            Fault::Missing(names.collect())
+        }));
+        self.operand_faults(modifiers, operands, (isa, target), &mut faults);
+        faults
+    }
+
+    fn operand_faults(
+        &self,
+        modifiers: &[&str],
+        operands: &[WrittenOperand<'_>],
+        (isa, target): (PtxIsa, Option<Target>),
+        faults: &mut Vec<Fault>,
+    ) {
+        let Some(rules) = &self.operands else { return };
+        let wanted: Vec<(&OperandRule, bool)> = rules
+            .iter()
+            .filter_map(|operand| match operand {
+                ProductionOperand::Always(rule) => Some((rule, false)),
+                ProductionOperand::Optional(rule) => Some((rule, true)),
+                ProductionOperand::With(word, rule) => {
+                    let there = modifiers.iter().any(|one| one.starts_with(word));
+                    there.then_some((rule, false))
+                }
+            })
+            .collect();
+        let least = wanted.iter().filter(|(_, optional)| !optional).count();
+        let mut spare = match operands.len().checked_sub(least) {
+            Some(spare) if operands.len() <= wanted.len() => spare,
+            Some(_) | None => return faults.push(Fault::Count(self.operand_text)),
+        };
+        let mut at = 0;
+        for (rule, optional) in wanted {
+            let Some(operand) = operands.get(at) else { break };
+            let fault = rule.fault(at, operand);
+            let is_kind = !matches!(fault, Some(Fault::Operand(..)));
+            if optional {
+                if spare == 0 || !is_kind {
+                    continue;
+                }
+                spare -= 1;
+            }
+            if let Some(least) = rule.gate.isa.filter(|least| isa < *least) {
+                faults.push(Fault::Version(FaultPlace::Operand(at), least));
+            } else if target.is_some_and(|target| !rule.gate.admits(target)) {
+                faults.push(Fault::Target(FaultPlace::Operand(at), rule.gate.targets));
+            }
+            faults.extend(fault);
+            if rule.kinds == ["t"] {
+                faults.extend(coordinates(at, operand.text, modifiers));
+            }
+            at += 1;
+        }
+        if at < operands.len() {
+            faults.push(Fault::Operand(at, self.operand_text));
+        }
+    }
+}
+
+/// Whether a modifier is this word, in which `*` at the end is any rest.
+fn is_word(modifier: &str, word: &str) -> bool {
+    match word.strip_suffix('*') {
+        Some(start) => modifier.starts_with(start),
+        None => modifier == word,
+    }
+}
+
+fn is_space(modifier: &str) -> bool {
+    modifier == "global" || modifier == "shared" || modifier.starts_with("shared::")
+}
+
+/// `[map, {x, y}]` has a coordinate for each dimension; rows that are gathered or scattered have five.
+fn coordinates(index: usize, text: &str, modifiers: &[&str]) -> Option<Fault> {
+    let rows = |one: &&str| matches!(*one, "tile::gather4" | "tile::scatter4");
+    let wanted = if modifiers.iter().any(rows) {
+        5
+    } else {
+        let dimension = |one: &&&str| one.len() == 2 && one.ends_with('d');
+        modifiers.iter().find(dimension)?[..1].parse().ok()?
+    };
+    let open = text.find('{')?;
+    let close = text[open..].find('}')? + open;
+    let count = split(&text[open + 1..close]).len();
+    (count != wanted).then_some(Fault::Coordinates(index, wanted))
+}
+
+/// Whether some instruction with this opcode has productions.
+pub(crate) fn is_opcode(opcode: &str) -> bool {
+    matches!(
+        opcode,
+        "mbarrier"
+            | "cp"
+            | "st"
+            | "red"
+            | "multimem"
+            | "tensormap"
+            | "griddepcontrol"
+            | "barrier"
+            | "mapa"
+            | "elect"
+            | "clusterlaunchcontrol"
+            | "setmaxnreg"
+            | "redux"
+            | "shfl"
+            | "vote"
+            | "wgmma"
+            | "tcgen05"
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{modifier, opcode};
+
+    /// A production in words that the table of modifiers has.
+    #[test]
+    fn every_production_can_be_read_and_its_words_are_known() {
+        for text in PRODUCTIONS {
+            let production = read(text).unwrap_or_else(|| panic!("{text}"));
+            let parts: Vec<&str> = production.head.split('.').collect();
+            assert!(is_opcode(parts[0]) && opcode::all().any(|known| known == parts[0]), "{text}");
+            for word in production
+                .slots
+                .iter()
+                .flat_map(|slot| &slot.choices)
+                .flat_map(|choice| &choice.words)
+            {
+                let word = word.replace('*', "x");
+                let with: Vec<&str> = parts.iter().copied().chain([word.as_str()]).collect();
+                assert_eq!(modifier::fault(&with), None, "{word} in {text}");
+            }
+            let kinds = production.operands.iter().flatten().flat_map(|operand| match operand {
+                ProductionOperand::Always(rule)
+                | ProductionOperand::Optional(rule)
+                | ProductionOperand::With(_, rule) => rule.kinds.clone(),
+            });
+            for kind in kinds {
+                let known = [
+                    "m", "t", "v", "_", "x", "p", "i", "#", "#32", "#64", "8", "16", "32", "64",
+                    "q",
+                ];
+                assert!(known.contains(&kind) || kind.contains('|'), "`{kind}` in {text}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_production_has_slots_operands_and_gates() {
+        let production = read(
+            "a.b@8.0/90 c {d+(e/f)@8.6, g@/100f} <h, i> : m, 64/_ {, #(1..4,*2)} (d: p) ! why",
+        )
+        .expect("it is a production");
+        assert_eq!((production.head, production.warning), ("a.b", Some("why")));
+        assert_eq!(
+            production.slots.iter().map(|slot| slot.optional).collect::<Vec<_>>(),
+            [false, true, false]
+        );
+        assert_eq!(production.slots[1].choices[1].words, ["d", "f"]);
+        assert_eq!(
+            production.slots[1].choices[2].gate,
+            ProductionGate { isa: None, targets: "100f" }
+        );
+        assert_eq!(production.operands.map(|all| all.len()), Some(4));
+        assert_eq!(read("a <b : m"), None);
+        assert_eq!(read("a b+ : m"), None);
+        assert_eq!(read("a : i(x)"), None);
+    }
+
+    #[test]
+    fn targets_are_numbers_or_families() {
+        let admits = |targets: &'static str, target| {
+            ProductionGate { isa: None, targets }.admits(Target::parse(target).expect("a target"))
+        };
+        assert!(admits("90", "sm_100a") && !admits("90", "sm_89"));
+        assert!(admits("90a|100f", "sm_103f") && admits("90a|100f", "sm_90a"));
+        assert!(!admits("90a|100f", "sm_90") && !admits("90a|100f", "sm_120a"));
+        assert!(admits("103f", "sm_103a") && !admits("103f", "sm_110a"));
+        assert!(
+            admits("120f", "sm_121a") && !admits("100a", "sm_100f") && !admits("later", "sm_121a")
+        );
+        assert!(admits("pre70", "sm_60") && !admits("pre70", "sm_70"));
+    }
+}
