@@ -264,6 +264,8 @@ impl Machine<'_> {
     /// Rule Link-forward: a load may be answered by the youngest store that waits in its GPU's
     /// link, or by its GPU's copy (reading R58). Of all in that link the store performs last, and
     /// nothing of this GPU comes before it any more: the load sees what it would see behind it.
+    /// What it sees may be older than what a strong load of its SM will read, which waits behind that store: then it
+    /// fills no line, since the line would go back behind that load.
     fn answered_on_the_way(&mut self, state: &State, group: &ScalarGroup, visit: StepVisitor<'_>) {
         if group.count != 1 {
             return;
@@ -279,14 +281,15 @@ impl Machine<'_> {
             && (self.options.forward && !sys || self.options.forward_sys)
             && !self.overtakes(state, &entry)
         {
-            self.answered(state, group, value, Step::Forward { thread, cell }, visit);
+            let fills = !self.passes_strong_load(state, &entry);
+            self.answered(state, group, (value, fills), Step::Forward { thread, cell }, visit);
         }
         if let Some(slot) = self.copy_slot(gpu, cell.into())
             && state.bytes[slot] != INVALID
             && !sys
         {
             let value = state.bytes[slot];
-            self.answered(state, group, value, Step::Copy { thread, cell }, visit);
+            self.answered(state, group, (value, true), Step::Copy { thread, cell }, visit);
         }
     }
 
@@ -302,11 +305,23 @@ impl Machine<'_> {
         })
     }
 
+    /// Whether a strong load of the load's SM, of any thread, waits in the link for the same bytes.
+    fn passes_strong_load(&self, state: &State, load: &QueueEntry) -> bool {
+        let sm = |entry: &QueueEntry| self.sm[usize::from(entry.thread)];
+        self.shape.entries(state).any(|older| {
+            older.list == QueueKind::Link
+                && (sm(&older), older.cell) == (sm(load), load.cell)
+                && self.site(&older).kind == SiteKind::Read
+                && self.level(&older) != AccessLevel::Weak
+        })
+    }
+
+    /// A load is answered with a value, which fills its line only if it may.
     fn answered(
         &mut self,
         state: &State,
         group: &ScalarGroup,
-        value: ValueId,
+        (value, fills): (ValueId, bool),
         step: Step,
         visit: StepVisitor<'_>,
     ) {
@@ -314,7 +329,8 @@ impl Machine<'_> {
         let place = usize::from(group.places[0]);
         let entry = self.shape.entry(&next, place);
         self.shape.remove(&mut next, place);
-        self.come_back(&mut next, QueueEntry { data: value, ..entry });
+        let fill = entry.fill && fills;
+        self.come_back(&mut next, QueueEntry { data: value, fill, ..entry });
         self.emit(step, next, visit);
     }
 
