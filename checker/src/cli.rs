@@ -8,17 +8,18 @@ use anstream::ColorChoice;
 use bytesize::ByteSize;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use machine::form::Family;
 use model::reading;
 use ptx::version::{PtxIsa, Target};
 
 use crate::diff;
+use crate::examples;
 use crate::explore::args::MachineArgs;
 use crate::fix;
 use crate::fuzz;
 use crate::generation::args;
 use crate::lines;
 use crate::report::{self, ReportFormat};
+use crate::values::{architectures, machine, ptx_isa, seconds, size, target};
 
 /// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.
 ///
@@ -78,13 +79,13 @@ pub enum Command {
     /// Exit codes: 0 every verdict is as its test says; 1 one is not; 2 a test could not be read, or the command line
     /// is wrong; 3 engines disagree, which is a bug in the checker; 4 a limit was reached and nothing worse happened;
     /// 130 the run was interrupted, and its results so far are printed.
-    #[command(after_help = CHECK_EXAMPLE)]
+    #[command(after_help = examples::CHECK)]
     Check(Check),
     /// Show why an outcome is allowed (an execution) or forbidden (the cycle in each candidate)
     ///
     /// Exit codes: 0 there is an answer; 2 the test or a model could not be read; 4 a limit was reached before the
     /// answer.
-    #[command(after_help = EXPLAIN_EXAMPLE)]
+    #[command(after_help = examples::EXPLAIN)]
     Explain(Explain),
     /// Find the cheapest edits of a litmus test that forbid its outcome, or the orders that it does not need
     ///
@@ -104,7 +105,7 @@ pub enum Command {
     ///
     /// Exit codes: 0 every file is formatted now; 1 with --check or --diff, a file is not formatted; 2 a
     /// file could not be read, understood or written.
-    #[command(after_help = FMT_EXAMPLE)]
+    #[command(after_help = examples::FMT)]
     Fmt(Fmt),
     /// Generate litmus tests from critical cycles, count them, or judge them at once
     ///
@@ -131,11 +132,13 @@ pub enum Command {
     /// Export litmus tests to other tools: Dartagnan, herd7, ptxas, CUDA
     ///
     /// Exit codes: 0 everything was exported; 2 a test could not be read, or the format cannot express it.
+    #[command(after_help = examples::EXPORT)]
     Export(args::Export),
     /// Compare the states of a log with the allowed outcomes of its tests
     ///
     /// Exit codes: 0 the log has only allowed outcomes; 1 it has a forbidden one; 2 the log or a test could not be
     /// read; 4 the outcomes of some test are not known.
+    #[command(after_help = examples::COMPARE)]
     Compare(args::Compare),
     /// Check laws for random programs: two accounts of the memory model must agree on each
     ///
@@ -150,23 +153,39 @@ pub enum Command {
     ///
     /// Exit codes: 0 no program breaks a law; 2 a state could not be read, or the states are not of one campaign, or
     /// hold the same cases; 3 a program breaks a law; 4 cases are missing, and nothing worse happened.
+    #[command(after_help = examples::MERGE)]
     Merge(fuzz::args::Merge),
     /// Print the memory model
+    ///
+    /// Exit codes: 0 it is printed; 2 the model could not be read.
+    #[command(after_help = examples::MODEL)]
     Model(ModelArgs),
     /// Check that the memory instructions of PTX modules are legal, by the document and by ptxas
     ///
     /// Each instruction is checked alone: its qualifiers, types and operands. `lint` does not check
     /// whether the program is correct: `check` does that, for litmus tests.
+    ///
+    /// Exit codes: 0 there are no errors, with or without warnings; 1 an instruction breaks a rule; 2 a module could not
+    /// be read.
+    #[command(after_help = examples::LINT)]
     Lint(Lint),
     /// Check whether a compiler preserved the memory model of its source
     ///
     /// Exit codes: 0 every row is preserved or stronger; 1 one is weaker, of a wrong value or invalid; 2
     /// the file could not be read; 4 some result is outside, unsupported or undecided, and none is worse; 130
     /// the run was interrupted, and its results so far are printed.
+    #[command(after_help = examples::LOWER)]
     Lower(Lower),
     /// Run litmus tests on the machine: caches and queues instead of axioms
+    ///
+    /// Exit codes: 0 the outcomes are listed or, with --check, allowed by the axioms; 1 one is forbidden; 2 a test could
+    /// not be read; 4 a limit was reached and nothing worse happened; 130 the run was interrupted.
+    #[command(after_help = examples::EXPLORE)]
     Explore(Explore),
     /// Print the JSON Schema of the objects of `--format json`
+    ///
+    /// The exit code is 0.
+    #[command(after_help = examples::SCHEMA)]
     Schema(SchemaArgs),
     /// Explain single PTX instructions
     #[command(subcommand)]
@@ -175,25 +194,6 @@ pub enum Command {
     #[command(subcommand)]
     Sass(Sass),
 }
-
-const CHECK_EXAMPLE: &str = "\
-Filters: name(…), path(…), doc(…), instruction(…), condition(…) and threads(N), joined by `&`,
-`|`, `!` and parentheses. A pattern is a part of what it matches; `=PATTERN` is all of it,
-`#PATTERN` a glob, `/PATTERN/` a regular expression.
-
-Example: judge the tests with a fence and two threads, then ask one of them something else
-  causeway check litmus/suite --filter 'instruction(fence) & threads(2)'
-  causeway check test.litmus --ask 'exists (1:r0=1 /\\ 1:r1=0)'";
-
-const EXPLAIN_EXAMPLE: &str = "\
-Example: why the condition of a test is allowed or forbidden, then why another one is
-  causeway explain test.litmus
-  causeway explain test.litmus --ask 'exists (1:r0=1 /\\ 1:r1=0)'";
-
-const FMT_EXAMPLE: &str = "\
-Example: list the tests of a folder that are not formatted, then format them
-  causeway fmt --check litmus/suite
-  causeway fmt litmus/suite";
 
 #[derive(Args, Debug)]
 pub struct SchemaArgs {
@@ -207,20 +207,26 @@ pub enum Ptx {
     /// Explain what an instruction does, promises and requires, and the SASS it compiles to
     ///
     /// Exit codes: 0 no rule is broken; 1 a rule is broken; 2 an instruction could not be read.
+    #[command(after_help = examples::PTX_EXPLAIN)]
     Explain(PtxExplain),
 }
 
 #[derive(Subcommand, Debug)]
 pub enum Sass {
     /// Decode LDG instruction words: hexadecimal, one instruction per line, from standard input
+    ///
+    /// Exit codes: 0 every word is decoded; 2 one could not be.
+    #[command(after_help = examples::SASS_DECODE)]
     Decode(Decode),
     /// Explain what an instruction does, field by field
     ///
     /// Exit codes: 0 no rule is broken; 1 a rule is broken; 2 an instruction could not be read.
+    #[command(after_help = examples::SASS_EXPLAIN)]
     Explain(SassExplain),
     /// List the functions of a listing and classify their memory instructions
     ///
     /// Exit codes: 0 everything was read; 1 an instruction breaks a rule; 2 one could not be read.
+    #[command(after_help = examples::SASS_READ)]
     Read(SassRead),
 }
 
@@ -646,52 +652,7 @@ pub enum ModelFormat {
     Markdown,
 }
 
-pub(crate) fn size(text: &str) -> Result<ByteSize, String> {
-    text.parse().map_err(|_| {
-        "expected a number of bytes, with a unit if wanted: 65536, 512KiB, 512MiB, 4GiB, or 4GB"
-            .to_owned()
-    })
-}
-
-pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
-    let seconds: f64 = text.parse().map_err(|_| format!("`{text}` is not a number of seconds"))?;
-    if seconds.is_finite() && seconds > 0.0 && seconds < 1e9 {
-        Ok(Duration::from_secs_f64(seconds))
-    } else {
-        Err("expected a positive number of seconds".to_owned())
-    }
-}
-
-fn architectures(text: &str) -> Result<Architectures, String> {
-    if text == "all" {
-        // One target of each family.
-        return Ok(Architectures(vec![50, 70, 80, 90, 100]));
-    }
-    let target = Target::parse(text).filter(|target| Family::of(target.sm).is_some());
-    target
-        .map(|target| Architectures(vec![target.sm]))
-        .ok_or_else(|| "expected sm_50 to sm_121, or `all`".to_owned())
-}
-
-fn machine(text: &str) -> Result<u16, String> {
-    let target = Target::parse(text).filter(|target| Family::of(target.sm).is_some());
-    target.map(|target| target.sm).ok_or_else(|| "expected sm_50 to sm_121".to_owned())
-}
-
-fn ptx_isa(text: &str) -> Result<PtxIsa, String> {
-    let isa = PtxIsa::parse(text);
-    let isa = isa.ok_or_else(|| "expected a version of PTX, such as 8.8".to_owned())?;
-    if isa > PtxIsa::NEWEST {
-        return Err(format!("the newest known version of PTX is {}", PtxIsa::NEWEST));
-    }
-    Ok(isa)
-}
-
-fn target(text: &str) -> Result<Target, String> {
-    Target::parse(text).ok_or_else(|| "expected a target, such as sm_90a".to_owned())
-}
-
-fn version() -> &'static str {
+pub(crate) fn version() -> &'static str {
     static VERSION: LazyLock<String> = LazyLock::new(|| {
         let z3 = option_env!("LIBZ3_VERSION").map_or("no z3".to_owned(), |v| format!("z3 {v}"));
         format!("{} ({}, {z3})", env!("CARGO_PKG_VERSION"), model::section::REVISION)

@@ -6,7 +6,8 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 
-use crate::cli::{EngineName, Judging, seconds, size};
+use crate::cli::{EngineName, Judging};
+use crate::values::{seconds, size};
 
 pub(crate) const EXAMPLE: &str = "\
 Example: show the cheapest edits that forbid the outcome of a test, then write them

@@ -9,7 +9,7 @@ use fuzz::campaign::ShardId;
 use fuzz::fault::PlantedFault;
 use fuzz::law::LAWS;
 
-use crate::cli;
+use crate::values;
 
 pub(crate) const EXAMPLE: &str = "\
 Examples: all laws for a minute; one law by two computers, and the sum of both
@@ -30,7 +30,7 @@ pub struct Fuzz {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=1_000_000_000_000))]
     pub count: Option<u64>,
     /// Begin no more cases after this time
-    #[arg(long = "for", value_name = "SECONDS", value_parser = cli::seconds)]
+    #[arg(long = "for", value_name = "SECONDS", value_parser = values::seconds)]
     pub time: Option<Duration>,
     /// The seed of the programs
     #[arg(long, value_name = "N", default_value_t = 1)]
