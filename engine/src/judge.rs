@@ -32,7 +32,7 @@ pub enum Property {
     /// The quantified condition of the test, over all outcomes.
     #[default]
     ProgramSpec,
-    /// Every execution finishes: [`crate::termination`].
+    /// Every execution finishes: the module `termination`.
     Termination,
 }
 
