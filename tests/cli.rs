@@ -574,6 +574,7 @@ fn what_users_see_is_as_recorded() {
         .chain(fix::SNAPSHOTS)
         .chain(fmt::SNAPSHOTS)
         .chain(generation::SNAPSHOTS)
+        .chain(crate::lint_fix::SNAPSHOTS)
         .chain(run_options::SNAPSHOTS)
         .chain(termination::SNAPSHOTS)
     {

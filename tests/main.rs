@@ -26,6 +26,7 @@ mod install;
 mod json;
 mod left_out;
 mod linked;
+mod lint_fix;
 mod llvm;
 mod load_bearing;
 mod lower;

@@ -165,8 +165,8 @@ pub enum Command {
     /// Each instruction is checked alone: its qualifiers, types and operands. `lint` does not check
     /// whether the program is correct: `check` does that, for litmus tests.
     ///
-    /// Exit codes: 0 there are no errors, with or without warnings; 1 an instruction breaks a rule; 2 a module could not
-    /// be read.
+    /// Exit codes: 0 there are no errors, with or without warnings; 1 an instruction breaks a rule, after corrections
+    /// with --fix, or there is something to correct with --diff; 2 a module could not be read or written.
     #[command(after_help = examples::LINT)]
     Lint(Lint),
     /// Check whether a compiler preserved the memory model of its source
@@ -587,6 +587,7 @@ pub enum Drawing {
     Json,
 }
 
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
 pub struct Lint {
     /// Files, folders to search for .ptx files, or `-` for standard input
@@ -601,6 +602,16 @@ pub struct Lint {
     /// Follow the document where ptxas differs; rules of ptxas alone are then warnings
     #[arg(long)]
     pub strict: bool,
+    /// Write the corrections that keep the meaning to the files, and report what is left; for `-`, print the
+    /// corrected module, and what is left on standard error
+    #[arg(long, group = "fixing")]
+    pub fix: bool,
+    /// Print what `--fix` would change, and write nothing
+    #[arg(long, group = "fixing", conflicts_with_all = ["fix", "format"])]
+    pub diff: bool,
+    /// With `--fix` or `--diff`: also make the corrections that choose for you, such as a missing scope
+    #[arg(long, requires = "fixing")]
+    pub unsafe_fixes: bool,
     /// Output format
     #[arg(long, value_parser = report::without_outcomes(), default_value = "text")]
     pub format: ReportFormat,

@@ -41,7 +41,10 @@ Example: the built-in model of PTX in herd's language, under another reading
 
 pub(crate) const LINT: &str = "\
 Example: the modules of a folder, for an older version of PTX
-  causeway lint kernels --ptx-isa 8.0 --target sm_90";
+  causeway lint kernels --ptx-isa 8.0 --target sm_90
+Example: see the corrections that can be made, then make those that keep the meaning
+  causeway lint kernels --diff --unsafe-fixes
+  causeway lint kernels --fix";
 
 pub(crate) const LOWER: &str = "\
 Example: what llc makes of LLVM IR, what ptxas made of PTX, and a table of lowerings

@@ -6,20 +6,23 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use ptx::{self, LintOptions, Linted};
+use ptx::{self, FixChoice, LintOptions, Linted};
 use schemars::JsonSchema;
 use serde::Serialize;
 use text::Diagnostic;
 use text::diagnostic::Severity;
+use text::fix::{TextEdit, TextFix};
 
 use crate::cli::Lint;
+use crate::format::diff::unified;
+use crate::format::replace;
 use crate::input;
 use crate::kind::FileKind;
 use crate::lines::{self, LineKind};
 use crate::report::finding::{
     FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
 };
-use crate::report::{CommandRun, Reportable, RunSummary, count_of};
+use crate::report::{CommandRun, ReportWriter, Reportable, RunSummary, count_of};
 use crate::run;
 use engine::exit::Exit;
 use engine::interrupt;
@@ -42,6 +45,41 @@ pub(crate) struct LintObject<'a> {
     note: &'a str,
     /// What to write instead.
     help: Option<&'a str>,
+    /// Edits of the file that repair it.
+    fix: Option<LintFix<'a>>,
+}
+
+/// Edits that together repair one error.
+#[derive(Serialize, JsonSchema)]
+struct LintFix<'a> {
+    /// Whether the edits keep the meaning, so that `--fix` makes them without `--unsafe-fixes`.
+    safe: bool,
+    edits: Vec<LintEdit<'a>>,
+}
+
+/// A part of the file, and what to write instead of it.
+#[derive(Serialize, JsonSchema)]
+struct LintEdit<'a> {
+    /// From 1, as the columns, which count characters.
+    line: usize,
+    column: usize,
+    end_line: usize,
+    /// The column behind the last character.
+    end_column: usize,
+    text: &'a str,
+}
+
+impl<'a> From<&'a TextFix> for LintFix<'a> {
+    fn from(fix: &'a TextFix) -> LintFix<'a> {
+        let edit = |edit: &'a TextEdit| LintEdit {
+            line: edit.start.line,
+            column: edit.start.column,
+            end_line: edit.end.line,
+            end_column: edit.end.column,
+            text: &edit.text,
+        };
+        LintFix { safe: fix.safe, edits: fix.edits.iter().map(edit).collect() }
+    }
 }
 
 impl<'a> From<&'a Diagnostic> for LintObject<'a> {
@@ -56,6 +94,7 @@ impl<'a> From<&'a Diagnostic> for LintObject<'a> {
             message: (&*diagnostic.message).into(),
             note: &diagnostic.note,
             help: diagnostic.help.as_deref(),
+            fix: diagnostic.fix.as_ref().map(LintFix::from),
         }
     }
 }
@@ -72,6 +111,7 @@ impl LintObject<'_> {
             message: error.to_string().into(),
             note: "",
             help: None,
+            fix: None,
         }
     }
 }
@@ -178,6 +218,11 @@ pub(crate) struct LintSummary {
     judged: usize,
     errors: usize,
     warnings: usize,
+    /// Corrections that were made with `--fix`.
+    fixed: usize,
+    /// Corrections that can be made of what is left: those that keep the meaning, and the others.
+    safe_fixes: usize,
+    unsafe_fixes: usize,
     /// Instructions that access memory or synchronize threads and were not judged, by name.
     not_judged: BTreeMap<String, usize>,
 }
@@ -204,22 +249,125 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
         judged: 0,
         errors: 0,
         warnings: 0,
+        fixed: 0,
+        safe_fixes: 0,
+        unsafe_fixes: 0,
         not_judged: BTreeMap::new(),
     };
     let (mut report, mut exit) = (lint.format.report(), Exit::AsExpected);
+    let mut printed = false;
     for path in files.iter().take_while(|_| !interrupt::raised()) {
         let bytes = input::read_kind(path, FileKind::Ptx);
+        if lint.fix || lint.diff {
+            let choice = if lint.unsafe_fixes { FixChoice::All } else { FixChoice::Safe };
+            let fixed = bytes.map(|bytes| FixedFile::new(path, bytes, options, choice));
+            if lint.diff {
+                exit = exit.max(diff(path, fixed, &mut summary, out, err)?);
+                continue;
+            }
+            if input::is_standard(path)
+                && let Ok(fixed) = &fixed
+            {
+                // What is left goes to the other stream.
+                write!(out, "{}", String::from_utf8_lossy(fixed.text()))?;
+                let module = LintedModule { path, linted: Ok(fixed.linted.clone()) };
+                module.text(err)?;
+                exit = exit.max(module.exit());
+                printed = true;
+                continue;
+            }
+            let linted = fixed.and_then(|fixed| {
+                if let Some(text) = &fixed.changed {
+                    replace(path, text.as_bytes())?;
+                    summary.fixed += fixed.count;
+                }
+                Ok(fixed.linted)
+            });
+            exit = exit.max(one(
+                &LintedModule { path, linted },
+                report.as_mut(),
+                &mut summary,
+                out,
+                err,
+            )?);
+            continue;
+        }
         let linted = bytes.map(|bytes| ptx::lint(&path.to_string_lossy(), &bytes, options));
-        let module = LintedModule { path, linted };
-        run::complain(module.unread().as_ref(), report.as_ref(), out, err)?;
-        report.one(&module, out)?;
-        summary.add(&module);
-        exit = exit.max(module.exit());
+        exit =
+            exit.max(one(&LintedModule { path, linted }, report.as_mut(), &mut summary, out, err)?);
+    }
+    if printed && files.len() == 1 {
+        return Ok(exit);
+    }
+    if lint.diff {
+        out.flush()?;
+        summary.text(err)?;
+        return Ok(exit);
     }
     report.sum(&summary, out)?;
     let seconds = start.elapsed().as_secs_f64();
     report.end(&CommandRun { command: "lint", exit, seconds }, out)?;
     Ok(exit)
+}
+
+/// Reports one module.
+fn one(
+    module: &LintedModule<'_>,
+    report: &mut dyn ReportWriter,
+    summary: &mut LintSummary,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    run::complain(module.unread().as_ref(), report, out, err)?;
+    report.one(module, out)?;
+    summary.add(module);
+    Ok(module.exit())
+}
+
+/// A module with its corrections.
+struct FixedFile {
+    before: Vec<u8>,
+    /// The corrected module, if there is something to correct.
+    changed: Option<String>,
+    count: usize,
+    /// What is said of the corrected module.
+    linted: Linted,
+}
+
+impl FixedFile {
+    fn new(path: &Path, before: Vec<u8>, options: LintOptions, choice: FixChoice) -> FixedFile {
+        let fixed = ptx::fix(&path.to_string_lossy(), &before, options, choice);
+        FixedFile { before, changed: fixed.text, count: fixed.fixed, linted: fixed.linted }
+    }
+
+    fn text(&self) -> &[u8] {
+        self.changed.as_ref().map_or(&self.before, |text| text.as_bytes())
+    }
+}
+
+/// Prints the corrections of a file.
+fn diff(
+    path: &Path,
+    fixed: io::Result<FixedFile>,
+    summary: &mut LintSummary,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let changes = match &fixed {
+        Ok(FixedFile { before, changed: Some(text), .. }) => {
+            unified(&input::shown(path), "fixed", &String::from_utf8_lossy(before), text)
+        }
+        Ok(_) | Err(_) => String::new(),
+    };
+    write!(out, "{changes}")?;
+    summary.fixed += fixed.as_ref().map_or(0, |fixed| fixed.count);
+    let module = LintedModule { path, linted: fixed.map(|fixed| fixed.linted) };
+    if let Some(unread) = module.unread() {
+        unread.complain(err)?;
+    }
+    summary.add(&module);
+    let exit = if changes.is_empty() { Exit::AsExpected } else { Exit::Differs };
+    Ok(exit.max(module.exit()))
 }
 
 impl LintSummary {
@@ -233,6 +381,9 @@ impl LintSummary {
         self.judged += linted.instructions;
         self.errors += linted.errors();
         self.warnings += linted.warnings();
+        let fixes = || linted.diagnostics.iter().filter_map(|one| one.fix.as_ref());
+        self.safe_fixes += fixes().filter(|fix| fix.safe).count();
+        self.unsafe_fixes += fixes().filter(|fix| !fix.safe).count();
         for (name, count) in &linted.not_judged {
             *self.not_judged.entry(name.clone()).or_insert(0) += count;
         }
@@ -271,12 +422,24 @@ impl RunSummary for LintSummary {
         } else {
             write!(out, "{errors}, {warnings}")?;
         }
+        if self.fixed > 0 {
+            write!(out, "; {} corrected", self.fixed)?;
+        }
         if !self.not_judged.is_empty() {
             let count: usize = self.not_judged.values().sum();
             let names: Vec<&str> = self.not_judged.keys().map(String::as_str).collect();
             write!(out, "; {count} not judged: {}", names.join(", "))?;
         }
         writeln!(out)?;
+        let corrections = |count| count_of(count, "correction");
+        match (self.safe_fixes, self.unsafe_fixes) {
+            (0, 0) => {}
+            (safe, 0) => writeln!(out, "--fix makes {}", corrections(safe))?,
+            (0, other) => writeln!(out, "--fix --unsafe-fixes makes {}", corrections(other))?,
+            (safe, other) => {
+                writeln!(out, "--fix makes {}, --unsafe-fixes {other} more", corrections(safe))?;
+            }
+        }
         writeln!(
             out,
             "lint checks that memory instructions are legal, not that the program is correct"

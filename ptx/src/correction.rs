@@ -5,7 +5,7 @@
 use crate::rule::{Breach, Edit, Spot};
 
 use text::cursor::short;
-use text::report::ByteSpan;
+use text::report::{ByteSpan, FixBuilder};
 
 /// An instruction in pieces, each with its place.
 pub struct InstructionPieces<'a> {
@@ -92,6 +92,49 @@ impl InstructionPieces<'_> {
             out.push_str(&operands);
         }
         cut(out)
+    }
+
+    /// The edits of the text that make it the corrected instruction, blanks and comments kept; `None` where an
+    /// edit is of something else, or is only an example.
+    pub fn fix(&self, fix: &[Edit], safe: bool) -> Option<FixBuilder> {
+        let behind = |position: usize| Some(self.parts.get(position.checked_sub(1)?)?.after());
+        let operand_end = |index: usize| Some(self.operands.get(index)?.end().after());
+        let mut edits: Vec<(ByteSpan, String)> = Vec::new();
+        for edit in fix {
+            match *edit {
+                Edit::Replace(at, text) => edits.push((*self.parts.get(at)?, text.to_owned())),
+                Edit::Insert(at, text) => edits.push((behind(at)?, format!(".{text}"))),
+                // With the dot before it.
+                Edit::Remove(at) => {
+                    edits.push((behind(at)?.to(*self.parts.get(at)?), String::new()));
+                }
+                Edit::RemoveOperand(index) => {
+                    let before = operand_end(index.checked_sub(1)?)?;
+                    edits.push((before.to(operand_end(index)?), String::new()));
+                }
+                Edit::Bracket(index) => {
+                    let at = self.operands.get(index)?.at;
+                    edits.push((ByteSpan { start: at.start, end: at.start }, "[".to_owned()));
+                    edits.push((at.after(), "]".to_owned()));
+                }
+                Edit::SetUnified(unified) => {
+                    let address = self
+                        .operands
+                        .iter()
+                        .find(|piece| matches!(piece.shape, PieceShape::Address { .. }))?;
+                    let suffix = address.at.after().to(address.end());
+                    let text = if unified { ".unified" } else { "" };
+                    edits.push((suffix, text.to_owned()));
+                }
+                Edit::RemoveGuard => {
+                    let (guard, opcode) = (self.guard?, self.parts.first()?);
+                    let at = ByteSpan { start: guard.start, end: opcode.start };
+                    edits.push((at, String::new()));
+                }
+                Edit::SetOperands(_) | Edit::Version(_) | Edit::Target(_) => return None,
+            }
+        }
+        (!edits.is_empty()).then_some(FixBuilder { safe, unit: self.at, edits })
     }
 
     /// Its parts with all of the edits, the opcode first.

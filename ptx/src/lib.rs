@@ -9,6 +9,7 @@ pub mod correction;
 mod declared;
 mod directive;
 pub mod fences;
+mod fix;
 mod lex;
 mod lint;
 pub mod meaning;
@@ -32,6 +33,7 @@ pub mod version;
 
 pub use constant::bits as constant_bits;
 pub use declared::{BodyItem, FunctionDeclaration, MemoryDeclaration};
+pub use fix::{FixChoice, FixedModule, fix};
 pub use lint::LintOptions;
 pub use origin::origins;
 pub use print::{PrintedOperand, PrintedScalar};

@@ -24,7 +24,7 @@ use crate::bad_qualifier;
 use crate::correction::{InstructionPieces, OperandPiece, PieceShape};
 use text::cursor::short;
 use text::diagnostic::Severity;
-use text::report::{ByteSpan, Diagnostics};
+use text::report::{ByteSpan, Diagnostics, FixBuilder};
 
 /// Whose word counts, and for what version and target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
@@ -55,6 +55,9 @@ fn who(by: Authority) -> Option<&'static str> {
         Authority::Ptxas => Some("ptxas requires this; the document does not"),
     }
 }
+
+/// Stands for any bad qualifier among the codes of what is wrong.
+const BAD_QUALIFIER: &str = "qualifier";
 
 /// So many modifiers are all told.
 const FEW: usize = 12;
@@ -293,16 +296,23 @@ impl<'a> Linter<'a, '_> {
             let written = self.written(memory);
             let foreign = outside
                 .map(|position| BadQualifier::Foreign { position, kind: QualifierKind::Outside });
+            let left = faults.len().saturating_sub(1);
             for fault in faults.into_iter().chain(foreign) {
                 let other = self.other_way(memory, &written, fault, setting);
-                let draft = bad_qualifier::tell(
-                    self.report,
-                    &written,
-                    fault,
-                    rules::accepts(memory.opcode),
-                );
+                let accepts = rules::accepts(memory.opcode);
+                let first = bad_qualifier::correction(self.report, &written, fault, accepts);
+                let chosen = other.clone().map(|edit| (edit, false)).or(first);
+                let fix = chosen.and_then(|(edit, safe)| {
+                    let after =
+                        self.broken_by(memory, &written, std::slice::from_ref(&edit), setting)?;
+                    let legal =
+                        after.len() <= left && after.iter().all(|code| *code == BAD_QUALIFIER);
+                    legal.then(|| written.fix(&[edit], safe)).flatten()
+                });
+                let draft = bad_qualifier::tell(self.report, &written, fault, accepts);
+                draft.fix_if(fix);
                 if let Some(other) = other {
-                    draft.help(other);
+                    draft.help(written.corrected(&[other]));
                 }
             }
             return;
@@ -332,11 +342,12 @@ impl<'a> Linter<'a, '_> {
         written: &InstructionPieces<'_>,
         fault: BadQualifier,
         setting: &RuleContext,
-    ) -> Option<String> {
+    ) -> Option<Edit> {
         let BadQualifier::Repeated { first, second, .. } = fault else { return None };
         let [first, second] = [first, second].map(|position| [Edit::Remove(position)]);
         let breaches = |fix| Some(self.broken_by(memory, written, fix, setting)?.len());
-        (breaches(&first)? < breaches(&second)?).then(|| written.corrected(&first))
+        let [edit] = first.clone();
+        (breaches(&first)? < breaches(&second)?).then_some(edit)
     }
 
     /// The codes of what is wrong with an instruction once it is corrected; `None` where that cannot
@@ -385,7 +396,7 @@ impl<'a> Linter<'a, '_> {
         }
         let predicated = memory.guard.is_some() && !fix.contains(&Edit::RemoveGuard);
         let form = InstructionForm { opcode, q: &q, predicated, operands: &operands };
-        let mut broken: Vec<&str> = faults.iter().map(|_| "qualifier").collect();
+        let mut broken: Vec<&str> = faults.iter().map(|_| BAD_QUALIFIER).collect();
         rules::check(&form, setting, |rule, _| broken.push(rule.code));
         Some(broken)
     }
@@ -414,6 +425,7 @@ impl<'a> Linter<'a, '_> {
             } else {
                 breach.advice.as_deref().map(str::to_owned)
             };
+            let fix = sound.then(|| self.fix(&written, breach)).flatten();
             let note = match who(rule.by) {
                 Some(who) if breach.note.is_empty() => who.to_owned(),
                 Some(who) => format!("{}; {who}", breach.note),
@@ -424,8 +436,38 @@ impl<'a> Linter<'a, '_> {
                 .severity(severity(rule.by, self.options.strict))
                 .note(note)
                 .section(rule.section)
-                .help_if(help);
+                .help_if(help)
+                .fix_if(fix);
         }
+    }
+
+    /// The edits of the file that repair a breach: of the instruction, or of the directive at its begin.
+    fn fix(&self, written: &InstructionPieces<'_>, breach: &Breach) -> Option<FixBuilder> {
+        let directive =
+            |at: Option<ByteSpan>, text: String| Some(FixBuilder::one(false, at?, text));
+        for edit in &breach.fix {
+            // An option that is given in the place of a directive is not for a file to change.
+            match *edit {
+                Edit::Version(isa) if self.options.isa.is_none() => {
+                    let at = self.module.isa.map(|(_, at)| at);
+                    return directive(at, format!(".version {isa}"));
+                }
+                Edit::Target(sm) if self.options.target.is_none() => {
+                    let at = self.module.target.map(|(_, at)| at);
+                    return directive(at, format!(".target sm_{sm}"));
+                }
+                Edit::Version(_) | Edit::Target(_) => return None,
+                Edit::Replace(..)
+                | Edit::Insert(..)
+                | Edit::Remove(_)
+                | Edit::RemoveOperand(_)
+                | Edit::Bracket(_)
+                | Edit::SetOperands(_)
+                | Edit::SetUnified(_)
+                | Edit::RemoveGuard => {}
+            }
+        }
+        written.fix(&breach.fix, breach.safe)
     }
 
     /// Fences of proxies, spaces and operations: whether this is one, or was meant to be.
@@ -478,18 +520,22 @@ impl<'a> Linter<'a, '_> {
         self.fence_operands(memory, spelling);
         let at = parts[0];
         if setting.isa < spelling.isa {
+            let fix = self.fix(&written, &breach(Edit::Version(spelling.isa)));
             self.report
                 .error("isa-fence-spelling", at, "this fence requires a later version of PTX")
                 .note(format!("this is PTX ISA {}", setting.isa))
                 .section(section)
-                .help_if(written.help(&breach(Edit::Version(spelling.isa))));
+                .help_if(written.help(&breach(Edit::Version(spelling.isa))))
+                .fix_if(fix);
         }
         if let Some(target) = setting.target.filter(|target| target.sm < spelling.sm) {
+            let fix = self.fix(&written, &breach(Edit::Target(spelling.sm)));
             self.report
                 .error("target-fence-spelling", at, "this fence requires a later target")
                 .note(format!("the target is `{target}`"))
                 .section(section)
-                .help_if(written.help(&breach(Edit::Target(spelling.sm))));
+                .help_if(written.help(&breach(Edit::Target(spelling.sm))))
+                .fix_if(fix);
         }
         true
     }
@@ -519,7 +565,8 @@ impl<'a> Linter<'a, '_> {
             self.report
                 .error("fence-size", size.at, "the size of a tensor map is 128 bytes")
                 .section(section)
-                .help("128");
+                .help("128")
+                .fix_if(Some(FixBuilder::one(true, size.at, "128")));
         }
     }
 

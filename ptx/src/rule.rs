@@ -54,13 +54,15 @@ pub struct Breach {
     pub spot: Spot,
     pub note: Cow<'static, str>,
     pub fix: Vec<Edit>,
+    /// Whether the instruction can mean nothing but what the fix makes of it. Otherwise the fix is a guess.
+    pub safe: bool,
     /// Advice where no edit is a cure.
     pub advice: Option<Cow<'static, str>>,
 }
 
 impl Breach {
     pub fn at(spot: Spot, note: impl Into<Cow<'static, str>>) -> Breach {
-        Breach { spot, note: note.into(), fix: Vec::new(), advice: None }
+        Breach { spot, note: note.into(), fix: Vec::new(), safe: false, advice: None }
     }
 
     pub fn part(position: usize, note: impl Into<Cow<'static, str>>) -> Breach {
@@ -70,6 +72,18 @@ impl Breach {
     #[must_use]
     pub fn fixed_by(mut self, fix: impl IntoIterator<Item = Edit>) -> Breach {
         self.fix.extend(fix);
+        self
+    }
+
+    /// The fix keeps the meaning: it changes hints, or writes out the only choice there is.
+    #[must_use]
+    pub fn safe(self) -> Breach {
+        self.safe_if(true)
+    }
+
+    #[must_use]
+    pub fn safe_if(mut self, safe: bool) -> Breach {
+        self.safe = safe;
         self
     }
 

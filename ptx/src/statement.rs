@@ -12,7 +12,7 @@ use super::syntax::{
     Range, Scalar, Statement, Symbol,
 };
 use text::cursor::short;
-use text::report::ByteSpan;
+use text::report::{ByteSpan, FixBuilder};
 
 impl Parser<'_, '_> {
     pub(super) fn statement(&mut self) -> ParseResult<Statement> {
@@ -174,7 +174,8 @@ impl Parser<'_, '_> {
         if self.at_end() || self.is("}") || next_line {
             self.report
                 .error("semicolon", after, "`;` is missing")
-                .help("write `;` after the instruction");
+                .help("write `;` after the instruction")
+                .fix_if(Some(FixBuilder::one(true, after, ";")));
             return Ok(());
         }
         Err(self.expected("`,` or `;`"))
@@ -391,14 +392,19 @@ impl Parser<'_, '_> {
                     short(number.at.of(self.text()))
                 )
             });
+            let fix = help.is_some().then(|| FixBuilder::one(true, sign, "+-"));
             self.report
                 .error("syntax", sign, "write `+` before an offset; the offset may be negative")
                 .note("`+` is expected")
                 .section(model::section::ADDRESSES_AS_OPERANDS)
-                .help_if(help);
-            return Err(Lost);
-        }
-        if self.eat("+") {
+                .help_if(help)
+                .fix_if(fix);
+            // The rest is read as it is meant, if that is known.
+            match (number.kind == lex::TokenKind::Number).then(|| self.constant()) {
+                Some(Ok(Constant::Integer(value))) => offset = value,
+                Some(Ok(Constant::Float) | Err(_)) | None => return Err(Lost),
+            }
+        } else if self.eat("+") {
             if !self.starts_constant() {
                 let at = self.token.at;
                 let what = short(self.word());

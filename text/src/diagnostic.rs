@@ -6,6 +6,8 @@ use std::fmt::{self, Write};
 use anstyle::{AnsiColor, Style};
 use model::section::Section;
 
+use crate::fix::TextFix;
+
 /// A run of characters of one line. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Span {
@@ -66,6 +68,8 @@ pub struct Diagnostic {
     pub section: Option<Section>,
     /// Something that can be pasted, or one sentence.
     pub help: Option<String>,
+    /// Edits of the input that repair the error.
+    pub fix: Option<TextFix>,
     /// The lines that are shown, in order, each once.
     pub excerpts: Vec<Excerpt>,
 }
@@ -234,6 +238,7 @@ mod tests {
             labels: vec![],
             section: Some(section::LD),
             help: Some("ld.mmio.relaxed.sys.u32 r0, [flag]".into()),
+            fix: None,
             excerpts: vec![Excerpt {
                 line: 8,
                 column: 1,

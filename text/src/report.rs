@@ -3,6 +3,7 @@
 use model::section::Section;
 
 use crate::diagnostic::{Diagnostic, Excerpt, Label, Severity, Span};
+use crate::fix::{TextEdit, TextFix, TextPosition};
 
 /// A range of bytes of the file.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
@@ -70,6 +71,40 @@ impl LineIndex {
 #[derive(Clone, Copy, Debug)]
 pub struct ErrorReported;
 
+/// A fix whose places are still in bytes; see [`TextFix`].
+#[derive(Clone, Debug)]
+pub struct FixBuilder {
+    pub safe: bool,
+    pub unit: ByteSpan,
+    pub edits: Vec<(ByteSpan, String)>,
+}
+
+impl FixBuilder {
+    /// One edit, which is no part of anything larger.
+    pub fn one(safe: bool, at: ByteSpan, text: impl Into<String>) -> FixBuilder {
+        FixBuilder { safe, unit: at, edits: vec![(at, text.into())] }
+    }
+
+    fn finish(mut self, places: &Places) -> TextFix {
+        self.edits.sort_by_key(|(at, _)| (at.start, at.end));
+        let position = |offset: u32| {
+            let place = places.place(offset);
+            TextPosition { line: place.line, column: place.column }
+        };
+        let edit = |(at, text): (ByteSpan, String)| TextEdit {
+            at: at.start as usize..at.end as usize,
+            start: position(at.start),
+            end: position(at.end),
+            text,
+        };
+        TextFix {
+            safe: self.safe,
+            unit: self.unit.start as usize..self.unit.end as usize,
+            edits: self.edits.into_iter().map(edit).collect(),
+        }
+    }
+}
+
 /// An error whose place is still in bytes.
 #[derive(Clone, Debug)]
 pub struct DiagnosticBuilder {
@@ -80,6 +115,7 @@ pub struct DiagnosticBuilder {
     labels: Vec<(ByteSpan, String)>,
     section: Option<Section>,
     help: Option<String>,
+    fix: Option<FixBuilder>,
     severity: Severity,
 }
 
@@ -118,6 +154,19 @@ impl DiagnosticBuilder {
     pub fn help_if(&mut self, help: Option<String>) -> &mut DiagnosticBuilder {
         self.help = help;
         self
+    }
+
+    pub fn fix_if(&mut self, fix: Option<FixBuilder>) -> &mut DiagnosticBuilder {
+        self.fix = fix;
+        self
+    }
+
+    /// The offsets that it speaks of.
+    fn offsets(&self) -> impl Iterator<Item = u32> + '_ {
+        let edits = self.fix.iter().flat_map(|fix| &fix.edits);
+        std::iter::once(self.at.start)
+            .chain(self.labels.iter().map(|(at, _)| at.start))
+            .chain(edits.flat_map(|(at, _)| [at.start, at.end]))
     }
 }
 
@@ -171,6 +220,7 @@ impl Diagnostics {
             labels: Vec::new(),
             section: None,
             help: None,
+            fix: None,
             severity: Severity::Error,
         };
         self.count += 1;
@@ -210,7 +260,7 @@ impl Diagnostics {
     }
 
     /// All errors of several files, whose texts stand one after another: each with its path, where it begins
-    /// and its text. Errors are sorted by file and place, and a label in another file is left out.
+    /// and its text. Errors are sorted by file and place; a label in another file, and fixes, are left out.
     pub fn finish_files(self, files: &[(String, usize, &str)]) -> Vec<Diagnostic> {
         let start = |file: &(String, usize, &str)| u32::try_from(file.1).unwrap_or(u32::MAX);
         let of = |at: ByteSpan| files.iter().rposition(|file| start(file) <= at.start).unwrap_or(0);
@@ -223,6 +273,7 @@ impl Diagnostics {
             draft.labels.retain(|(at, _)| of(*at) == file);
             draft.labels.iter_mut().for_each(|(at, _)| *at = local(*at));
             draft.at = local(draft.at);
+            draft.fix = None;
             parts[file].count += 1;
             parts[file].drafts.push(draft);
         }
@@ -248,6 +299,7 @@ impl Diagnostics {
                 labels: Vec::new(),
                 section: None,
                 help: None,
+                fix: None,
                 severity: Severity::Error,
             });
         }
@@ -285,6 +337,7 @@ impl DiagnosticBuilder {
                 .collect(),
             section: self.section,
             help: self.help,
+            fix: self.fix.map(|fix| fix.finish(places)),
             severity: self.severity,
             excerpts,
         }
@@ -304,10 +357,7 @@ struct Places(Vec<SourcePosition>);
 
 impl Places {
     fn new(text: &str, drafts: &[DiagnosticBuilder]) -> Places {
-        let mut offsets: Vec<u32> = drafts
-            .iter()
-            .flat_map(|d| std::iter::once(d.at.start).chain(d.labels.iter().map(|l| l.0.start)))
-            .collect();
+        let mut offsets: Vec<u32> = drafts.iter().flat_map(DiagnosticBuilder::offsets).collect();
         offsets.sort_unstable();
         offsets.dedup();
         let mut places = Vec::with_capacity(offsets.len());

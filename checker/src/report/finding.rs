@@ -9,6 +9,7 @@ use ptx::{rule, rules};
 use serde_json::Value;
 use text::Diagnostic;
 use text::diagnostic::{Severity, Span};
+use text::fix::TextFix;
 
 use super::herd::Entry;
 use crate::input;
@@ -100,6 +101,8 @@ pub struct ReportFinding {
     pub remarks: Vec<(&'static str, String)>,
     /// Further information for programs, each with its name.
     pub facts: Vec<(&'static str, Value)>,
+    /// Edits of the file that repair it.
+    pub fix: Option<TextFix>,
     /// Whether the baseline contains the finding, so that it does not fail the run.
     pub known: bool,
 }
@@ -119,6 +122,7 @@ impl ReportFinding {
             related: Vec::new(),
             remarks: Vec::new(),
             facts: Vec::new(),
+            fix: None,
             known: false,
         }
     }
@@ -148,6 +152,7 @@ impl From<&Diagnostic> for ReportFinding {
         ReportFinding {
             related: related.collect(),
             remarks: remarks.collect(),
+            fix: diagnostic.fix.clone(),
             ..ReportFinding::new(
                 rule,
                 level,

@@ -12,6 +12,7 @@ use serde_json::Value;
 use super::finding::{FilePosition, Level, ReportCase, ReportFinding};
 use super::{CommandRun, ReportWriter, Reportable};
 use engine::exit::Exit;
+use text::fix::{TextEdit, TextFix};
 
 const SCHEMA: &str =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
@@ -92,6 +93,8 @@ struct Res {
     related_locations: Vec<SarifLocation>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     suppressions: Vec<Suppression>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    fixes: Vec<SarifFix>,
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     properties: BTreeMap<&'static str, Value>,
 }
@@ -139,6 +142,38 @@ struct Region {
 #[serde(rename_all = "camelCase")]
 struct LogicalLocation {
     fully_qualified_name: String,
+}
+
+/// Edits that repair what a result is about.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifFix {
+    description: Message,
+    artifact_changes: [ArtifactChange; 1],
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ArtifactChange {
+    artifact_location: ArtifactLocation,
+    replacements: Vec<SarifReplacement>,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct SarifReplacement {
+    deleted_region: DeletedRegion,
+    inserted_content: Message,
+}
+
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct DeletedRegion {
+    start_line: usize,
+    start_column: usize,
+    end_line: usize,
+    /// The column after the last character.
+    end_column: usize,
 }
 
 /// The reason for which a result is hidden.
@@ -231,7 +266,31 @@ fn result(case: &ReportCase, finding: &ReportFinding) -> Res {
         locations: [SarifLocation { logical: Some([name]), ..location(&finding.place) }],
         related_locations: related.collect(),
         suppressions: if finding.known { vec![suppression] } else { Vec::new() },
+        fixes: finding.fix.iter().map(|fix| repair(finding, fix)).collect(),
         properties: finding.facts.iter().cloned().collect(),
+    }
+}
+
+fn repair(finding: &ReportFinding, fix: &TextFix) -> SarifFix {
+    let replacement = |edit: &TextEdit| SarifReplacement {
+        deleted_region: DeletedRegion {
+            start_line: edit.start.line,
+            start_column: edit.start.column,
+            end_line: edit.end.line,
+            end_column: edit.end.column,
+        },
+        inserted_content: Message { text: edit.text.clone() },
+    };
+    let help = finding.remarks.iter().find(|(name, _)| *name == "help");
+    let description = help.map_or("correct it", |(_, help)| help);
+    let description =
+        if fix.safe { description.to_owned() } else { format!("perhaps {description}") };
+    SarifFix {
+        description: Message { text: description },
+        artifact_changes: [ArtifactChange {
+            artifact_location: ArtifactLocation { uri: uri(&finding.place.file) },
+            replacements: fix.edits.iter().map(replacement).collect(),
+        }],
     }
 }
 

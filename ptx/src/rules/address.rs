@@ -237,7 +237,7 @@ fn brackets(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
         OperandShape::Place(_) => None,
         OperandShape::Value(_) | OperandShape::Lanes(_) => {
             let bracket = Edit::Bracket(form.place_index());
-            Some(at_address(form, "expected an address").fixed_by([bracket]))
+            Some(at_address(form, "expected an address").fixed_by([bracket]).safe())
         }
     }
 }
@@ -287,7 +287,8 @@ fn variable_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach>
     let declared = family(variable.space);
     Some(
         at_address(form, format!("this variable is in `.{declared}`"))
-            .fixed_by([in_space(form, declared)]),
+            .fixed_by([in_space(form, declared)])
+            .safe(),
     )
 }
 
@@ -298,6 +299,7 @@ fn generic_variable(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breac
     (named_only && space(form) == SpaceQualifier::Generic).then(|| {
         at_address(form, format!("this variable is in `.{declared}`"))
             .fixed_by([in_space(form, declared)])
+            .safe()
     })
 }
 
@@ -325,9 +327,9 @@ fn alignment(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
 }
 
 fn unified_store(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
-    form.place()?
-        .unified
-        .then(|| Breach::at(Spot::Unified, "this is a store").fixed_by([Edit::SetUnified(false)]))
+    form.place()?.unified.then(|| {
+        Breach::at(Spot::Unified, "this is a store").fixed_by([Edit::SetUnified(false)]).safe()
+    })
 }
 
 /// Where the syntax has no `.unified`.
@@ -336,6 +338,7 @@ fn unified_suffix(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach>
     (place.unified && space(form).may_be_global()).then(|| {
         Breach::at(Spot::Unified, "its syntax has no `.unified`")
             .fixed_by([Edit::SetUnified(false)])
+            .safe()
     })
 }
 
@@ -353,6 +356,7 @@ fn unified_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> 
     misplaced.then(|| {
         Breach::at(Spot::Unified, format!("the state space is `.{}`", space(form).name()))
             .fixed_by([Edit::SetUnified(false)])
+            .safe()
     })
 }
 
@@ -363,6 +367,7 @@ fn unified_variable(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breac
     claimed.then(|| {
         Breach::at(Spot::Unified, "this variable is declared without it")
             .fixed_by([Edit::SetUnified(false)])
+            .safe()
     })
 }
 
@@ -372,7 +377,9 @@ fn unified_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach
         return None;
     }
     let missing = form.variable()?.unified && !form.place()?.unified;
-    missing.then(|| at_address(form, "this variable is unified").fixed_by([Edit::SetUnified(true)]))
+    missing.then(|| {
+        at_address(form, "this variable is unified").fixed_by([Edit::SetUnified(true)]).safe()
+    })
 }
 
 /// The variable that a generic access names, if it lies outside global memory.
@@ -434,6 +441,7 @@ fn param_entry(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Brea
     (other && named).then(|| {
         at_address(form, "this is a parameter of a function")
             .fixed_by([in_space(form, "param::func")])
+            .safe()
     })
 }
 
@@ -451,6 +459,7 @@ fn param_kernel(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     (kernel && space(form) == SpaceQualifier::ParamFunc).then(|| {
         at_address(form, "this is a parameter of the kernel")
             .fixed_by([in_space(form, "param::entry")])
+            .safe()
     })
 }
 

@@ -276,7 +276,8 @@ fn no_flush(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breach>
     match (is_half(ty.value), form.q.no_flush) {
         (true, None) => Some(
             Breach::part(ty.position, "`.noftz` is missing")
-                .fixed_by([Edit::Insert(op.position + 1, "noftz")]),
+                .fixed_by([Edit::Insert(op.position + 1, "noftz")])
+                .safe(),
         ),
         (false, Some(no_flush)) => Some(
             Breach::part(no_flush.position, format!("the type is `.{}`", ty.value.name()))
@@ -317,5 +318,5 @@ fn policy(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
         return None;
     };
     let fix = std::iter::once(Edit::Remove(policy.position)).chain(without_policy(form));
-    Some(Breach::part(policy.position, note).fixed_by(fix))
+    Some(Breach::part(policy.position, note).fixed_by(fix).safe())
 }

@@ -117,7 +117,8 @@ fn strong(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let what = if form.opcode.is_load() { "load" } else { "store" };
     Some(
         Breach::part(cache.position, format!("the {what} is not weak"))
-            .fixed_by([Edit::Remove(cache.position)]),
+            .fixed_by([Edit::Remove(cache.position)])
+            .safe(),
     )
 }
 
@@ -133,7 +134,8 @@ fn operator(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     };
     Some(
         Breach::part(cache.position, "not one of these")
-            .fixed_by([Edit::Replace(cache.position, instead)]),
+            .fixed_by([Edit::Replace(cache.position, instead)])
+            .safe(),
     )
 }
 
@@ -142,6 +144,7 @@ fn with_level1(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     form.q.mmio.is_none().then(|| {
         Breach::part(cache.position.max(level.position), "these exclude each other")
             .fixed_by([Edit::Remove(cache.position)])
+            .safe()
     })
 }
 
@@ -150,6 +153,7 @@ fn with_level2(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     form.q.mmio.is_none().then(|| {
         Breach::part(cache.position.max(level.position), "these exclude each other")
             .fixed_by([Edit::Remove(cache.position)])
+            .safe()
     })
 }
 
@@ -161,16 +165,16 @@ fn other_space(form: &InstructionForm<'_>) -> Option<String> {
 
 fn level1_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (level, note) = (form.q.level1?, other_space(form)?);
-    Some(Breach::part(level.position, note).fixed_by([Edit::Remove(level.position)]))
+    Some(Breach::part(level.position, note).fixed_by([Edit::Remove(level.position)]).safe())
 }
 
 fn prefetch_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (prefetch, note) = (form.q.prefetch?, other_space(form)?);
-    Some(Breach::part(prefetch.position, note).fixed_by([Edit::Remove(prefetch.position)]))
+    Some(Breach::part(prefetch.position, note).fixed_by([Edit::Remove(prefetch.position)]).safe())
 }
 
 fn policy_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (policy, note) = (form.q.policy?, other_space(form)?);
     let fix = std::iter::once(Edit::Remove(policy.position)).chain(without_policy(form));
-    Some(Breach::part(policy.position, note).fixed_by(fix))
+    Some(Breach::part(policy.position, note).fixed_by(fix).safe())
 }

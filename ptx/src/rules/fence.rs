@@ -72,9 +72,11 @@ fn level(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
             } else {
                 vec![Edit::Replace(0, "fence"), Edit::Insert(1, "sc")]
             };
+            // `membar.gl` is of the scope `.gpu`, and `membar` is another name of `fence.sc`.
             Some(
                 Breach::part(scope.position, format!("the level is `.{}`", scope.value))
-                    .fixed_by(fix),
+                    .fixed_by(fix)
+                    .safe_if(form.q.gpu_level.is_none()),
             )
         }
         (None, None) => Some(Breach::part(0, "no level follows").fixed_by([Edit::Insert(1, "gl")])),

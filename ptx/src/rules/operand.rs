@@ -321,6 +321,7 @@ fn policy_missing(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach>
     (form.operands.len() == form.data_end()).then(|| {
         Breach::part(policy.position, "no operand follows")
             .fixed_by([Edit::Remove(policy.position)])
+            .safe()
             .advised("add the policy as the last operand, or remove `.L2::cache_hint`")
     })
 }

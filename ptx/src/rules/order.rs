@@ -200,7 +200,8 @@ fn scope_unused(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
         ),
         Some(order) if order.value == OrderQualifier::Volatile => Some(
             Breach::part(scope.position, "a volatile access has the scope `.sys`")
-                .fixed_by([Edit::Remove(scope.position)]),
+                .fixed_by([Edit::Remove(scope.position)])
+                .safe_if(scope.value == Scope::Sys),
         ),
         Some(_) => None,
     }
@@ -234,7 +235,8 @@ fn mmio_without_sys(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breac
         (_, None) => Breach::part(mmio.position, "the order is missing"),
         (Some(_), Some(_)) => return None,
     };
-    Some(breach.fixed_by(fix))
+    // The scope can be no other; the order may be.
+    Some(breach.fixed_by(fix).safe_if(form.q.order.is_some_and(|order| fits(order.value))))
 }
 
 fn mmio_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
@@ -266,7 +268,7 @@ fn mmio_hint(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let position = hints.into_iter().flatten().min()?;
     let mut fix: Vec<Edit> = hints.into_iter().flatten().map(Edit::Remove).collect();
     fix.extend(without_policy(form));
-    Some(Breach::part(position, "not allowed here").fixed_by(fix))
+    Some(Breach::part(position, "not allowed here").fixed_by(fix).safe())
 }
 
 /// Takes the operand away that goes with `.L2::cache_hint`.
@@ -310,14 +312,16 @@ fn volatile_hint(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> 
     let position = hints.into_iter().flatten().min()?;
     let mut fix: Vec<Edit> = hints.into_iter().flatten().map(Edit::Remove).collect();
     fix.extend(without_policy(form));
-    Some(Breach::part(position, "not allowed here").fixed_by(fix))
+    Some(Breach::part(position, "not allowed here").fixed_by(fix).safe())
 }
 
 fn volatile_level2(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (order, level2) = (form.q.order?, form.q.level2?);
     // A narrower access takes none, volatile or not.
     (order.value == OrderQualifier::Volatile && form.is_256_bits()).then(|| {
-        Breach::part(level2.position, "not allowed here").fixed_by([Edit::Remove(level2.position)])
+        Breach::part(level2.position, "not allowed here")
+            .fixed_by([Edit::Remove(level2.position)])
+            .safe()
     })
 }
 
@@ -331,7 +335,8 @@ fn non_coherent(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     }
     Some(
         Breach::part(nc.position, "the state space is missing")
-            .fixed_by([Edit::Insert(nc.position, "global")]),
+            .fixed_by([Edit::Insert(nc.position, "global")])
+            .safe(),
     )
 }
 
@@ -350,7 +355,7 @@ fn non_coherent_weak(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Brea
         vec![Edit::Remove(nc.position)]
     };
     let note = if only_weak { "it is not written" } else { "this load would be strong" };
-    Some(Breach::part(position, note).fixed_by(fix))
+    Some(Breach::part(position, note).fixed_by(fix).safe_if(only_weak))
 }
 
 fn non_coherent_cache(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
@@ -358,6 +363,7 @@ fn non_coherent_cache(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Bre
     matches!(cache.value, CacheOperator::Lu | CacheOperator::Cv).then(|| {
         Breach::part(cache.position, "not one of these")
             .fixed_by([Edit::Replace(cache.position, "cs")])
+            .safe()
     })
 }
 

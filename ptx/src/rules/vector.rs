@@ -186,6 +186,7 @@ fn level2(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     (!form.is_256_bits() && form.q.mmio.is_none() && form.q.ty.is_some()).then(|| {
         Breach::part(level2.position, "this access is narrower")
             .fixed_by([Edit::Remove(level2.position)])
+            .safe()
     })
 }
 

@@ -6,7 +6,7 @@ use text::Diagnostic;
 use crate::written::{Setting, codes, module, options};
 
 /// Whether a help is an instruction, and no sentence about one.
-fn is_instruction(help: &str) -> bool {
+pub(crate) fn is_instruction(help: &str) -> bool {
     let bare = match help.strip_prefix('@') {
         Some(guarded) => guarded.split_once(' ').map_or("", |(_, rest)| rest),
         None => help,

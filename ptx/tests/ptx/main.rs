@@ -5,6 +5,7 @@ mod checked;
 mod choices;
 mod compiled;
 mod example;
+mod fix;
 mod fuzz_input;
 mod help;
 mod large;

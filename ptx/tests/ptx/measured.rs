@@ -59,7 +59,7 @@ fn target(text: &str) -> u16 {
 }
 
 /// The module that each row of `accept-train.csv` and `gates.csv` was measured in.
-fn module(isa: &str, sm: &str, device: bool, instruction: &str) -> String {
+pub(crate) fn module(isa: &str, sm: &str, device: bool, instruction: &str) -> String {
     let (version, number) = (version(isa), target(sm));
     let since = |major, minor, sm| version >= PtxIsa::new(major, minor) && number >= sm;
     let unified = instruction.contains("ugbl") && since(8, 0, 90);
