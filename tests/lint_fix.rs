@@ -14,6 +14,14 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("lint-diff-absent", &["lint", "--diff", "tests/ptx/absent.ptx"]),
     ("lint-diff-fine", &["lint", "--diff", "tests/ptx/fine.ptx"]),
     ("lint-diff-json", &["lint", "--diff", "--format=json", "tests/ptx/fine.ptx"]),
+    ("lint-explain", &["lint", "--explain", "ld-scope-missing"]),
+    ("lint-explain-safe", &["lint", "--explain", "ld-cache"]),
+    ("lint-explain-target", &["lint", "--explain", "target-ld-cluster"]),
+    ("lint-explain-document", &["lint", "--explain", "address-size-missing"]),
+    ("lint-explain-ptxas", &["lint", "--explain", "ld-level1-space"]),
+    ("lint-explain-limit", &["lint", "--explain", "nesting"]),
+    ("lint-explain-unknown", &["lint", "--explain", "ld-scop-missing"]),
+    ("lint-explain-of-file", &["lint", "--explain", "ld-cache", "tests/ptx/fine.ptx"]),
     ("lint-unsafe-alone", &["lint", "--unsafe-fixes", "tests/ptx/fine.ptx"]),
 ];
 

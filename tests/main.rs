@@ -27,6 +27,7 @@ mod json;
 mod left_out;
 mod linked;
 mod lint_fix;
+mod lint_rules;
 mod llvm;
 mod load_bearing;
 mod lower;

@@ -165,8 +165,9 @@ pub enum Command {
     /// Each instruction is checked alone: its qualifiers, types and operands. `lint` does not check
     /// whether the program is correct: `check` does that, for litmus tests.
     ///
-    /// Exit codes: 0 there are no errors, with or without warnings; 1 an instruction breaks a rule, after corrections
-    /// with --fix, or there is something to correct with --diff; 2 a module could not be read or written.
+    /// Exit codes: 0 there are no errors, with or without warnings, or a rule is explained; 1 an instruction breaks a rule, after corrections
+    /// with --fix, or there is something to correct with --diff; 2 a module could not be read or written,
+    /// or no rule has this code.
     #[command(after_help = examples::LINT)]
     Lint(Lint),
     /// Check whether a compiler preserved the memory model of its source
@@ -591,8 +592,11 @@ pub enum Drawing {
 #[derive(Args, Debug)]
 pub struct Lint {
     /// Files, folders to search for .ptx files, or `-` for standard input
-    #[arg(required = true, value_name = "PATH")]
+    #[arg(required_unless_present = "explain", value_name = "PATH")]
     pub paths: Vec<PathBuf>,
+    /// Explain the rule with this code instead, such as `ld-scope-missing`
+    #[arg(long, value_name = "CODE", exclusive = true)]
+    pub explain: Option<String>,
     /// The version of PTX, instead of each file's `.version`
     #[arg(long, value_name = "VERSION", value_parser = ptx_isa)]
     pub ptx_isa: Option<PtxIsa>,

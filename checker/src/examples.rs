@@ -44,7 +44,9 @@ Example: the modules of a folder, for an older version of PTX
   causeway lint kernels --ptx-isa 8.0 --target sm_90
 Example: see the corrections that can be made, then make those that keep the meaning
   causeway lint kernels --diff --unsafe-fixes
-  causeway lint kernels --fix";
+  causeway lint kernels --fix
+Example: what the code of a diagnostic stands for
+  causeway lint --explain ld-scope-missing";
 
 pub(crate) const LOWER: &str = "\
 Example: what llc makes of LLVM IR, what ptxas made of PTX, and a table of lowerings

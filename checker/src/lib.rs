@@ -16,6 +16,7 @@ pub mod input;
 pub mod kind;
 pub mod lines;
 pub mod lint;
+pub mod lint_rules;
 pub mod lower;
 pub mod ptx_explain;
 pub mod report;

@@ -19,6 +19,7 @@ use crate::format::replace;
 use crate::input;
 use crate::kind::FileKind;
 use crate::lines::{self, LineKind};
+use crate::lint_rules;
 use crate::report::finding::{
     FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
 };
@@ -229,6 +230,9 @@ pub(crate) struct LintSummary {
 
 /// Judges all files. The worst result determines the exit code.
 pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    if let Some(code) = &lint.explain {
+        return lint_rules::explain(code, out, err);
+    }
     let start = Instant::now();
     let files = match input::find(&lint.paths, "ptx") {
         Ok(files) => files,

@@ -4,6 +4,7 @@
 //! correction. [`meaning`] defines the semantics of qualifiers.
 
 pub mod bad_qualifier;
+pub mod catalogue;
 mod constant;
 pub mod correction;
 mod declared;

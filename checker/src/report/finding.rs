@@ -2,10 +2,9 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::sync::LazyLock;
 
 use model::section::Section;
-use ptx::{rule, rules};
+use ptx::catalogue::LintRule;
 use serde_json::Value;
 use text::Diagnostic;
 use text::diagnostic::{Severity, Span};
@@ -128,14 +127,10 @@ impl ReportFinding {
     }
 }
 
-/// The rules of PTX instructions.
-static RULES: LazyLock<Vec<&rule::Rule>> = LazyLock::new(rules::all);
-
 impl From<&Diagnostic> for ReportFinding {
     fn from(diagnostic: &Diagnostic) -> ReportFinding {
         let Diagnostic { code, path, .. } = diagnostic;
-        let rule = RULES.iter().find(|rule| rule.code == *code);
-        let text = rule.map_or(MALFORMED.text, |rule| rule.text);
+        let text = LintRule::named(code).map_or(MALFORMED.text, |rule| rule.text);
         let rule = ReportRule { id: code, text, section: diagnostic.section };
         let level = match diagnostic.severity {
             Severity::Error => Level::Error,

@@ -340,6 +340,12 @@ fn of_page(page: GatePage) -> &'static [Gate] {
     &GATES[PAGES[page as usize].clone()]
 }
 
+impl Gate {
+    fn need(&'static self) -> Need {
+        Need { isa: self.isa, isa_rule: &self.isa_rule, sm: self.sm, sm_rule: &self.sm_rule }
+    }
+}
+
 /// A version and a target that an instruction needs, and the rules that ask for them.
 #[derive(Clone, Copy, Debug)]
 pub struct Need {
@@ -355,13 +361,13 @@ pub fn needs(form: &InstructionForm<'_>) -> Vec<Need> {
     of_page(GatePage::of(form))
         .iter()
         .filter(|gate| (gate.uses)(form).is_some())
-        .map(|gate| Need {
-            isa: gate.isa,
-            isa_rule: &gate.isa_rule,
-            sm: gate.sm,
-            sm_rule: &gate.sm_rule,
-        })
+        .map(Gate::need)
         .collect()
+}
+
+/// What there is to need.
+pub(crate) fn all() -> impl Iterator<Item = Need> {
+    GATES.iter().map(Gate::need)
 }
 
 /// The rules of all gates: those of versions, and of targets where there is one.

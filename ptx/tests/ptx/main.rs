@@ -1,6 +1,7 @@
 //! What holds of PTX modules that are read and linted.
 
 mod asynchronous;
+mod catalogue;
 mod checked;
 mod choices;
 mod compiled;

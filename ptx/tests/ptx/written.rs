@@ -3,6 +3,7 @@
 use std::fmt;
 
 use ptx::LintOptions;
+use ptx::catalogue::ExampleFrame;
 use text::Diagnostic;
 
 /// What stands between the commas.
@@ -119,22 +120,8 @@ pub(crate) const NEWEST: Setting<'static> = Setting { isa: "9.4", target: "sm_12
 
 /// Registers are named by the first letter of their type and its width.
 pub(crate) fn module(instruction: &str, setting: &Setting<'_>) -> String {
-    let Setting { isa, target, device } = setting;
-    let head = if *device { ".func (.param .align 64 .b8 res[64]) k" } else { ".visible .entry k" };
-    format!(
-        ".version {isa}\n.target {target}\n.address_size 64\n\
-         .visible .global .align 64 .b8 gbl[256];\n\
-         .const .align 64 .b8 cst[256];\n\
-         .visible .global .attribute(.unified(1,2)) .align 64 .b8 ugbl[256];\n\
-         {head}(.param .align 64 .b8 prm[256])\n{{\n\
-         .reg .b16 b16_<9>; .reg .b32 b32_<9>; .reg .b64 b64_<9>; .reg .b128 b128_<9>;\n\
-         .reg .u16 u16_<9>; .reg .u32 u32_<9>; .reg .u64 u64_<9>;\n\
-         .reg .s16 s16_<9>; .reg .s32 s32_<9>; .reg .s64 s64_<9>;\n\
-         .reg .f16 f16_<9>; .reg .f32 f32_<9>; .reg .f64 f64_<9>;\n\
-         .reg .f16x2 f16x2_<9>; .reg .b64 a, pol; .reg .b32 a32; .reg .pred p<3>;\n\
-         .shared .align 64 .b8 sh[256];\n.local .align 64 .b8 lcl[256];\n\
-         .param .align 64 .b8 arg[256];\n{instruction};\nret;\n}}\n"
-    )
+    let frame = if setting.device { ExampleFrame::Function } else { ExampleFrame::Kernel };
+    frame.module(instruction, setting.isa, setting.target)
 }
 
 pub(crate) fn options(strict: bool) -> LintOptions {
