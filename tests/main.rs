@@ -51,6 +51,7 @@ mod run_options;
 mod sass;
 #[cfg(unix)]
 mod scripts;
+mod serve;
 mod smallest;
 mod spins;
 #[cfg(unix)]

@@ -15,6 +15,8 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ),
     ("filter-nothing", &["check", "tests/cli/holds.litmus", "--filter", "name(=nothing)"]),
     ("filter-wrong", &["check", "tests/cli", "--filter", "nam(MP) | threads(two)"]),
+    ("serve-elsewhere", &["serve", "--listen", "0.0.0.0:7480"]),
+    ("serve-nowhere", &["serve", "--listen", "here"]),
     ("ask-wrong", &["check", "tests/cli/holds.litmus", "--ask", "exists (P9:r0=1)"]),
 ];
 

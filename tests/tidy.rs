@@ -219,7 +219,10 @@ fn section_number(text: &str) -> Option<String> {
         // The argument of a call is no section.
         let called = start > 1 && bytes[start - 2].is_ascii_alphanumeric();
         let in_parentheses = before == Some(b'(') && !called && rest[end..].starts_with(')');
+        // The address of this computer is none.
+        let address = parts.len() == 4 && parts[0] == "127";
         if parts.iter().all(|part| !part.is_empty())
+            && !address
             && (parts.len() > 2 || parts.len() == 2 && in_parentheses)
         {
             return Some(number.to_owned());

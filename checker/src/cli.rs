@@ -19,7 +19,11 @@ use crate::fuzz;
 use crate::generation::args;
 use crate::lines;
 use crate::report::{self, ReportFormat};
+use crate::serve;
 use crate::values::{architectures, machine, ptx_isa, seconds, size, target};
+
+/// Where options of every command stand in a help text: behind those of the command itself.
+const LAST: usize = 900;
 
 /// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.
 ///
@@ -38,6 +42,7 @@ pub struct Cli {
     #[arg(
         long,
         global = true,
+        display_order = LAST,
         value_enum,
         value_name = "WHEN",
         default_value_t = Colour::Auto,
@@ -45,13 +50,13 @@ pub struct Cli {
     )]
     pub color: Colour,
     /// Write the results to this file, not to standard output
-    #[arg(short, long, global = true, value_name = "FILE")]
+    #[arg(short, long, global = true, display_order = LAST, value_name = "FILE")]
     pub output: Option<PathBuf>,
     /// Take the defaults of options from this file [default: the nearest causeway.toml, in this folder or above]
-    #[arg(long, global = true, value_name = "FILE.toml")]
+    #[arg(long, global = true, display_order = LAST, value_name = "FILE.toml")]
     pub config: Option<PathBuf>,
     /// Do not look for a causeway.toml
-    #[arg(long, global = true, conflicts_with = "config")]
+    #[arg(long, global = true, display_order = LAST, conflicts_with = "config")]
     pub no_config: bool,
 }
 
@@ -183,6 +188,14 @@ pub enum Command {
     /// not be read; 4 a limit was reached and nothing worse happened; 130 the run was interrupted.
     #[command(after_help = examples::EXPLORE)]
     Explore(Explore),
+    /// Serve a page on this computer: type a litmus test, see its verdict, outcomes, picture and explanation
+    ///
+    /// The page is at the printed address until Ctrl-C, and only for this computer. Tests are judged by the engine
+    /// `enumerate`; a limit that is reached is the verdict `undecided`.
+    ///
+    /// Exit codes: 2 the address is not free, a model could not be read, or the command line is wrong; 130 Ctrl-C ended it.
+    #[command(after_help = serve::args::EXAMPLE)]
+    Serve(serve::args::Serve),
     /// Print the JSON Schema of the objects of `--format json`
     ///
     /// The exit code is 0.

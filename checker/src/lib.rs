@@ -23,6 +23,7 @@ pub mod report;
 pub mod run;
 pub mod sass;
 pub mod schema;
+pub mod serve;
 pub mod slow;
 pub mod suite;
 mod values;

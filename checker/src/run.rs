@@ -4,6 +4,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::{Component, Path};
 use std::time::Instant;
 
+use answer::explain::ExplainedTest;
 use indicatif::{ProgressBar, ProgressStyle};
 use litmus::Dialect;
 use model::cxx::ReleaseSequence;
@@ -15,7 +16,7 @@ use text::Diagnostic;
 use crate::check;
 use crate::cli::{self, Cli, Command, EngineName};
 use crate::diff;
-use crate::explain::ExplainedTest;
+use crate::explain as explanations;
 use crate::explore;
 use crate::fix;
 use crate::format;
@@ -30,6 +31,7 @@ use crate::report::ReportWriter;
 use crate::report::finding::UnreadInput;
 use crate::sass;
 use crate::schema;
+use crate::serve;
 use engine::exit::Exit;
 use engine::explain;
 use engine::interrupt;
@@ -75,6 +77,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Lint(command) => lint::command(command, out, err),
         Command::Lower(command) => lower_command(command, out, err),
         Command::Explore(command) => explore_command(command, out, err),
+        Command::Serve(command) => serve_command(command, out, err),
         Command::Schema(command) => schema::command(command, out),
         Command::Ptx(cli::Ptx::Explain(command)) => ptx_explain::command(command, out),
         Command::Sass(cli::Sass::Decode(decode)) => {
@@ -337,6 +340,7 @@ fn explain_command(
     let options = explain::ExplainOptions {
         bound: explain.judging.bound,
         timeout: explain.limits.timeout,
+        until: None,
         memory: explain.limits.bytes(),
         work: None,
         deep: explain.deep,
@@ -350,12 +354,22 @@ fn explain_command(
         model: &model.name,
         explanation: &explanation,
     };
-    explained.write(explain.format, out)?;
+    explanations::write(&explained, explain.format, out)?;
     if explain.format == cli::Drawing::Text && explain.ask.is_none() {
         let judged = (&model, explain.judging.bound);
         fix::advise((&explain.path, &bytes), judged, &explain.limits, explain.weaken, out)?;
     }
     Ok(explanation.exit)
+}
+
+fn serve_command(
+    command: &serve::args::Serve,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
+    let Some(selected) = chosen else { return Ok(Exit::BadInput) };
+    serve::command(command, selected, out, err)
 }
 
 fn fix_command(

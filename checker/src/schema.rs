@@ -5,15 +5,15 @@
 
 use std::io::{self, Write};
 
+use answer::check::CheckObject;
+use answer::explain::ExplainObject;
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::check;
 use crate::cli;
 use crate::diff;
-use crate::explain;
 use crate::explore;
 use crate::fix;
 use crate::fuzz;
@@ -41,10 +41,10 @@ pub fn command(command: &cli::SchemaArgs, out: &mut dyn Write) -> io::Result<Exi
 /// The schema of the lines of this kind.
 fn schema(kind: LineKind) -> Value {
     match kind {
-        LineKind::Check => line::<check::CheckObject<'_>>(kind),
+        LineKind::Check => line::<CheckObject<'_>>(kind),
         LineKind::Diff => line::<diff::report::DiffObject<'_>>(kind),
         LineKind::DiffSummary => line::<diff::report::DiffSummaryObject<'_>>(kind),
-        LineKind::Explain => line::<explain::ExplainObject<'_>>(kind),
+        LineKind::Explain => line::<ExplainObject<'_>>(kind),
         LineKind::Explore => line::<explore::report::ExploreObject<'_>>(kind),
         LineKind::Fix => line::<fix::report::FixObject<'_>>(kind),
         LineKind::Fuzz => line::<fuzz::report::FuzzObject<'_>>(kind),

@@ -1,7 +1,8 @@
 //! Limits of time and memory of a search, checked only here.
 
 use std::ops::ControlFlow;
-use std::time::Instant;
+
+use web_time::Instant;
 
 use super::{Limit, Limits};
 use crate::interrupt;

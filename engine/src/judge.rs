@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use execution::air::ThinAir;
 use litmus::{Dialect, Prop, Quantifier, Test};
@@ -11,6 +11,7 @@ use model::rel::Model;
 use model::section;
 use model::value::Value;
 use rustc_hash::FxHashMap;
+use web_time::Instant;
 
 use self::complaint::{Complaint, complaint, misstated};
 use crate::account::Budget;

@@ -34,7 +34,6 @@ pub mod words;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
-use std::time::Instant;
 
 use execution::air::ThinAir;
 use execution::unfold::{UnfoldLimit, Unfolding};
@@ -42,6 +41,7 @@ use execution::values::Crowded;
 use model::program::{Program, Stuck, ThreadId};
 use model::rel::Model;
 use model::value::Value;
+use web_time::Instant;
 
 use sought::Sought;
 use witness::Witness;

@@ -4,8 +4,6 @@
 //! program. The checks for that inspect the text of the program, or its paths, and are conservative:
 //! a choice that they exclude cannot change the verdict.
 
-use std::time::Instant;
-
 use execution::agreed::agreed;
 use execution::layout::Layout;
 use execution::path::Path;
@@ -20,6 +18,7 @@ use model::ptx;
 use model::reading::{Choice, Coherence, Dependencies, FailedCas, Reading, Readings};
 use model::rel::Model;
 use model::scope::{Placement, Scope};
+use web_time::Instant;
 
 use crate::judge::{Judgement, Observation, Task, Verdict, judge};
 use crate::{Engine, Limit};
@@ -107,7 +106,8 @@ impl Resting {
 pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement, start: Instant) -> Resting {
     // Engines that take turns share one limit.
     let searches = if task.portfolio { 1 } else { u32::try_from(task.engines.len()).unwrap_or(1) };
-    let until = task.timeout.map(|timeout| start + timeout * searches);
+    let own = task.timeout.map(|timeout| start + timeout * searches);
+    let until = own.into_iter().chain(task.until).min();
     let task = &Task { until, engines: task.engines.clone(), ..*task };
     let mut resting = Resting::default();
     let judged = match judgement.verdict {

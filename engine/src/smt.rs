@@ -7,8 +7,9 @@
 use std::cell::RefCell;
 use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use web_time::Instant;
 use z3::ast::Bool;
 use z3::{Model, Params, SatResult, Solver};
 

@@ -6,6 +6,7 @@
 #[cfg(feature = "arbitrary")]
 pub mod arbitrary;
 mod condition;
+pub mod example;
 pub mod format;
 mod frame;
 mod init;

@@ -12,30 +12,48 @@ use crate::xml;
 /// The rules of pages.
 pub const STYLE: &str = include_str!("page.css");
 
+/// What a page has beside its body.
+#[derive(Clone, Copy, Default)]
+pub struct PageParts<'a> {
+    /// More rules, after those of pages and pictures.
+    pub style: &'a str,
+    /// Directives of the policy, each after `; `: which scripts run, and what they may load. Without any, none runs and nothing is
+    /// loaded, whatever a test holds.
+    pub policy: &'a str,
+    /// Markup with the scripts, at the end of the body.
+    pub scripts: &'a str,
+}
+
+/// The policy of a page without scripts.
+pub const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'";
+
 /// A whole page. `body` is markup.
 pub fn page(title: &str, body: &str) -> String {
-    whole(title, body, "", "")
+    whole(title, body, PageParts::default())
 }
 
 /// A whole page with more rules and with a script, which runs after the body was read.
 pub fn with_script(title: &str, body: &str, style: &str, script: &str) -> String {
-    whole(title, body, style, script)
+    let scripts = format!("<script>\n{script}</script>\n");
+    whole(
+        title,
+        body,
+        PageParts { style, policy: "; script-src 'unsafe-inline'", scripts: &scripts },
+    )
 }
 
-fn whole(title: &str, body: &str, style: &str, script: &str) -> String {
+/// A whole page with these parts.
+pub fn whole(title: &str, body: &str, parts: PageParts<'_>) -> String {
     let mut out =
         String::from("<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n");
     out.push_str("<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n");
-    // Nothing is loaded, and without a script of the page none runs, whatever a test holds.
-    let scripts = if script.is_empty() { "" } else { "; script-src 'unsafe-inline'" };
-    let policy = format!("default-src 'none'; style-src 'unsafe-inline'{scripts}");
+    let PageParts { style, policy, scripts } = parts;
+    let policy = format!("{POLICY}{policy}");
     let _ = writeln!(out, "<meta http-equiv=\"Content-Security-Policy\" content=\"{policy}\">");
     xml::element(&mut out, "title", &[], title);
     let _ = write!(out, "\n<style>\n{STYLE}{}{style}</style>\n</head>\n<body>\n", svg::STYLE);
     out.push_str(body);
-    if !script.is_empty() {
-        let _ = write!(out, "<script>\n{script}</script>\n");
-    }
+    out.push_str(scripts);
     out.push_str("</body>\n</html>\n");
     out
 }

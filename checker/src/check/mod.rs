@@ -1,13 +1,13 @@
 //! The reports of `causeway check` on tests, for every format.
 
 pub(crate) mod command;
-mod json;
 mod page;
 mod text;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
+use answer::check::CheckObject;
 use litmus::Test;
 
 use crate::lines::{self, LineKind};
@@ -15,13 +15,12 @@ use crate::report::finding::{
     FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
 };
 use crate::report::herd::Entry;
+use crate::report::json;
 use crate::report::{Reportable, RunSummary, count_of};
 use crate::suite::{FileResult, SuiteItem};
 use engine::exit::Exit;
 use engine::judge::{Judgement, Property, Verdict};
 use engine::words::with_threads;
-
-pub(crate) use json::CheckObject;
 
 /// The result of one file.
 pub struct CheckedTest<'a> {
@@ -161,7 +160,10 @@ impl Reportable for CheckedTest<'_> {
             (FileResult::Judged { test, judgement }, _) => {
                 CheckObject::judged(self.item.path.to_string_lossy().into_owned(), test, judgement)
             }
-            (_, unread) => CheckObject::unread(&unread.expect("it is not judged"), self.model),
+            (_, unread) => {
+                let unread = unread.expect("it is not judged");
+                CheckObject::unread(unread.file(), json::errors(&unread), self.model)
+            }
         };
         lines::write(LineKind::Check, &object, out)
     }

@@ -9,10 +9,10 @@ use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
 
+use answer::tested::{self, TestedPart, WORK};
 use engine::exit::Exit;
-use engine::explain::{self, ExplainOptions, Explanation};
-use engine::judge::{Judgement, Observation};
-use engine::words::{race_text, with_threads};
+use engine::explain::{self, ExplainOptions};
+use engine::judge::Judgement;
 use litmus::{Dialect, Test};
 use model::rel::Model;
 use picture::{page, xml};
@@ -22,12 +22,6 @@ use crate::input;
 use crate::kind::FileKind;
 use crate::report::count_of;
 use crate::suite::{FileResult, SuiteItem};
-
-/// Candidates that are looked at for one explanation; a test that needs more has none. Counted and not timed, so that the report is the
-/// same on every machine.
-const WORK: u64 = 20_000;
-/// Outcomes that a page lists.
-const OUTCOMES: usize = 64;
 
 const SCRIPT: &str = include_str!("report.js");
 const STYLE: &str = include_str!("report.css");
@@ -85,8 +79,9 @@ impl<'m> ReportFolder<'m> {
                 if let Some(unread) = item.unread() {
                     unread.complain(&mut words)?;
                 }
-                let mut body = heading(&path, "The file could not be read.");
-                text(&mut body, "Errors", &String::from_utf8_lossy(&words));
+                let mut body = heading(&path);
+                tested::verdict(&mut body, "The file could not be read.");
+                page::text(&mut body, "Errors", &String::from_utf8_lossy(&words));
                 (path.clone(), "not-read", String::new(), Exit::BadInput, body)
             }
         };
@@ -125,26 +120,12 @@ impl<'m> ReportFolder<'m> {
         let readings = self.options.readings.filter(|_| model.is_none());
         let options = ExplainOptions { readings, ..self.options };
         let explanation = explain::explanation(test, model.unwrap_or(self.model), options)?;
-        // The judgement may come from an engine that needs less; the explanation lists candidates.
-        let limited = explanation.exit == Exit::Undecided;
-        self.unexplained += usize::from(limited);
-        let seen = judgement.observation.map_or(String::new(), |seen| {
-            format!(" ({})", judgement.with_counts(Observation::name(seen)))
-        });
-        let verdict = format!("Verdict: {}{seen}", judgement.verdict.name());
-        let mut out = heading(&test.name, &verdict);
-        if let Some(complaint) = &judgement.complaint {
-            xml::element(&mut out, "p", &[("class", "complaint")], complaint);
-        }
-        for note in &judgement.notes {
-            xml::element(&mut out, "p", &[], &format!("Note: {}", note.text));
-        }
-        let condition = format!("Condition: {}", with_threads(&test.condition_text));
-        xml::element(&mut out, "p", &[("class", "code")], &condition);
-        outcomes(test, judgement, &mut out);
-        explained(&explanation, limited, &mut out);
+        let part = TestedPart { test, judgement, explanation: &explanation };
+        self.unexplained += usize::from(part.is_limited());
+        let mut out = heading(&test.name);
+        part.write(&mut out);
         let source = source(&item.path);
-        text(
+        page::text(
             &mut out,
             "Test",
             source.as_deref().unwrap_or("The test was read from standard input."),
@@ -198,16 +179,10 @@ fn choice(out: &mut String, value: &str, words: &str, first: bool) {
     );
 }
 
-fn heading(name: &str, verdict: &str) -> String {
+fn heading(name: &str) -> String {
     let mut out = String::new();
     xml::element(&mut out, "h1", &[], name);
-    xml::element(&mut out, "p", &[("class", "verdict")], verdict);
-    out.push('\n');
     out
-}
-
-fn text(out: &mut String, heading: &str, text: &str) {
-    page::text(out, heading, text);
 }
 
 /// The text of a file; `None` for standard input.
@@ -217,45 +192,4 @@ fn source(path: &Path) -> Option<String> {
     }
     let bytes = input::read_kind(path, FileKind::Litmus).ok()?;
     Some(String::from_utf8_lossy(&bytes).into_owned())
-}
-
-fn outcomes(test: &Test, judgement: &Judgement, out: &mut String) {
-    let found = &judgement.found.outcomes;
-    if found.is_empty() {
-        return;
-    }
-    out.push_str("<h2>Outcomes</h2>\n<ul class=\"code\">\n");
-    for outcome in found.keys().take(OUTCOMES) {
-        let words = test.display_outcome(outcome);
-        xml::element(out, "li", &[], &with_threads(words.trim_end_matches([';', ' '])));
-        out.push('\n');
-    }
-    out.push_str("</ul>\n");
-    if found.len() > OUTCOMES {
-        let more = format!("{} more are not listed.", found.len() - OUTCOMES);
-        xml::element(out, "p", &[], &more);
-    }
-    let races = &judgement.found.seen.races;
-    if !races.is_empty() {
-        out.push_str("<h2>Data races</h2>\n<ul class=\"code\">\n");
-        for race in races {
-            xml::element(out, "li", &[], &race_text(test, *race));
-            out.push('\n');
-        }
-        out.push_str("</ul>\n");
-    }
-}
-
-fn explained(explanation: &Explanation, limited: bool, out: &mut String) {
-    for (index, graph) in explanation.graphs.iter().enumerate() {
-        out.push_str(&page::figure(graph, &format!("g{index}")));
-    }
-    if limited {
-        let words = format!(
-            "The explanation is left out or in part: it is limited to {WORK} candidates. \
-             `causeway explain` has no such limit."
-        );
-        xml::element(out, "p", &[], &words);
-    }
-    text(out, "Explanation", &explanation.text);
 }

@@ -1,8 +1,7 @@
 //! An explanation as a page: the pictures, the steps, the words and the test.
 
+use answer::explain::ExplainedTest;
 use picture::{page, xml};
-
-use super::ExplainedTest;
 
 /// The content of the page.
 pub(super) fn body(of: &ExplainedTest<'_>) -> String {

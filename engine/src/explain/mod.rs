@@ -8,7 +8,7 @@ mod refute;
 mod show;
 
 use std::io::{self, Write};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use execution::unfold::DIVERGED;
 use execution::values::Values;
@@ -18,6 +18,7 @@ use model::reading::Readings;
 use model::rel::Model;
 use model::section;
 use picture::graph::ExecutionGraph;
+use web_time::Instant;
 
 use self::candidate::{Candidate, Visitor, candidates};
 use self::note::UnorderedRead;
@@ -29,7 +30,7 @@ use crate::resting::{Resting, alternatives};
 use crate::stuck;
 use crate::witness::{ChosenRows, Witness, shown};
 use crate::words::{race_text, with_threads};
-use crate::{Limits, MEMORY, Race, Undefined};
+use crate::{MEMORY, Race, Undefined};
 
 pub use self::refute::refute;
 
@@ -39,6 +40,8 @@ pub struct ExplainOptions {
     pub bound: u32,
     /// For the engine, and again for the candidates.
     pub timeout: Option<Duration>,
+    /// When all searches end, whatever time each has.
+    pub until: Option<Instant>,
     pub memory: usize,
     /// How many candidates are looked at, at most, by the engine and again for the explanation.
     pub work: Option<u64>,
@@ -54,6 +57,7 @@ impl Default for ExplainOptions {
         ExplainOptions {
             bound: BOUND,
             timeout: None,
+            until: None,
             memory: MEMORY,
             work: None,
             deep: false,
@@ -118,19 +122,13 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         counts: false,
         portfolio: false,
         work: options.work,
-        until: None,
+        until: options.until,
         blame: false,
         alternatives: &alternatives,
         rests: true,
     };
     let judgement = judge::judge(test, &task);
-    let limits = Limits {
-        bound: options.bound,
-        deadline: options.timeout.map(|timeout| Instant::now() + timeout),
-        memory: options.memory,
-        unending: true,
-        work: options.work,
-    };
+    let limits = task.limits();
     let mut survey = Survey::new(test, model, options.deep);
     survey.resting = judgement.resting.clone().unwrap_or_default();
     let complete = match candidates(test, model, &limits, &mut survey) {

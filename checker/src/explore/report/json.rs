@@ -1,12 +1,13 @@
 //! One JSON object per line for each test and architecture. `docs/json.md` describes it.
 
+use answer::object::{ByName, Error, OneNote, by_name};
 use litmus::Test;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::NORMATIVE;
 use crate::report::finding::UnreadInput;
-use crate::report::json::{ByName, Error, OneNote, by_name};
+use crate::report::json;
 use ::explore::one::MachineRun;
 
 #[derive(Serialize, JsonSchema)]
@@ -98,7 +99,7 @@ impl<'a> ExploreObject<'a> {
     }
 
     pub(super) fn unread(unread: &UnreadInput<'_>) -> ExploreObject<'static> {
-        let errors = Error::all(unread);
+        let errors = json::errors(unread);
         ExploreObject {
             file: unread.file(),
             name: None,

@@ -1,15 +1,27 @@
 //! The object of `explain --format json`.
 
+use engine::explain::Explanation;
+use litmus::Test;
 use petgraph::graph::{EdgeIndex, NodeIndex};
 use picture::graph::{ExecutionGraph, GraphEdge, GraphEvent};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::ExplainedTest;
+/// What is explained.
+pub struct ExplainedTest<'a> {
+    /// As the user writes it.
+    pub path: &'a str,
+    pub test: &'a Test,
+    /// The text of the file.
+    pub source: &'a str,
+    /// The name of the model.
+    pub model: &'a str,
+    pub explanation: &'a Explanation,
+}
 
 /// The explanation of a litmus test.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct ExplainObject<'a> {
+pub struct ExplainObject<'a> {
     file: &'a str,
     name: &'a str,
     /// The name of the model.
@@ -81,7 +93,7 @@ struct EdgeObject<'a> {
 }
 
 impl<'a> ExplainObject<'a> {
-    pub(super) fn new(of: &ExplainedTest<'a>) -> ExplainObject<'a> {
+    pub fn new(of: &ExplainedTest<'a>) -> ExplainObject<'a> {
         let explanation = of.explanation;
         ExplainObject {
             file: of.path,

@@ -1,18 +1,18 @@
-//! One JSON object per line for each test. `docs/json.md` describes it.
+//! The object of `check --format json` for each test. `docs/json.md` describes it.
 
 use litmus::Test;
 use model::value::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::report::finding::UnreadInput;
-use crate::report::json::{ByName, Error, OneNote, by_name};
+use crate::object::{ByName, Error, OneNote, by_name};
 use engine::judge::{Judgement, Observation, Verdict};
 use engine::resting::Resting;
 use engine::words::race_text;
 
+/// One test: its verdict and outcomes, or its errors.
 #[derive(Serialize, JsonSchema)]
-pub(crate) struct CheckObject<'a> {
+pub struct CheckObject<'a> {
     file: String,
     name: Option<&'a str>,
     model: &'a str,
@@ -56,10 +56,10 @@ struct CheckOutcome {
 }
 
 impl<'a> CheckObject<'a> {
-    pub(super) fn unread(unread: &UnreadInput<'_>, model: &'a str) -> CheckObject<'a> {
-        let errors = Error::all(unread);
+    /// A file that was not judged, for these reasons.
+    pub fn unread(file: String, errors: Vec<Error>, model: &'a str) -> CheckObject<'a> {
         CheckObject {
-            file: unread.file(),
+            file,
             name: None,
             model,
             property: None,
@@ -85,11 +85,7 @@ impl<'a> CheckObject<'a> {
         }
     }
 
-    pub(super) fn judged(
-        file: String,
-        test: &'a Test,
-        judgement: &'a Judgement,
-    ) -> CheckObject<'a> {
+    pub fn judged(file: String, test: &'a Test, judgement: &'a Judgement) -> CheckObject<'a> {
         let found = &judgement.found;
         let counted = found.seen.executions.is_some();
         let outcomes = found
