@@ -1,6 +1,7 @@
 //! The folder of `check --report`: every test has its row and its page, and nothing of a test becomes markup.
 
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -76,7 +77,7 @@ fn every_test_has_a_row_and_a_page() {
         }
         files += 1;
         let name = path.file_name().expect("a file has a name").to_string_lossy().into_owned();
-        assert!(index.contains(&format!("tests/cli/{name}</td>")), "{name} has no row");
+        assert!(index.contains(&format!("tests/cli/{name}</span></li>")), "{name} has no row");
     }
     let links: Vec<&str> =
         index.split("<a href=\"").skip(1).filter_map(|rest| rest.split('"').next()).collect();
@@ -141,4 +142,26 @@ fn a_folder_that_cannot_be_made_is_an_error() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(output.status.code(), Some(2), "{said}");
     assert!(said.starts_with("error: ") && said.contains("report"), "{said}");
+}
+
+/// Needs Chromium and Python; says so past the capture of output where one of them is not there.
+#[test]
+fn the_pages_work_in_a_browser() {
+    let made = Made::new("browser");
+    let output = made.check(&["tests/cli", "litmus/suite/gallery"]);
+    assert_eq!(output.status.code(), Some(2), "a file of the folder cannot be read");
+    let ran = Command::new("python3")
+        .arg(suite::root().join("tests/browser/report.py"))
+        .arg(made.report())
+        .env("PYTHONDONTWRITEBYTECODE", "1")
+        .output();
+    let said = ran.as_ref().map_or_else(
+        |error| format!("SKIPPED: python3: {error}\n"),
+        |output| String::from_utf8_lossy(&output.stdout).into_owned(),
+    );
+    std::io::stderr().write_all(said.as_bytes()).expect("standard error can be written to");
+    if let Ok(output) = ran {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{said}{errors}");
+    }
 }

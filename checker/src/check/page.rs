@@ -33,7 +33,7 @@ pub(super) struct ReportFolder<'m> {
     /// The model for tests of C++, unless `--model` names one.
     cxx: Option<&'m Model>,
     options: ExplainOptions,
-    /// The rows of the table.
+    /// The entries of the list of all tests.
     rows: String,
     count: usize,
     verdicts: BTreeMap<&'static str, usize>,
@@ -95,18 +95,17 @@ impl<'m> ReportFolder<'m> {
         fs::write(self.folder.join(&file), page::page(&name, &whole))?;
         let class = if expected { "good" } else { "bad" };
         let out = &mut self.rows;
-        xml::open(out, "tr", &[("data-verdict", verdict), ("class", class)]);
-        out.push_str("<td>");
+        xml::open(out, "li", &[("data-verdict", verdict), ("class", class)]);
         xml::element(out, "a", &[("href", &file)], &name);
-        out.push_str("</td><td>");
-        xml::element(out, "span", &[("class", "verdict")], verdict);
-        if !expected {
-            out.push_str(" <span class=\"unexpected\">not as expected</span>");
-        }
-        out.push_str("</td>");
-        xml::element(out, "td", &[("class", "code")], &condition);
-        xml::element(out, "td", &[("class", "path")], &path);
-        out.push_str("</tr>\n");
+        out.push(' ');
+        let words =
+            if expected { verdict.to_owned() } else { format!("{verdict}, not as expected") };
+        xml::element(out, "span", &[("class", "verdict")], &words);
+        out.push(' ');
+        xml::element(out, "span", &[("class", "code")], &condition);
+        out.push(' ');
+        xml::element(out, "span", &[("class", "path")], &path);
+        out.push_str("</li>\n");
         Ok(())
     }
 
@@ -160,11 +159,12 @@ impl<'m> ReportFolder<'m> {
         }
         out.push_str("</fieldset>\n<p><label>Search <input type=\"search\" id=\"search\" autocomplete=\"off\"></label>\n");
         out.push_str("<output id=\"shown\" aria-live=\"polite\"></output></p>\n</form>\n");
-        out.push_str("<noscript><p>The filters need scripts. All tests are listed.</p></noscript>\n<table>\n");
-        out.push_str("<thead><tr><th scope=\"col\">Test</th><th scope=\"col\">Verdict</th><th scope=\"col\">Condition</th>");
-        out.push_str("<th scope=\"col\">File</th></tr></thead>\n<tbody id=\"tests\">\n");
+        out.push_str(
+            "<noscript><p>The filters need scripts. All tests are listed.</p></noscript>\n",
+        );
+        out.push_str("<ul id=\"tests\" aria-label=\"tests: name, verdict, condition, file\">\n");
         out.push_str(&self.rows);
-        out.push_str("</tbody>\n</table>\n</main>\n");
+        out.push_str("</ul>\n</main>\n");
         let page = page::with_script("Report of causeway check", &out, STYLE, SCRIPT);
         fs::write(self.folder.join("index.html"), page)
     }

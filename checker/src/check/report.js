@@ -1,16 +1,21 @@
 "use strict";
-// Filters the rows by verdict and words. The address keeps the choice: #verdict=fails&search=MP.
+// Filters the tests by verdict and words. The address keeps the choice: #verdict=fails&search=MP.
 const form = document.getElementById("filter");
 const search = document.getElementById("search");
 const shown = document.getElementById("shown");
-const rows = Array.from(document.getElementById("tests").rows, row => ({ row, words: row.textContent.toLowerCase() }));
+const rows = Array.from(document.getElementById("tests").children, row => ({ row, words: null }));
+// The words of a test are read when it is first searched.
+function has(one, words) {
+  one.words ??= one.row.textContent.toLowerCase();
+  return words.every(word => one.words.includes(word));
+}
 function apply() {
   const verdict = form.elements.verdict.value;
   const words = search.value.toLowerCase().split(/\s+/).filter(word => word);
   let count = 0;
   for (const one of rows) {
     const fits = verdict === "" || (verdict === "unexpected" ? one.row.className === "bad" : one.row.dataset.verdict === verdict);
-    const shows = fits && words.every(word => one.words.includes(word));
+    const shows = fits && (words.length === 0 || has(one, words));
     if (one.row.hidden === shows) one.row.hidden = !shows;
     count += shows;
   }
