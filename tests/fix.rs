@@ -147,6 +147,52 @@ fn with_outcomes(text: &str, model: &Model) -> Vec<SourceTest> {
     .collect()
 }
 
+/// What is wrong with the proposals for a test, if anything: each forbids the outcome, and none of its edits can be left out. How many
+/// proposals there are.
+fn proposals(source: &SourceTest, options: &RepairOptions<'_>) -> Result<usize, String> {
+    let repairs = repair(source, options);
+    if let Some(why) = &repairs.disagreement {
+        return Err(why.clone());
+    }
+    for proposal in &repairs.proposals {
+        let changed = litmus::parse("changed", proposal.text.as_bytes())
+            .map_err(|_| format!("no test: {}", proposal.text))?;
+        if !is_forbidden(&changed, options.model) {
+            return Err(format!("allowed still: {}", proposal.text));
+        }
+        for left in 0..proposal.edits.len() {
+            let others = proposal.edits.iter().enumerate();
+            let others = others.filter(|(at, _)| *at != left).map(|(_, edit)| edit);
+            let test = source.parse(&revisions(others)).map_err(|_| "no test".to_owned())?;
+            if is_forbidden(&test, options.model) {
+                return Err(format!("superfluous: {:?}", proposal.edits[left].lines));
+            }
+        }
+    }
+    Ok(repairs.proposals.len())
+}
+
+/// Of the gallery, and of the tests of the suite whose outcome is allowed.
+#[test]
+fn each_edit_of_a_proposal_for_the_suite_is_needed() {
+    let model = ptx::model();
+    let options =
+        RepairOptions { proposals: 3, questions: 600, work: Some(1 << 14), ..options(&model) };
+    let mut paths: Vec<PathBuf> = gallery().into_iter().map(|(wrong, _)| wrong).collect();
+    for folder in ["causality-axiom", "fence-sc-order", "release-and-acquire-patterns"] {
+        let all = suite::load(&suite::folder().join(folder)).into_iter();
+        let allowed = all.filter(|entry| entry.test.quantifier == Quantifier::Exists);
+        paths.extend(allowed.filter(|entry| entry.test.sass.is_none()).map(|entry| entry.path));
+    }
+    let mut proposed = 0;
+    for path in &paths {
+        let count = proposals(&source(path), &options);
+        proposed += count.unwrap_or_else(|why| panic!("{}: {why}", path.display()));
+    }
+    eprintln!("{proposed} proposals for {} tests", paths.len());
+    assert!(proposed > 40, "only {proposed} proposals");
+}
+
 /// Each proposal for an outcome of a random program forbids it, and none of its edits can be left out.
 #[test]
 fn proposals_for_random_programs_forbid_the_outcome_and_need_each_edit() {
@@ -160,26 +206,7 @@ fn proposals_for_random_programs_forbid_the_outcome_and_need_each_edit() {
         ..options(&model)
     };
     let checked = |source: &SourceTest| {
-        let repairs = repair(source, &options);
-        if let Some(why) = &repairs.disagreement {
-            return Err(why.clone());
-        }
-        for proposal in &repairs.proposals {
-            proposed.set(proposed.get() + 1);
-            let changed = litmus::parse("changed", proposal.text.as_bytes())
-                .map_err(|_| format!("no test: {}", proposal.text))?;
-            if !is_forbidden(&changed, &model) {
-                return Err(format!("allowed still: {}", proposal.text));
-            }
-            for left in 0..proposal.edits.len() {
-                let others = proposal.edits.iter().enumerate();
-                let others = others.filter(|(at, _)| *at != left).map(|(_, edit)| edit);
-                let test = source.parse(&revisions(others)).map_err(|_| "no test".to_owned())?;
-                if is_forbidden(&test, &model) {
-                    return Err(format!("superfluous: {:?}", proposal.edits[left].lines));
-                }
-            }
-        }
+        proposed.set(proposed.get() + proposals(source, &options)?);
         Ok(())
     };
     law("repair", &[SMALL], 120, |program| {

@@ -14,6 +14,7 @@ mod directed;
 mod docs;
 mod document;
 mod drive;
+mod explained;
 mod fix;
 mod fmt;
 mod follows;

@@ -72,7 +72,7 @@ pub struct GraphEdge {
 pub enum EdgeRole {
     /// A pair of the execution itself: `po`, `rf`, `co`, `fr`, `fence-sc`, `rmw`, `barrier`.
     Execution,
-    /// A data race.
+    /// A data race, or another pair that leaves the program undefined.
     Race,
     /// An `rf` between threads that does not synchronize; its notes have the reason.
     Unsynchronized,

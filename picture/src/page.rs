@@ -5,7 +5,7 @@ use std::fmt::Write;
 use petgraph::graph::EdgeIndex;
 
 use crate::drawn;
-use crate::graph::{EdgeRole, ExecutionGraph};
+use crate::graph::{EdgeRole, ExecutionGraph, GraphEdge};
 use crate::svg;
 use crate::xml;
 
@@ -77,6 +77,8 @@ pub fn figure(graph: &ExecutionGraph, prefix: &str) -> String {
     out
 }
 
+type EdgeFilter<'a> = &'a dyn Fn(&GraphEdge) -> bool;
+
 /// The derivation as nested lists, or the reads that do not synchronize; each entry leads to its line.
 fn edges(graph: &ExecutionGraph, prefix: &str, out: &mut String) {
     let drawn: Vec<EdgeIndex> = drawn::lines(graph).into_iter().flat_map(|line| line.of).collect();
@@ -86,12 +88,17 @@ fn edges(graph: &ExecutionGraph, prefix: &str, out: &mut String) {
         out.push_str("<p>The cycle, step by step:</p>\n");
         list(&steps, out);
     }
-    for (role, words) in [
-        (EdgeRole::Unsynchronized, "Reads from other threads that do not synchronize:"),
-        (EdgeRole::Race, "Data races:"),
-    ] {
+    let race = |edge: &GraphEdge| edge.role == EdgeRole::Race && edge.relation == "race";
+    let others = |edge: &GraphEdge| edge.role == EdgeRole::Race && !race(edge);
+    let unordered = |edge: &GraphEdge| edge.role == EdgeRole::Unsynchronized;
+    let groups: [(EdgeFilter<'_>, &str); 3] = [
+        (&unordered, "Reads from other threads that do not synchronize:"),
+        (&race, "Data races:"),
+        (&others, "Reads that leave the program undefined:"),
+    ];
+    for (is_one, words) in groups {
         let of: Vec<EdgeIndex> =
-            graph.events.edge_indices().filter(|edge| graph.events[*edge].role == role).collect();
+            graph.events.edge_indices().filter(|edge| is_one(&graph.events[*edge])).collect();
         if !of.is_empty() {
             xml::element(out, "p", &[], words);
             list(&of, out);

@@ -1,7 +1,6 @@
 //! An account of a candidate as an execution graph, which pictures are drawn from.
 
 use litmus::Test;
-use model::program::ThreadId;
 use model::rel::Model;
 use model::section;
 use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
@@ -10,17 +9,15 @@ use picture::graph::{BrokenAxiom, EdgeRole, ExecutionGraph, GraphEdge, GraphEven
 use super::ExplainedCandidate;
 use super::open::{Edge, NodeKind};
 use super::show::{self, Letters};
-use crate::Race;
 use crate::witness::{Witness, WitnessEvent};
 use model::given::Chosen;
 
-/// The graph of a candidate. `races` are those of the program.
+/// The graph of a candidate.
 pub(super) fn graph(
     test: &Test,
     model: &Model,
     account: &ExplainedCandidate,
     caption: String,
-    races: &[Race],
 ) -> ExecutionGraph {
     let witness = &account.witness;
     let letters = account.letters();
@@ -36,7 +33,7 @@ pub(super) fn graph(
     let threads = test.program.threads.iter();
     let mut builder = GraphBuilder { witness, threads: &names, letters: &letters, events };
     builder.execution(account);
-    builder.races(races);
+    builder.flags(model, account);
     for (_, edges) in &account.violations {
         let refuting = refuting(edges);
         for (index, edge) in edges.iter().enumerate() {
@@ -120,20 +117,14 @@ impl GraphBuilder<'_> {
         }
     }
 
-    /// The races between events of this execution.
-    fn races(&mut self, races: &[Race]) {
-        let at = |(thread, line): (ThreadId, u16)| {
-            let events = self.witness.events.iter();
-            events.clone().position(|event| {
-                event.thread == Some(thread) && event.line == line && event.location.is_some()
-            })
-        };
-        let pairs: Vec<(usize, usize)> =
-            races.iter().filter_map(|race| Some((at(race.first)?, at(race.second)?))).collect();
-        for (from, to) in pairs {
+    /// The races of this execution, and reads that it makes undefined.
+    fn flags(&mut self, model: &Model, account: &ExplainedCandidate) {
+        for &(flag, from, to) in &account.flagged {
+            let flag = &model.flags[flag];
+            let race = flag.name.ends_with("race");
             let edge = GraphEdge {
-                relation: "race".to_owned(),
-                section: Some(section::CONFLICT_AND_RACES),
+                relation: if race { "race".to_owned() } else { flag.name.clone() },
+                section: flag.section,
                 role: EdgeRole::Race,
                 within: None,
                 notes: Vec::new(),

@@ -13,9 +13,9 @@ use std::time::Duration;
 use execution::unfold::DIVERGED;
 use execution::values::Values;
 use litmus::Test;
-use model::bits::BitRow;
+use model::bits::{BitRel, BitRow};
 use model::reading::Readings;
-use model::rel::Model;
+use model::rel::{Flag, FlagMeaning, Model};
 use model::section;
 use picture::graph::ExecutionGraph;
 use web_time::Instant;
@@ -23,6 +23,7 @@ use web_time::Instant;
 use self::candidate::{Candidate, Visitor, candidates};
 use self::note::UnorderedRead;
 use self::open::{Edge, Opener};
+use crate::MEMORY;
 use crate::enumerate::Enumerate;
 use crate::exit::Exit;
 use crate::judge::{self, BOUND, Property, Task, Verdict};
@@ -30,7 +31,6 @@ use crate::resting::{Resting, alternatives};
 use crate::stuck;
 use crate::witness::{ChosenRows, Witness, shown};
 use crate::words::{race_text, with_threads};
-use crate::{MEMORY, Race, Undefined};
 
 pub use self::refute::refute;
 
@@ -131,6 +131,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
     let limits = task.limits();
     let mut survey = Survey::new(test, model, options.deep);
     survey.resting = judgement.resting.clone().unwrap_or_default();
+    survey.undefined = matches!(judgement.verdict, Verdict::Undefined(_));
     let complete = match candidates(test, model, &limits, &mut survey) {
         Ok(complete) => complete,
         Err(limit) => {
@@ -272,6 +273,8 @@ struct ExplainedCandidate {
     violations: Vec<(usize, Vec<Edge>)>,
     /// Of an allowed execution.
     notes: Vec<UnorderedRead>,
+    /// Of an allowed execution: the pairs that a flag of the model is raised for, each once, with the index of the flag.
+    flagged: Vec<(usize, usize, usize)>,
 }
 
 impl ExplainedCandidate {
@@ -284,6 +287,26 @@ impl ExplainedCandidate {
     }
 }
 
+/// Whether an execution raises a flag that leaves the program undefined.
+fn undefines<R: BitRow>(model: &Model, nodes: &[BitRel<R>]) -> bool {
+    let raised = |flag: &Flag| nodes[usize::from(flag.node.0)].pairs().next().is_some();
+    let undefining = |flag: &Flag| matches!(flag.meaning, FlagMeaning::Undefined(_));
+    model.flags.iter().any(|flag| undefining(flag) && raised(flag))
+}
+
+/// The pairs of the flags, each in one direction.
+fn flagged<R: BitRow>(model: &Model, nodes: &[BitRel<R>]) -> Vec<(usize, usize, usize)> {
+    let mut all = Vec::new();
+    for (flag, of) in model.flags.iter().enumerate() {
+        for (from, to) in nodes[usize::from(of.node.0)].pairs() {
+            if !all.contains(&(flag, to, from)) {
+                all.push((flag, from, to));
+            }
+        }
+    }
+    all
+}
+
 /// What all candidates amount to.
 struct Survey<'t> {
     model: &'t Model,
@@ -293,6 +316,8 @@ struct Survey<'t> {
     /// For each set of broken axioms, how many candidates break just these, and one of them.
     forbidden: Vec<(Vec<usize>, usize, ExplainedCandidate)>,
     resting: Resting,
+    /// Whether an execution that leaves the program undefined is looked for.
+    undefined: bool,
 }
 
 impl<'t> Survey<'t> {
@@ -304,6 +329,7 @@ impl<'t> Survey<'t> {
             allowed: None,
             forbidden: Vec::new(),
             resting: Resting::default(),
+            undefined: false,
         }
     }
 }
@@ -314,16 +340,20 @@ impl Visitor for Survey<'_> {
         let known = self.forbidden.iter_mut().find(|(broken, ..)| broken == candidate.broken);
         if let Some((_, count, _)) = known {
             *count += 1;
-        } else if !candidate.broken.is_empty() || self.allowed.is_none() {
+        } else if !candidate.broken.is_empty()
+            || self.allowed.is_none()
+            || undefines(self.model, candidate.nodes)
+        {
             let account = self.account(candidate);
             if candidate.broken.is_empty() {
+                self.undefined &= !undefines(self.model, candidate.nodes);
                 self.allowed = Some(account);
             } else {
                 self.forbidden.push((candidate.broken.to_vec(), 1, account));
             }
         }
         // An allowed candidate is all there is to show.
-        self.allowed.is_none() && self.count < MAX_CANDIDATES
+        (self.allowed.is_none() || self.undefined) && self.count < MAX_CANDIDATES
     }
 }
 
@@ -356,7 +386,12 @@ impl Survey<'_> {
         } else {
             Vec::new()
         };
-        ExplainedCandidate { witness, violations, notes }
+        let flagged = if candidate.broken.is_empty() {
+            flagged(self.model, candidate.nodes)
+        } else {
+            Vec::new()
+        };
+        ExplainedCandidate { witness, violations, notes, flagged }
     }
 
     fn tell(
@@ -490,18 +525,11 @@ impl Survey<'_> {
                 | Verdict::Stuck(_)
                 | Verdict::Unsupported(_) => format!("Allowed: {outcome}"),
             };
-            let seen = &judgement.found.seen;
-            let mut races: Vec<Race> = seen.races.iter().copied().collect();
-            if let Some(Undefined { where_, .. }) = &seen.undefined
-                && let [first, second] = where_.as_slice()
-            {
-                races = vec![Race { first: *first, second: *second }];
-            }
-            return vec![graph::graph(test, self.model, account, caption, &races)];
+            return vec![graph::graph(test, self.model, account, caption)];
         }
         let forbidden = self.forbidden.iter().map(|(broken, _, account)| {
             let caption = format!("Forbidden by {}: {what}", self.names(broken));
-            graph::graph(test, self.model, account, caption, &[])
+            graph::graph(test, self.model, account, caption)
         });
         forbidden.collect()
     }
