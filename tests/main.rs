@@ -4,6 +4,7 @@ mod agree;
 mod attack;
 mod barriers;
 mod broken;
+mod browser;
 mod cited;
 mod cli;
 mod contexts;

@@ -71,15 +71,19 @@ function go(error) {
   source.setSelectionRange(at, at + 1);
 }
 
-// What was typed stays in the history of the field: Ctrl+Z brings it back.
+// What was typed stays in the history of the field: Ctrl+Z brings it back. At the start there is nothing, and the focus stays where it is.
 function load(text) {
   const focused = document.activeElement;
+  if (source.value === "" || !focused || focused === document.body) {
+    source.value = text;
+    return;
+  }
   source.focus({ preventScroll: true });
   source.select();
   if (!document.execCommand("insertText", false, text)) source.value = text;
   source.setSelectionRange(0, 0);
   source.scrollTop = 0;
-  if (focused && focused !== document.body) focused.focus({ preventScroll: true }); else source.blur();
+  focused.focus({ preventScroll: true });
 }
 
 async function through(bytes, stream) {
@@ -112,9 +116,11 @@ async function fragment(text) {
   return "#z=" + base64(await through(bytes, new CompressionStream("deflate-raw")));
 }
 
+// An address that has changed meanwhile is another one to follow.
 async function keep(text) {
+  const before = location.hash;
   const made = await fragment(text);
-  if (source.value === text) history.replaceState(null, "", made);
+  if (source.value === text && location.hash === before) history.replaceState(null, "", made);
 }
 
 // The test of the address, if it has one.
