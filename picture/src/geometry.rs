@@ -8,6 +8,14 @@ pub(crate) struct Point {
     pub(crate) y: f64,
 }
 
+impl Point {
+    /// The distance, by operations that IEEE 754 fixes: routes are chosen by it, and `hypot` differs among platforms in its last bit.
+    pub(crate) fn distance(self, to: Point) -> f64 {
+        let (dx, dy) = (self.x - to.x, self.y - to.y);
+        (dx * dx + dy * dy).sqrt()
+    }
+}
+
 pub(crate) fn at(x: f64, y: f64) -> Point {
     Point { x, y }
 }

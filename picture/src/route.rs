@@ -42,7 +42,7 @@ pub(crate) fn route(
         let ends =
             [line.from, line.to].map(|event| layout.events[event.index()].unwrap_or_default());
         let [from, to] = ends.map(Rect::centre);
-        (from.x - to.x).hypot(from.y - to.y)
+        from.distance(to)
     };
     order.sort_by(|a, b| length(a).total_cmp(&length(b)));
     for pass in 0..PASSES {
@@ -159,7 +159,7 @@ fn bounds(points: &[Point]) -> Rect {
 }
 
 fn length(points: &[Point]) -> f64 {
-    points.windows(2).map(|pair| (pair[0].x - pair[1].x).hypot(pair[0].y - pair[1].y)).sum()
+    points.windows(2).map(|pair| pair[0].distance(pair[1])).sum()
 }
 
 /// How many points of the first are close to one of the second.
