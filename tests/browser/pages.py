@@ -6,6 +6,7 @@ Usage: tests/browser/pages.py [--causeway PATH] [--playground PAGE] [--screensho
 Without Chromium it says so and exits with 0. Exits with 1 where a page is not as expected.
 """
 import argparse
+import json
 import os
 import pathlib
 import signal
@@ -241,6 +242,34 @@ def run(browser, address, name, screenshots):
     return wrong
 
 
+def tests_of_the_suite(share):
+    """One of so many tests, as text, by its path."""
+    files = sorted((ROOT / "litmus/suite").glob("*/*.litmus"))
+    return {str(path.relative_to(ROOT)): path.read_text() for path in files[::share]}
+
+
+def the_playground_answers_as_the_server(browser, server, playground, share=4):
+    """Compares the answers to tests of the suite; those that a limit of time ends on one side are left out."""
+    every = tests_of_the_suite(share)
+    answers = []
+    for address, ask in [(server, "fetch('answer', { method: 'POST', body: text }).then(it => it.json())"),
+                         (playground, "causewayAnswer(text, new AbortController().signal)")]:
+        browser.open(address)
+        browser.wait("document.querySelector('#answer svg') !== null")
+        answers.append(browser.run(f"""(async () => {{ const out = []; for (const text of {json.dumps(list(every.values()))}) {{
+            const answer = await {ask}; if (answer.check) answer.check.seconds = 0; out.push(answer); }} return out; }})()"""))
+    compared, wrong = 0, []
+    for path, of_server, of_playground in zip(every, *answers):
+        if "undecided" in of_server["summary"] + of_playground["summary"]:
+            continue
+        compared += 1
+        if of_server != of_playground:
+            wrong.append(path)
+    expect(compared > len(every) * 0.9, f"only {compared} of {len(every)} are compared")
+    expect(not wrong, f"the answers differ for {wrong}")
+    print(f"playground: {compared} answers are those of the server: ok", flush=True)
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--causeway", type=pathlib.Path)
@@ -259,7 +288,10 @@ def main():
             command = [os.path.abspath(options.causeway), "serve", "--listen", "127.0.0.1:0", "--timeout", "2"]
             server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
             try:
-                wrong += run(browser, server.stdout.readline().strip(), "serve", options.screenshots)
+                address = server.stdout.readline().strip()
+                wrong += run(browser, address, "serve", options.screenshots)
+                if options.playground:
+                    the_playground_answers_as_the_server(browser, address, options.playground.resolve().as_uri())
             finally:
                 server.send_signal(signal.SIGINT)
                 server.wait(timeout=20)
