@@ -242,3 +242,24 @@ fn the_links_of_a_page_lead_to_lines() {
         assert!(page.contains(wanted), "{wanted}");
     }
 }
+
+/// Of several candidates, the page has a choice for each and for all.
+#[test]
+fn a_page_of_several_candidates_has_a_choice_of_each() {
+    let test = "litmus/suite/atomicity-axiom/2xatom.relaxed.gpu.max.litmus";
+    let page = explained(&["--format=html", test], "");
+    let count = page.matches("<figure>").count();
+    assert!(count > 1, "{count} candidates");
+    assert_eq!(page.matches("name=\"candidate\"").count(), count + 1);
+    for number in 1..=count {
+        for wanted in [
+            format!("<section class=\"candidate\" id=\"candidate-{number}\">"),
+            format!("id=\"show-{number}\""),
+            format!("main:has(#show-{number}:checked) .candidate:not(#candidate-{number})"),
+        ] {
+            assert_eq!(page.matches(&wanted).count(), 1, "{wanted}");
+        }
+    }
+    let one = explained(&["--format=html", "tests/cli/fails.litmus"], "");
+    assert!(!one.contains("name=\"candidate\""), "there is nothing to choose");
+}

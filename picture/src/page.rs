@@ -58,6 +58,49 @@ pub fn whole(title: &str, body: &str, parts: PageParts<'_>) -> String {
     out
 }
 
+/// The pictures of candidates. Of several, a choice shows all or one of them, by pointer or by the arrow keys; it needs no script, and
+/// without the selector `:has` all are shown.
+pub fn figures(graphs: &[ExecutionGraph]) -> String {
+    let figure = |index: usize| figure(&graphs[index], &format!("g{index}"));
+    if graphs.len() < 2 {
+        return (0..graphs.len()).map(figure).collect();
+    }
+    let mut out = String::from("<style>\n");
+    for number in 1..=graphs.len() {
+        let _ = writeln!(
+            out,
+            "main:has(#show-{number}:checked) .candidate:not(#candidate-{number}) {{ display: none; }}"
+        );
+    }
+    out.push_str("</style>\n<fieldset class=\"choice\"><legend>Candidates</legend>\n");
+    let mut choice = |id: &str, words: &str, checked: &str| {
+        let words = xml::escape(words);
+        let _ = writeln!(
+            out,
+            "<label><input type=\"radio\" name=\"candidate\" id=\"{id}\"{checked}> {words}</label>"
+        );
+    };
+    choice("show-all", &format!("all {}", graphs.len()), " checked");
+    for (index, graph) in graphs.iter().enumerate() {
+        let (number, broken) = (index + 1, graph.broken_text());
+        choice(&format!("show-{number}"), &format!("{number}: {broken}"), "");
+    }
+    out.push_str("</fieldset>\n");
+    for index in 0..graphs.len() {
+        let number = index + 1;
+        xml::open(
+            &mut out,
+            "section",
+            &[("class", "candidate"), ("id", &format!("candidate-{number}"))],
+        );
+        let heading = format!("Candidate {number} of {}", graphs.len());
+        xml::element(&mut out, "h2", &[], &heading);
+        out.push_str(&figure(index));
+        out.push_str("</section>\n");
+    }
+    out
+}
+
 /// A picture with its caption and, as its text alternative, the list of its edges.
 pub fn figure(graph: &ExecutionGraph, prefix: &str) -> String {
     let mut out = String::new();

@@ -10,14 +10,7 @@ pub(super) fn body(of: &ExplainedTest<'_>) -> String {
     let mut words = of.explanation.text.lines();
     xml::element(&mut out, "p", &[("class", "verdict")], words.next().unwrap_or_default());
     out.push('\n');
-    let graphs = &of.explanation.graphs;
-    for (index, graph) in graphs.iter().enumerate() {
-        if graphs.len() > 1 {
-            let heading = format!("Candidate {} of {}", index + 1, graphs.len());
-            xml::element(&mut out, "h2", &[], &heading);
-        }
-        out.push_str(&page::figure(graph, &format!("g{index}")));
-    }
+    out.push_str(&page::figures(&of.explanation.graphs));
     page::text(&mut out, "Explanation", &of.explanation.text);
     page::text(&mut out, "Test", of.source);
     let model = format!("Judged under the model {}.", of.model);
