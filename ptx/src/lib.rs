@@ -20,6 +20,7 @@ mod origin;
 mod parse;
 mod print;
 mod production;
+pub mod production_check;
 mod production_lint;
 mod productions;
 pub mod qualifier;

@@ -8,6 +8,7 @@ use super::lint::{Linter, severity};
 use super::syntax::{Opaque, Symbol};
 use crate::opcode;
 use crate::production::{self, Fault, FaultPlace, Production, WrittenOperand, WrittenType};
+use crate::production_check::{expected_operands, kind_words, weight};
 use crate::rule::Authority;
 use crate::version::{PtxIsa, RuleContext, Target};
 use text::diagnostic::Severity;
@@ -167,18 +168,7 @@ impl<'a> Linter<'a, '_> {
             Fault::Count(operands) => {
                 let count = written.operands.len();
                 let message = format!("`{head}` has other operands in this form");
-                let help = if operands.is_empty() {
-                    "it takes no operands".to_owned()
-                } else {
-                    format!(
-                        "expected {}",
-                        production::operand_texts(operands)
-                            .into_iter()
-                            .map(kind_words)
-                            .collect::<Vec<_>>()
-                            .join(", ")
-                    )
-                };
+                let help = expected_operands(operands);
                 ("production-operands", written.at, message, format!("{count} here"), help)
             }
             Fault::Coordinates(index, wanted) => {
@@ -224,16 +214,6 @@ impl<'a> Linter<'a, '_> {
     }
 }
 
-/// How far a fault leads away from a production.
-fn weight(fault: &Fault) -> usize {
-    match fault {
-        Fault::Modifier(_) | Fault::Missing(_) => 4,
-        Fault::Count(_) | Fault::Operand(..) => 3,
-        Fault::Version(..) | Fault::Target(..) => 2,
-        Fault::Value(..) | Fault::Coordinates(..) => 1,
-    }
-}
-
 /// Some of many, joined.
 fn listed(all: impl Iterator<Item = String>) -> String {
     const MOST: usize = 12;
@@ -264,42 +244,4 @@ fn target_help(targets: &str, target: Option<Target>) -> String {
     } else {
         help + " (a letter belongs to the target)"
     }
-}
-
-/// `#32(0,1)` in words.
-fn kind_words(kinds: &str) -> String {
-    let kinds =
-        kinds.trim().trim_start_matches('{').trim_end_matches('}').trim_start_matches(',').trim();
-    let kinds = kinds.split_once(": ").map_or(kinds, |(_, kind)| kind.trim_end_matches(')'));
-    let kinds = kinds.split('@').next().unwrap_or_default();
-    let (kinds, values) = kinds.split_once('(').unwrap_or((kinds, ""));
-    let word = |kind: &str| match kind {
-        "m" => "an address".to_owned(),
-        "t" => "an address with coordinates".to_owned(),
-        "v" => "a vector".to_owned(),
-        "_" => "`_`".to_owned(),
-        "p" => "a predicate".to_owned(),
-        "q" => "a register of 128 bits".to_owned(),
-        "i" => "an integer".to_owned(),
-        "#" => "a register or an integer".to_owned(),
-        "#32" | "#64" => format!("a register of {} bits or an integer", &kind[1..]),
-        "x" => "an operand".to_owned(),
-        "..." => "operands".to_owned(),
-        _ if kind.contains('|') => "two results, `a|b`".to_owned(),
-        bits => format!("a register of {bits} bits"),
-    };
-    let words: Vec<String> = kinds.split('/').map(word).collect();
-    let values: Vec<String> = values
-        .trim_end_matches(')')
-        .split(',')
-        .filter(|value| !value.is_empty())
-        .map(|value| match (value.strip_prefix('*'), value.split_once("..")) {
-            (Some(of), _) => format!("a multiple of {of}"),
-            (None, Some((first, ""))) => format!("at least {first}"),
-            (None, Some((first, last))) => format!("{first} to {last}"),
-            (None, None) => value.to_owned(),
-        })
-        .collect();
-    let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
-    words.join(" or ") + &values
 }
