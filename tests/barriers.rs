@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 
 use execution::event::{BarrierUse, EventKind, Resource};
 use execution::generation::{Generations, Waiting, groupings};
+use execution::layout::Layout;
 use execution::path::Path;
 use execution::unfold::Unfolded;
 use model::ptx;
@@ -157,6 +158,7 @@ impl Reference<'_> {
         (0..self.paths.len()).filter(move |&thread| match resource {
             Resource::Cta { .. } => here.same_cta(self.placements[thread]),
             Resource::Cluster => here.same_cluster(self.placements[thread]),
+            Resource::Warp { .. } | Resource::Mbarrier { .. } => false,
         })
     }
 
@@ -237,7 +239,9 @@ fn compare(paths: &[&Path], placements: &[Placement]) -> Result<bool, String> {
     let (complete, waiting) = (BTreeSet::new(), BTreeSet::new());
     let mut reference = Reference { paths, placements, complete, waiting, misused: false };
     reference.run(start);
-    let found = groupings(paths, placements, &|_| None).map_err(|limit| format!("{limit:?}"))?;
+    let layout = Layout::default();
+    let found =
+        groupings(paths, placements, &layout, &|_| None).map_err(|limit| format!("{limit:?}"))?;
     if reference.misused == found.misused.is_empty() {
         return Err(format!("misused: {}; found {:?}", reference.misused, found.misused));
     }

@@ -172,7 +172,7 @@ fn promised_in_a_column(names: &[&str], sm: u16) -> Option<Vec<String>> {
             Instruction::Fence(of) => format!("fence.{:?}.{}", of.order, of.scope.name()),
             Instruction::Barrier(_) => "barrier".to_owned(),
             Instruction::ClusterBarrier(of) => format!("{:?}", of.kind),
-            Instruction::Unsupported(_) => return None,
+            Instruction::Unsupported(_) | Instruction::Asynchronous(_) => return None,
             Instruction::ProxyFence(_)
             | Instruction::Alu(_)
             | Instruction::Cvta(_)

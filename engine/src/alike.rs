@@ -134,6 +134,10 @@ fn classes(
     also: &dyn Fn(ThreadId, ThreadId) -> bool,
 ) -> Vec<Vec<ThreadId>> {
     let mut classes: Vec<Vec<ThreadId>> = Vec::new();
+    // The phases of mbarrier objects are not exchanged with the threads.
+    if program.is_asynchronous() {
+        return classes;
+    }
     let plain: Vec<String> = props.iter().map(|prop| normal(prop, &|index| Some(index))).collect();
     for thread in 0..program.threads.len() {
         let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));

@@ -196,6 +196,14 @@ fn differs(one: &Judgement, other: &Judgement) -> bool {
 /// Whether another choice could change what the program does.
 pub fn may_matter(program: &Program, task: &Task<'_>, alternative: &Alternative) -> bool {
     let Alternative { chosen, other, .. } = alternative;
+    let synchronous = |of: &Readings| {
+        let Readings { pattern_location, coherence, dependencies, failed_cas, exits, .. } = *of;
+        (pattern_location, coherence, dependencies, failed_cas, exits)
+    };
+    // The other readings are about asynchronous operations.
+    if synchronous(chosen) == synchronous(other) {
+        return program.is_asynchronous();
+    }
     if chosen.pattern_location != other.pattern_location {
         return has_alias(program);
     }

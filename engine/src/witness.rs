@@ -126,6 +126,8 @@ fn kind_of(u: &Unfolding<'_>, event: usize) -> &'static str {
         Some(EventKind::ProxyFence) => "PF",
         Some(EventKind::Arrive) => "arrive",
         Some(EventKind::Wait) => "wait",
+        Some(EventKind::Mbarrier) => "mbarrier",
+        Some(EventKind::WaitGroup) => "group wait",
     }
 }
 

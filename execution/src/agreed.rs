@@ -74,7 +74,7 @@ fn accesses(program: &Program) -> Option<Vec<VariableAccess<'_>>> {
     let plain = |variable: &model::memory::Variable| {
         variable.alias.is_none() && variable.absolute.is_none()
     };
-    if !program.variables.iter().all(plain) {
+    if !program.variables.iter().all(plain) || program.is_asynchronous() {
         return None;
     }
     let mut all = Vec::new();

@@ -2,13 +2,14 @@
 
 use crate::expr::ExprId;
 use model::given::Tag;
+use model::isa::asynchronous::GroupKind;
 use model::isa::bar::Reduction;
-use model::memory::Extent;
+use model::memory::{Extent, Space};
 use model::scope::Scope;
 
 /// The tags of one event.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub struct Tags(u32);
+pub struct Tags(u64);
 
 impl Tags {
     pub fn of(tags: &[Tag]) -> Tags {
@@ -54,6 +55,10 @@ pub enum EventKind {
     ProxyFence,
     Arrive,
     Wait,
+    /// An operation on an mbarrier object.
+    Mbarrier,
+    /// A wait for groups of asynchronous operations.
+    WaitGroup,
 }
 
 /// The bytes a memory operation accesses.
@@ -91,6 +96,80 @@ pub struct PathEvent {
     pub data: Mask,
     pub ctrl: Mask,
     pub barrier: Option<BarrierUse>,
+    pub mbarrier: Option<MbarrierUse>,
+    /// Of an event of an asynchronous operation.
+    pub part: Option<AsyncPart>,
+    /// The events of asynchronous operations that have completed: for a wait for groups, and for an arrival that
+    /// `cp.async.mbarrier.arrive` leaves behind.
+    pub completes: Mask,
+    /// What a fence is for, if not for everything.
+    pub covers: FenceCoverage,
+}
+
+/// Which asynchronous operation an event is part of.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct AsyncPart {
+    /// The index of the operation's first event.
+    pub operation: u16,
+    /// The events of the thread before this index are ordered before the operation.
+    pub issued: u16,
+    /// The group in which it completes, if in one.
+    pub group: Option<GroupKind>,
+}
+
+/// The objects that a fence is for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum FenceCoverage {
+    #[default]
+    Everything,
+    Space(Space),
+    /// The shared memory of the CTA of the thread.
+    OwnShared,
+    /// The shared memory of the cluster of the thread.
+    ClusterShared,
+    /// mbarrier objects that the thread initializes.
+    Initializations,
+}
+
+/// What an event does to an mbarrier object.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MbarrierUse {
+    /// The physical bytes of the object.
+    pub object: Extent,
+    pub step: MbarrierStep,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum MbarrierStep {
+    Init {
+        count: u64,
+    },
+    Invalidate,
+    /// A change of the tx-count; one that lowers it may complete the phase.
+    Tx(i64),
+    Arrive {
+        count: u64,
+        expected: i64,
+        drops: bool,
+        completes: bool,
+    },
+    /// The increment of the pending count by `cp.async.mbarrier.arrive`.
+    Increment,
+    Wait {
+        phase: WaitPhase,
+        returned: bool,
+        /// Whether the thread waits until it is true.
+        blocks: bool,
+        /// Whether it may return false though the phase is complete.
+        tries: bool,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WaitPhase {
+    Parity(bool),
+    /// The phase in which this arrival of the thread took effect.
+    Of(u16),
 }
 
 /// What an arrival or a wait says of its barrier.
@@ -127,4 +206,13 @@ pub enum Resource {
         instance: Option<u64>,
     },
     Cluster,
+    /// The lanes of a warp that a mask names.
+    Warp {
+        mask: u64,
+    },
+    /// An mbarrier object: its location, and where it starts.
+    Mbarrier {
+        location: u16,
+        start: u32,
+    },
 }

@@ -5,11 +5,14 @@
 //! each grouping is a structure of its own. If threads wait for ever (reading R29), the grouping
 //! has the barriers at which they wait.
 
+mod mbarrier;
 mod misuse;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::event::{BarrierUse, EventKind, Resource};
+use self::mbarrier::{Completing, ObjectState, completions_of, initial_objects, spins_from};
+use crate::event::{BarrierUse, EventKind, MbarrierUse, Resource};
+use crate::layout::Layout;
 use crate::path::{Path, PathEnd};
 use crate::unfold::{Ends, UnfoldLimit};
 use model::scope::Placement;
@@ -22,6 +25,9 @@ pub struct Generations {
     /// For each thread, the generation of each event of its path; `None` for events that belong to
     /// none.
     pub of: Vec<Vec<Option<u32>>>,
+    /// For each thread, the phase of its mbarrier object in which each event of its path took effect, and for waits
+    /// the phase that was seen completed; `None` for other events.
+    pub phases: Vec<Vec<Option<i32>>>,
     /// The generations that completed without an arrival of a thread, since it had exited: each
     /// with that thread.
     pub exits: BTreeSet<(u32, usize)>,
@@ -31,7 +37,16 @@ impl Generations {
     /// Those of paths without barriers.
     pub fn none(paths: &[&Path]) -> Generations {
         let of = paths.iter().map(|path| vec![None; path.events.len()]).collect();
-        Generations { of, exits: BTreeSet::new() }
+        let phases = paths.iter().map(|path| vec![None; path.events.len()]).collect();
+        Generations { of, phases, exits: BTreeSet::new() }
+    }
+
+    /// As far as each thread's first so many events.
+    pub fn truncate(&mut self, reached: &[usize]) {
+        for ((of, phases), &reached) in self.of.iter_mut().zip(&mut self.phases).zip(reached) {
+            of.truncate(reached);
+            phases.truncate(reached);
+        }
     }
 
     /// Numbered in the order of threads and events, not of arrival: equal groupings are equal then.
@@ -66,6 +81,8 @@ struct BarrierStep {
     kind: EventKind,
     key: BarrierKey,
     used: BarrierUse,
+    /// What it does, where the barrier is an mbarrier object.
+    object: Option<MbarrierUse>,
 }
 
 /// The ways in which arrivals group.
@@ -91,6 +108,7 @@ pub struct Waiting {
 pub fn groupings(
     paths: &[&Path],
     placements: &[Placement],
+    layout: &Layout,
     ends: Ends<'_>,
 ) -> Result<Groupings, UnfoldLimit> {
     let steps: Vec<Vec<BarrierStep>> =
@@ -100,12 +118,15 @@ pub fn groupings(
         return Ok(Groupings { complete: vec![none], ..Groupings::default() });
     }
     let counted = steps.iter().flatten().any(|step| step.used.count.is_some());
+    let completions = completions_of(paths);
     let same_warp = |a: usize, b: usize| placements[a].same_warp(placements[b]);
     let diverged = misuse::divergences(paths, &steps, same_warp);
     let mut run = ArrivalSearch {
         steps: &steps,
         placements,
         every_order: counted || !diverged.is_empty(),
+        completions: &completions,
+        spins: paths.iter().map(|path| spins_from(path)).collect(),
         diverged,
         exits: paths.iter().map(|path| !matches!(path.end, PathEnd::Spins { .. })).collect(),
         complete: BTreeSet::new(),
@@ -122,7 +143,10 @@ pub fn groupings(
         joined: none,
         next: 0,
         exited: Vec::new(),
+        objects: BTreeMap::new(),
+        fired: vec![false; completions.len()],
     };
+    let state = ArrivalState { objects: initial_objects(layout), ..state };
     run.every_order |= misuse::depends_on_order(&steps, |key| run.members(key));
     let state = ArrivalState { exited: run.exits_unseen(), ..state };
     run.explore(state)?;
@@ -143,15 +167,22 @@ fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<Bar
         .events
         .iter()
         .enumerate()
+        .filter(|(_, of)| of.part.is_none())
         .filter_map(|(event, of)| {
-            let used = of.barrier?;
+            let used = of.barrier.or_else(|| of.mbarrier.map(mbarrier::used))?;
             let group = match used.resource {
                 Resource::Cta { .. } => first(&|p| p.same_cta(here)),
                 Resource::Cluster => first(&|p| p.same_cluster(here)),
+                Resource::Warp { .. } if here.warp.is_none() => {
+                    u8::try_from(thread).expect("a test has few threads")
+                }
+                Resource::Warp { .. } => first(&|p| p.same_warp(here)),
+                Resource::Mbarrier { .. } => 0,
             };
             let event = u16::try_from(event).expect("a path has few events");
             let key = BarrierKey { group, resource: used.resource };
-            Some(BarrierStep { event, line: of.line, kind: of.kind, key, used })
+            let object = of.mbarrier;
+            Some(BarrierStep { event, line: of.line, kind: of.kind, key, used, object })
         })
         .collect()
 }
@@ -177,6 +208,10 @@ struct ArrivalState {
     next: u32,
     /// Whether each thread has exited; where that makes no difference, from the start.
     exited: Vec<bool>,
+    /// The mbarrier objects that are initialized: location, start, and state.
+    objects: BTreeMap<(u16, u32), ObjectState>,
+    /// Which asynchronous operations have completed.
+    fired: Vec<bool>,
 }
 
 impl ArrivalState {
@@ -195,6 +230,10 @@ struct ArrivalSearch<'a> {
     diverged: Vec<misuse::Divergence>,
     /// For each thread, whether it exits at the end of its path.
     exits: Vec<bool>,
+    /// The completions of asynchronous operations on mbarrier objects.
+    completions: &'a [Completing],
+    /// For each thread in a loop that it never leaves, the first event that it repeats.
+    spins: Vec<Option<u16>>,
     complete: BTreeSet<Generations>,
     waiting: BTreeSet<Waiting>,
     misused: BTreeSet<Misuse>,
@@ -232,12 +271,20 @@ impl ArrivalSearch<'_> {
                 after.exited[thread] = true;
                 pending.push(after);
             }
+            let moved = self.move_objects(&state, &stopped, &mut pending);
             if ready.is_empty() {
-                if misused || (0..self.steps.len()).any(|thread| self.can_exit(&state, thread)) {
+                if moved
+                    || misused
+                    || (0..self.steps.len()).any(|thread| self.can_exit(&state, thread))
+                {
                     continue;
                 }
                 let at: Vec<Option<u16>> =
                     (0..self.steps.len()).map(|thread| self.stands_at(&state, thread)).collect();
+                // Another path has the executions in which the wait returns something else.
+                if !self.repeats_as_it_does(&state) || self.returns_otherwise(&state) {
+                    continue;
+                }
                 let generations = state.joined.renumbered();
                 if at.iter().all(Option::is_none) {
                     self.complete.insert(generations);
@@ -402,6 +449,12 @@ impl ArrivalSearch<'_> {
         match key.resource {
             Resource::Cta { .. } => here.same_cta(there),
             Resource::Cluster => here.same_cluster(there),
+            Resource::Warp { mask } => {
+                let first = usize::from(key.group);
+                let mates = self.placements[..thread].iter().filter(|of| of.same_warp(here));
+                (thread == first || here.same_warp(there)) && mask >> mates.count() & 1 == 1
+            }
+            Resource::Mbarrier { .. } => false,
         }
     }
 

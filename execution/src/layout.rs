@@ -6,6 +6,7 @@
 //! (`#generic-addressing`).
 
 use model::isa::SpaceQualifier;
+use model::memory::MbarrierState;
 use model::memory::{Extent, Proxy, Space, VariableId};
 use model::program::{Program, ThreadId};
 
@@ -41,6 +42,8 @@ pub struct Location {
     pub variable: VariableId,
     pub instance: u8,
     pub initial: Vec<u8>,
+    /// The state in which it is an mbarrier object before all threads.
+    pub mbarrier: Option<MbarrierState>,
 }
 
 /// Generic addresses that belong to one state space, or to one CTA's part of it.
@@ -75,6 +78,8 @@ pub struct Layout {
     names: Vec<Vec<u16>>,
     /// For each thread, the first thread of its CTA, and of its cluster.
     groups: Vec<(u8, u8)>,
+    /// For each thread, the first thread of each CTA of its cluster, by number.
+    ranks: Vec<Vec<u8>>,
     /// The bytes of one space's window.
     window_bits: u32,
     /// The bytes of one CTA's part of the shared window.
@@ -93,7 +98,12 @@ const WINDOW_BITS: u32 = 28;
 impl Layout {
     pub fn new(program: &Program) -> Layout {
         let absolute = program.variables.iter().any(|variable| variable.absolute.is_some());
-        let mut layout = Layout { groups: groups(program), absolute, ..Layout::default() };
+        let mut layout = Layout {
+            groups: groups(program),
+            ranks: ranks(program),
+            absolute,
+            ..Layout::default()
+        };
         let threads = program.threads.len().max(1);
         let most = u64::try_from(program.variables.len() * threads).expect("few objects");
         layout.window_bits =
@@ -139,7 +149,8 @@ impl Layout {
         let there = |l: &Location| l.variable == root && l.instance == instance;
         let location = self.locations.iter().position(there).unwrap_or_else(|| {
             let initial = declared.initial.clone();
-            self.locations.push(Location { variable: root, instance, initial });
+            let mbarrier = declared.mbarrier;
+            self.locations.push(Location { variable: root, instance, initial, mbarrier });
             self.locations.len() - 1
         });
         let extent = u32::try_from(declared.initial.len()).expect("locations are small");
@@ -305,6 +316,16 @@ impl Layout {
         }
     }
 
+    /// The same bytes of the shared variable in the CTA with this rank in the cluster of `thread`, if the test has that
+    /// CTA. CTAs have ranks in the order of their numbers.
+    pub fn in_cta(&self, va: Extent, thread: ThreadId, rank: usize) -> Option<Extent> {
+        let variable = self.virtuals[usize::from(va.object)].variable;
+        let &cta = self.ranks[usize::from(thread.0)].get(rank)?;
+        let there = |v: &Virtual| v.variable == variable && v.instance == cta;
+        let object = self.virtuals.iter().position(there)?;
+        Some(Extent { object: small(object), ..va })
+    }
+
     /// The physical byte range behind a virtual one.
     pub fn physical(&self, va: Extent) -> Extent {
         Extent { object: self.virtuals[usize::from(va.object)].location, ..va }
@@ -353,6 +374,23 @@ fn groups(program: &Program) -> Vec<(u8, u8)> {
             )
         })
         .collect()
+}
+
+/// For each thread, the first thread of each CTA of its cluster, in the order of the numbers of CTAs.
+fn ranks(program: &Program) -> Vec<Vec<u8>> {
+    let groups = groups(program);
+    let all = (0..program.threads.len()).map(|thread| {
+        let cluster = groups[thread].1;
+        let mut ctas: Vec<(u32, u8)> = groups
+            .iter()
+            .filter(|(_, of)| *of == cluster)
+            .map(|(cta, _)| (program.threads[usize::from(*cta)].placement.cta, *cta))
+            .collect();
+        ctas.sort_unstable();
+        ctas.dedup();
+        ctas.into_iter().map(|(_, cta)| cta).collect()
+    });
+    all.collect()
 }
 
 /// The variable whose virtual address `variable` names: itself, but for other proxies' names.

@@ -97,6 +97,7 @@ fn solve(thread: &Thread, at_end: &FixedBitSet) -> Vec<FixedBitSet> {
                 | Instruction::ProxyFence(_)
                 | Instruction::Barrier(_)
                 | Instruction::ClusterBarrier(_)
+                | Instruction::Asynchronous(_)
                 | Instruction::Alu(_)
                 | Instruction::Cvta(_)
                 | Instruction::Unsupported(_) => (true, None),

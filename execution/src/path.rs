@@ -6,8 +6,10 @@
 use std::collections::BTreeSet;
 
 mod address;
+mod asynchronous;
 mod barrier;
 mod covered;
+mod mbarrier;
 mod memory;
 mod possible;
 mod private;
@@ -257,6 +259,7 @@ pub fn paths(
         visits: vec![0; if walk.live.loops() { source.lines.len() + 1 } else { 0 }],
         heads: Vec::new(),
         passed_over: false,
+        groups: state::AsyncGroups::default(),
     });
     let (mut held, mut known) = (0, 0);
     while let Some(state) = walk.pending.pop() {
@@ -449,6 +452,7 @@ impl Walk<'_> {
             }
             Instruction::Barrier(barrier) => return self.barrier(state, barrier, guard_taint),
             Instruction::ClusterBarrier(barrier) => cluster_barrier(state, *barrier, guard_taint),
+            Instruction::Asynchronous(of) => return self.asynchronous(state, of, guard_taint),
             Instruction::Alu(alu) => {
                 let sources: Vec<(ExprId, Mask)> =
                     alu.sources.iter().map(|&s| self.operand(state, s)).collect();

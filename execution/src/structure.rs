@@ -1,5 +1,7 @@
 //! The relations that an unfolding fixes: the meaning of [`Tag`] and [`Fixed`].
 
+mod asynchronous;
+
 use crate::event::{EventKind, Mask};
 use crate::unfold::{Event, Unfolding};
 use model::bits::{BitRel, BitRow};
@@ -65,6 +67,12 @@ fn relation<R: BitRow>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
         Fixed::Barrier => barrier(u),
         Fixed::ClusterBarrier => cluster_barrier(u),
         Fixed::Exited => exited(u),
+        Fixed::Issue => asynchronous::issue(u),
+        Fixed::Operation => asynchronous::operation(u),
+        Fixed::GroupWait => asynchronous::group_wait(u),
+        Fixed::Phase => asynchronous::phase(u),
+        Fixed::Tracked => asynchronous::tracked(u),
+        Fixed::Covers => asynchronous::covers(u),
     }
 }
 
@@ -76,6 +84,10 @@ fn program_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
         let mut later = R::default();
         for index in (0..path.events.len()).rev() {
             let event = &path.events[index];
+            // An asynchronous operation is in no program order.
+            if event.part.is_some() {
+                continue;
+            }
             let mut after = later;
             if event.element {
                 for (other, twin) in path.events.iter().enumerate().skip(index + 1) {
@@ -210,7 +222,8 @@ fn cluster_barrier<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
         let here = u.program.threads[usize::from(thread.0)].placement;
         for fence in u.first[usize::from(thread.0)]..arrival {
             let tags = u.events[fence].tags;
-            let releasing = [Tag::FenceRelease, Tag::FenceAcqRel, Tag::FenceSc];
+            let releasing =
+                [Tag::FenceRelease, Tag::FenceAcqRel, Tag::FenceSc, Tag::RestrictedRelease];
             let Some(scope) = tags.scope().filter(|_| releasing.iter().any(|&t| tags.has(t)))
             else {
                 continue;

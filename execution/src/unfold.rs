@@ -177,8 +177,9 @@ impl<'p> Unfolded<'p> {
         placements: &[Placement],
         visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
     ) -> Result<bool, UnfoldLimit> {
-        let groupings =
-            generation::groupings(paths, placements, &|more| (self.ends)(self.held + more))?;
+        let groupings = generation::groupings(paths, placements, &self.layout, &|more| {
+            (self.ends)(self.held + more)
+        })?;
         for misuse in groupings.misused {
             let (cut, generations) = misused(paths, misuse);
             let paths = cut.iter().collect();
@@ -213,9 +214,8 @@ impl<'p> Unfolded<'p> {
 /// The paths of threads that wait for ever, as far as they get.
 fn stopped(paths: &[&Path], waiting: Waiting) -> (Vec<Option<Path>>, Generations) {
     let Waiting { mut generations, at } = waiting;
-    for (of, at) in generations.of.iter_mut().zip(&at) {
-        of.truncate(at.map_or(usize::MAX, usize::from));
-    }
+    let reached: Vec<usize> = at.iter().map(|at| at.map_or(usize::MAX, usize::from)).collect();
+    generations.truncate(&reached);
     let before = |path: &Path, at: u16| {
         let line = path.events[usize::from(at)].line;
         path.until(at.into(), PathEnd::Waits { line })
@@ -228,7 +228,7 @@ fn stopped(paths: &[&Path], waiting: Waiting) -> (Vec<Option<Path>>, Generations
 fn misused(paths: &[&Path], misuse: Misuse) -> (Vec<Path>, Generations) {
     let Misuse { thread, line, reason, reached, generations } = misuse;
     let cut = paths.iter().zip(reached).enumerate().map(|(other, (path, reached))| {
-        let fault = PathEnd::Fault { reason: reason.text(), line };
+        let fault = PathEnd::Fault { reason, line };
         path.until(reached, if other == thread { fault } else { PathEnd::Finished })
     });
     (cut.collect(), generations)
@@ -245,6 +245,8 @@ pub struct Event<'p> {
     pub of: Option<&'p PathEvent>,
     /// Barrier generation.
     pub generation: Option<u32>,
+    /// Of an operation on an mbarrier object: the phase in which it took effect, or that it saw completed.
+    pub phase: Option<i32>,
 }
 
 impl Event<'_> {
@@ -305,25 +307,38 @@ impl<'u> Unfolding<'u> {
         let mut events: Vec<Event<'u>> = Vec::with_capacity(
             layout.locations.len() + paths.iter().map(|p| p.events.len()).sum::<usize>(),
         );
-        for (location, of) in layout.locations.iter().enumerate() {
+        for (location, of_location) in layout.locations.iter().enumerate() {
             let object = u16::try_from(location).expect("a test has few locations");
-            let length = u32::try_from(of.initial.len()).expect("locations are small");
+            let length = u32::try_from(of_location.initial.len()).expect("locations are small");
             let all = Extent { object, start: 0, length };
             // An initial write has no virtual address; `structure` never asks for it.
             let access = Some(Access { va: all, pa: all });
-            let tags = Tags::of(&[Tag::All, Tag::Write, Tag::Init]);
-            events.push(Event { thread: None, tags, access, of: None, generation: None });
+            let mut tags = Tags::of(&[Tag::All, Tag::Write, Tag::Init]);
+            if of_location.mbarrier.is_some() {
+                tags = tags.with(Tag::MbarrierInit);
+            }
+            events.push(Event {
+                thread: None,
+                tags,
+                access,
+                of: None,
+                generation: None,
+                phase: None,
+            });
         }
         let mut first = Vec::with_capacity(paths.len());
-        for (thread, (path, generations)) in paths.iter().zip(generations.of).enumerate() {
+        let phases = generations.of.into_iter().zip(generations.phases);
+        for (thread, (path, (generations, phases))) in paths.iter().zip(phases).enumerate() {
             first.push(events.len());
             let thread = Some(ThreadId(u8::try_from(thread).expect("a test has few threads")));
-            events.extend(path.events.iter().zip(generations).map(|(of, generation)| Event {
+            let path_events = path.events.iter().zip(generations).zip(phases);
+            events.extend(path_events.map(|((of, generation), phase)| Event {
                 thread,
                 tags: of.tags,
                 access: of.access,
                 of: Some(of),
                 generation,
+                phase,
             }));
         }
         let cells = cells(layout, program, &paths, &events);

@@ -73,6 +73,7 @@ pub fn program(cycle: &Cycle) -> CycleProgram {
         alias: None,
         home: None,
         absolute: None,
+        mbarrier: None,
     };
     for (index, of) in contents.locations.iter().enumerate() {
         let declared = of.is_declared;
@@ -379,6 +380,7 @@ fn barrier(dialect: Dialect) -> Instruction {
         count: None,
         instance: (!is_ptx).then_some(0),
         aligned: is_ptx,
+        warp: false,
     })
 }
 
@@ -508,7 +510,7 @@ pub fn test(cycle: &Cycle, quantifier: Quantifier) -> Test {
         let root =
             variable.alias.map_or(variable, |alias| &program.variables[usize::from(alias.of.0)]);
         let element = u32::try_from(root.initial.len()).expect("a location has few bytes");
-        DeclaredVariable { element, count: None, space: None, sparse: false }
+        DeclaredVariable { element, count: None, space: None, mbarrier: false, sparse: false }
     };
     let given = DeclaredRegister { bytes: None, given: true, line: 1 };
     let declarations = Declarations {

@@ -71,6 +71,8 @@ pub(crate) fn text(program: &Program, thread: &Thread, line: &Line) -> String {
             }
             ClusterBarrierKind::Wait => "barrier.cluster.wait".to_owned(),
         },
+        // No cycle has one.
+        Instruction::Asynchronous(_) => line.text.clone(),
         Instruction::Alu(alu) => {
             let opcode = opcode(alu, text.bits(alu.destination));
             let sources: Vec<String> = alu.sources.iter().map(|&source| operand(source)).collect();

@@ -9,7 +9,7 @@ use model::program::{InitialValue, ThreadId};
 use model::scope::Placement;
 use model::value::Value;
 use ptx::qualifier::Dialect;
-use ptx::version::PtxIsa;
+use ptx::version::{PtxIsa, Target};
 
 use text::report::{ByteSpan, Diagnostics};
 
@@ -27,6 +27,8 @@ pub struct VariableDraft {
     pub alias: Option<(Proxy, VariableId)>,
     /// Whether it is in a page that is marked as sparse. Only in tests in SASS.
     pub sparse: bool,
+    /// Whether it is declared as an mbarrier object; its values are then its count, its phase and its tx-count.
+    pub mbarrier: bool,
     /// The address at which the test places it.
     pub absolute: Option<u64>,
     /// The location of the memory, and the position at which it is declared.
@@ -181,6 +183,8 @@ pub struct ProgramBuilder {
     pub dialect: Dialect,
     /// The PTX version whose rules are checked.
     pub isa: PtxIsa,
+    /// The target whose rules are checked; `None` for any.
+    pub target: Option<Target>,
     /// Whether the columns hold SASS.
     pub sass: bool,
     /// Whether all variables are declared before an instruction names them: any other name is then a register.
@@ -202,6 +206,7 @@ impl ProgramBuilder {
         ProgramBuilder {
             dialect,
             isa: PtxIsa::NEWEST,
+            target: None,
             sass: false,
             declares_all: false,
             rounds_freely: false,
@@ -237,6 +242,7 @@ impl ProgramBuilder {
             space: None,
             alias: None,
             sparse: false,
+            mbarrier: false,
             absolute: None,
             home: None,
             uses: Uses::default(),

@@ -1,6 +1,7 @@
 //! Turns drafts into a program: extents, state spaces, initial bytes.
 
 use model::isa::Operand;
+use model::memory::MbarrierState;
 use model::memory::{Alias, Home, Space, Variable, VariableId};
 use model::program::{InitialValue, Register, Thread, ThreadId};
 use model::scope::Placement;
@@ -221,6 +222,7 @@ pub fn variables(draft: &ProgramBuilder, report: &mut Diagnostics) -> Vec<Variab
             alias: variable.alias.map(|(proxy, of)| Alias { of, proxy }),
             home: home(draft, id, report),
             absolute: absolute(draft, id, report),
+            mbarrier: mbarrier(draft, id, report),
         }
     });
     all.collect()
@@ -274,6 +276,25 @@ fn home(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> Opt
     Some(home)
 }
 
+/// The state of an mbarrier object that is declared as initialized: `{count, phase, tx}`.
+fn mbarrier(
+    draft: &ProgramBuilder,
+    id: VariableId,
+    report: &mut Diagnostics,
+) -> Option<MbarrierState> {
+    let variable = &draft.variables[usize::from(id.0)];
+    let &(count, at) = variable.values.first().filter(|_| variable.mbarrier)?;
+    let of = |index: usize| variable.values.get(index).map_or(0, |(value, _)| *value);
+    if count == 0 || count >= 1 << 20 {
+        report.error("mbarrier-count", at, "an mbarrier object expects 1 to 1048575 arrivals");
+    }
+    Some(MbarrierState {
+        count: u32::try_from(count).unwrap_or(1),
+        phase: u32::try_from(of(1)).unwrap_or(0),
+        tx: i32::try_from(of(2).cast_signed()).unwrap_or(0),
+    })
+}
+
 fn initial(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> Vec<u8> {
     let variable = &draft.variables[usize::from(id.0)];
     if variable.alias.is_some() {
@@ -281,6 +302,9 @@ fn initial(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> 
     }
     let element = element(draft, id) as usize;
     let mut initial = vec![0; extent(draft, id) as usize];
+    if variable.mbarrier {
+        return initial;
+    }
     for (index, &(value, at)) in variable.values.iter().enumerate() {
         if !fits_value(value, 8 * u32::try_from(element).unwrap_or(16)) {
             let bits = [16, 32, 64].into_iter().find(|&bits| fits_value(value, bits));

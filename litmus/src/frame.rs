@@ -43,6 +43,7 @@ pub(crate) const KEYS: &[&str] = &[
     "PTX-ISA",
     "Stuck",
     "Sometimes-stuck",
+    "Hang",
 ];
 
 /// Keys that say something of the verdict of the condition, not of the program.

@@ -101,6 +101,8 @@ pub struct DeclaredVariable {
     pub space: Option<Space>,
     /// In a page that is marked as sparse.
     pub sparse: bool,
+    /// Whether it is declared as an mbarrier object.
+    pub mbarrier: bool,
 }
 
 /// The declaration of a register, as far as it is not part of the program.
@@ -254,6 +256,9 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<(Test, Vec<Vec<ByteSpan>
     let mut draft = ProgramBuilder::new(dialect);
     draft.sass = header.sass;
     draft.isa = isa(&header, dialect, report);
+    if !header.sass {
+        draft.target = target(&header, report);
+    }
     match body.rows.first() {
         Some(row) => placement::threads(row, &mut draft, report),
         None => {
@@ -340,12 +345,6 @@ fn arch(header: &Header<'_>, report: &mut Diagnostics) -> Option<(u16, Family)> 
     let written = header.metadata.iter().find(|(key, _)| *key == "Arch");
     let at = header.key_at("Arch");
     if !header.sass {
-        if written.is_some() {
-            report
-                .error("arch", at, "`Arch` is a key of tests in SASS")
-                .note("the first line names PTX")
-                .help("remove it");
-        }
         return None;
     }
     let target = written.and_then(|(_, value)| Target::parse(value));
@@ -361,6 +360,17 @@ fn arch(header: &Header<'_>, report: &mut Diagnostics) -> Option<(u16, Family)> 
     }
     // Report further errors as if for the architecture of the example.
     Some(found.unwrap_or((90, Family::Hopper)))
+}
+
+/// The target of a test in PTX, whose rules are checked; `None` for any target.
+fn target(header: &Header<'_>, report: &mut Diagnostics) -> Option<Target> {
+    let (_, value) = header.metadata.iter().find(|(key, _)| *key == "Arch")?;
+    let target = Target::parse(value);
+    if target.is_none() {
+        let message = format!("unknown target `{}`", cursor::short(value));
+        report.error("arch", header.key_at("Arch"), message).help("Arch=sm_90a");
+    }
+    target
 }
 
 /// The version of PTX whose rules are checked.

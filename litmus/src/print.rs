@@ -215,6 +215,12 @@ fn variable(test: &Test, index: usize) -> String {
         (Some(space), false) => format!(".{} ", space.name()),
         (Some(space), true) => format!(".{} .b{} ", space.name(), 8 * declared.element),
     };
+    if declared.mbarrier {
+        let state = variable.mbarrier.map_or(String::new(), |state| {
+            format!("={{{},{},{}}}", state.count, state.phase, state.tx)
+        });
+        return format!(".shared .mbarrier {}{state}", variable.name);
+    }
     let count = declared.count.map_or(String::new(), |count| format!("[{count}]"));
     let name = format!("{ty}{}{count}", variable.name);
     if let Some(Alias { of, proxy }) = variable.alias {

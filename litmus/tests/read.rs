@@ -2,12 +2,14 @@
 
 use litmus::{Dialect, Prop, Quantifier, Test, parse};
 use model::isa::alu::Branch;
+use model::isa::asynchronous::{AsyncFence, Asynchronous, GroupKind};
 use model::isa::bar::{BarrierKind, ClusterBarrier, ClusterBarrierKind};
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::ld::LoadOrder;
 use model::isa::{Instruction, Operand, SpaceQualifier};
 use model::memory::{Home, Proxy, Space};
 use model::program::{InitialValue, Observed, ThreadId};
+use model::scope::Scope;
 use proptest::prelude::*;
 
 const MP: &str = r#"PTX MP+st.release.gpu+ld.acquire.gpu
@@ -148,7 +150,7 @@ fn qualifiers_stand_in_any_order() {
     let one = instructions("x;", &["ld.global.acquire.gpu.u32 r0, [x]"]);
     assert_eq!(one, instructions("x;", &["ld.acquire.gpu.global.u32 %r0, [x]"]));
     let [Instruction::Load(load)] = &one[..] else { panic!("{one:?}") };
-    assert_eq!(load.order, LoadOrder::Acquire(model::scope::Scope::Gpu));
+    assert_eq!(load.order, LoadOrder::Acquire(Scope::Gpu));
     assert_eq!(load.space, SpaceQualifier::Global);
     for hinted in ["ld.ca.u32 r0, [x]", "ld.L1::evict_last.u32 r0, [x]"] {
         assert_eq!(instructions("x;", &[hinted]), instructions("x;", &["ld.u32 r0, [x]"]));
@@ -189,18 +191,44 @@ fn barriers_and_fences_are_read() {
 }
 
 #[test]
+fn asynchronous_instructions_are_read() {
+    let source = "PTX asynchronous\n{ .shared .mbarrier b; .shared .b32 s[4]; g=0; }\n P0@cta 0 ;\n \
+        mbarrier.arrive.expect_tx.release.cta.shared::cta.b64 _, [b], 16 ;\n \
+        cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g], 16, [b] ;\n \
+        cp.async.wait_all ;\n fence.proxy.async.global ;\n bar.warp.sync 0xffffffff ;\n\
+        exists (g=0)\n";
+    let test = parse("asynchronous", source.as_bytes()).expect("it is a test");
+    let lines: Vec<&Instruction> =
+        test.program.threads[0].lines.iter().map(|line| &line.instruction).collect();
+    assert!(matches!(lines[0], Instruction::Asynchronous(Asynchronous::Mbarrier(of))
+        if of.synchronizes && of.scope == Scope::Cta));
+    assert!(matches!(lines[1], Instruction::Asynchronous(Asynchronous::Copy(of)) if of.bulk));
+    assert!(matches!(lines[2], Instruction::Asynchronous(Asynchronous::WaitGroup(of))
+        if of.commits && of.of == GroupKind::Copies));
+    assert_eq!(
+        *lines[3],
+        Instruction::Asynchronous(Asynchronous::Fence(AsyncFence::Proxy(SpaceQualifier::Global)))
+    );
+    assert!(matches!(lines[4], Instruction::Barrier(of) if of.warp));
+    for (cell, code) in [
+        ("mbarrier.arive.shared.b64 _, [x]", "unknown-instruction"),
+        ("cp.async.cg.shared.global [x], [x], 8", "production"),
+        ("cp.async.bulk.shared::cta.global [x], [x], 16, [x]", "production"),
+    ] {
+        let source = format!("PTX a\n{{ x; }}\n P0@cta 0 ;\n {cell} ;\nexists (x=0)\n");
+        match parse("a", source.as_bytes()) {
+            Ok(_) => panic!("{cell} is read"),
+            Err(errors) => assert!(errors[0].code.starts_with(code), "{cell}: {}", errors[0]),
+        }
+    }
+}
+
+#[test]
 fn what_the_model_leaves_out_is_unsupported_and_no_error() {
     for cell in [
-        "mbarrier.arrive.shared.b64 _, [x]",
-        "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [x], [x], 16, [x]",
         "tex.2d.v4.f32.s32 {r0, r1, r2, r3}, [t, {r0, r1}]",
         "multimem.red.relaxed.sys.global.add.u32 [x], 1",
-        "red.async.relaxed.cluster.global.add.u32 [x], 1, [x]",
-        "st.async.weak.shared::cluster.b32 [x], 1, [x]",
-        "fence.proxy.async.global",
         "fence.proxy.tensormap::generic.acquire.gpu [x], 128",
-        "fence.mbarrier_init.release.cluster",
-        "bar.warp.sync 0xffffffff",
         "atom.add.noftz.f16 r0, [x], 0x3c00",
         "atom.global.add.v2.f32 {r0, r1}, [x], {r2, r3}",
         "suld.b.2d.v2.s32.trap {r0, r1}, [s, {r0, r1}]",

@@ -274,7 +274,8 @@ impl ThreadState {
                 | Instruction::Atomic(_)
                 | Instruction::Fence(_)
                 | Instruction::Barrier(_)
-                | Instruction::ClusterBarrier(_) => {
+                | Instruction::ClusterBarrier(_)
+                | Instruction::Asynchronous(_) => {
                     let forms = &context.lowered[usize::from(self.pc)].forms;
                     let Some(form) = forms.get(usize::from(self.form)) else {
                         self.form = 0;
@@ -363,6 +364,7 @@ impl ThreadState {
             | Instruction::ProxyFence(_)
             | Instruction::Barrier(_)
             | Instruction::ClusterBarrier(_)
+            | Instruction::Asynchronous(_)
             | Instruction::Alu(_)
             | Instruction::Cvta(_)
             | Instruction::Branch(_)

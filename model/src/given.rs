@@ -76,6 +76,26 @@ names! {
         AliasFence = "ALIAS",
         BarrierArrive = "BA",
         BarrierWait = "BW",
+        /// Events of asynchronous operations, which are in no program order.
+        Asynchronous = "ASYNC",
+        /// Memory operations through the async proxy.
+        AsyncProxy = "ASP",
+        /// `fence.proxy.async`.
+        AsyncFence = "ASF",
+        /// The halves of `fence.proxy.async::generic`.
+        AsyncFenceRelease = "ASF-REL",
+        AsyncFenceAcquire = "ASF-ACQ",
+        /// Fences that order only some objects: `fence.mbarrier_init`, and those with `.sync_restrict`.
+        RestrictedRelease = "FR-REL",
+        RestrictedAcquire = "FR-ACQ",
+        /// Operations on an mbarrier object that is initialized: arrivals, changes of its tx-count, waits.
+        Mbarrier = "MB",
+        /// Initializations of an mbarrier object.
+        MbarrierInit = "MBI",
+        /// Invalidations of an mbarrier object.
+        MbarrierInval = "MBX",
+        /// Waits for a phase that returned true; they are operations on the object, too.
+        MbarrierWait = "MBW",
     }
 }
 
@@ -107,6 +127,18 @@ names! {
         ClusterBarrier = "cluster-barrier",
         /// From a read to the writes behind a barrier that completed since its thread had exited.
         Exited = "exited",
+        /// From the events of a thread to the events of each asynchronous operation that it starts later.
+        Issue = "issue",
+        /// From the reads of an asynchronous operation to its writes, and from both to its completion.
+        Operation = "operation",
+        /// From the events of the asynchronous operations of some groups to the wait for these groups.
+        GroupWait = "group-wait",
+        /// From an operation on an mbarrier object to the waits that saw its phase completed, or a later one.
+        Phase = "phase",
+        /// From the events of an asynchronous operation to the waits that saw the phase of its completion completed.
+        Tracked = "tracked",
+        /// From a fence that is for some objects only to the events on these objects.
+        Covers = "covers",
     }
 }
 

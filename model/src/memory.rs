@@ -101,6 +101,18 @@ pub struct VariableId(pub u16);
 /// The end of the addresses that a test can give to variables.
 pub const ABSOLUTE: u64 = 1 << 24;
 
+/// The state in which a test declares an mbarrier object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct MbarrierState {
+    /// Expected arrivals of each phase, and those pending of the current one.
+    pub count: u32,
+    pub phase: u32,
+    pub tx: i32,
+}
+
+/// The bytes of an mbarrier object, and its alignment.
+pub const MBARRIER_BYTES: u32 = 8;
+
 /// A name for memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
@@ -116,6 +128,8 @@ pub struct Variable {
     /// The generic address of its first byte, where the test says it: of global memory, and below
     /// [`ABSOLUTE`].
     pub absolute: Option<u64>,
+    /// The state in which it is an mbarrier object before all threads, if the test says so.
+    pub mbarrier: Option<MbarrierState>,
 }
 
 /// `y @ generic aliases x`, `s @ surface aliases x`.

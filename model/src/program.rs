@@ -127,6 +127,12 @@ pub enum Observed {
 }
 
 impl Program {
+    /// Whether some instruction is about asynchronous operations.
+    pub fn is_asynchronous(&self) -> bool {
+        let mut lines = self.threads.iter().flat_map(|thread| &thread.lines);
+        lines.any(|line| line.instruction.as_asynchronous().is_some())
+    }
+
     /// The variable of an address that names one, or takes it from a register that the thread never writes;
     /// and the thread that sees it so.
     pub fn variable_of(
@@ -202,8 +208,11 @@ impl Program {
                     operands.iter().flatten().any(|operand| matches!(operand, Operand::Reg(_)))
                         || ptx && (barrier.count.is_some() || reduces)
                         || barrier.aligned && one_warp
+                        || barrier.warp
                 }
-                Instruction::ClusterBarrier(_) | Instruction::Unsupported(_) => true,
+                Instruction::ClusterBarrier(_)
+                | Instruction::Asynchronous(_)
+                | Instruction::Unsupported(_) => true,
                 Instruction::Load(_)
                 | Instruction::Store(_)
                 | Instruction::Atomic(_)
@@ -235,6 +244,7 @@ impl Program {
                 | Instruction::ProxyFence(_)
                 | Instruction::Barrier(_)
                 | Instruction::ClusterBarrier(_)
+                | Instruction::Asynchronous(_)
                 | Instruction::Alu(_)
                 | Instruction::Cvta(_)
                 | Instruction::Branch(_) => None,

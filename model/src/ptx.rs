@@ -4,7 +4,10 @@
 //! meaning. Readings (R…) are choices explained in `docs/readings.md`.
 
 use crate::given::{Chosen, Fixed, Tag};
-use crate::reading::{Coherence, Dependencies, Exits, FailedCas, PatternLocation, Readings};
+use crate::reading::{
+    AsyncFencePlace, Coherence, CompletionScope, Dependencies, Exits, FailedCas, FenceHalves,
+    InitializationProxy, PatternLocation, Readings,
+};
 use crate::rel::{Builder, Conventions, FlagMeaning, Model, Rel};
 use crate::section;
 
@@ -44,6 +47,13 @@ pub fn under(readings: Readings) -> Model {
     let [overlap, overlap_completely, location_overlap] =
         [Fixed::Overlap, Fixed::OverlapCompletely, Fixed::LocationOverlap].map(|f| m.fixed(f));
     let [rf, later] = [Chosen::Rf, Chosen::Fr].map(|c| m.chosen(c));
+    let [asynchronous, async_proxy] = [Tag::Asynchronous, Tag::AsyncProxy].map(|t| m.tag(t));
+    let [mbarrier, mbarrier_init, mbarrier_inval, mbarrier_wait] =
+        [Tag::Mbarrier, Tag::MbarrierInit, Tag::MbarrierInval, Tag::MbarrierWait].map(|t| m.tag(t));
+    let [restricted_release, restricted_acquire] =
+        [Tag::RestrictedRelease, Tag::RestrictedAcquire].map(|t| m.tag(t));
+    let [issue, operation, covers] =
+        [Fixed::Issue, Fixed::Operation, Fixed::Covers].map(|f| m.fixed(f));
 
     let memory = read | write;
     let program = all - init;
@@ -72,7 +82,8 @@ pub fn under(readings: Readings) -> Model {
         (through_generic * through_generic)
             | (texture * texture)
             | (surface * surface)
-            | (constant * constant),
+            | (constant * constant)
+            | (async_proxy * async_proxy),
     );
 
     // 8.7. Three conditions.
@@ -117,14 +128,26 @@ pub fn under(readings: Readings) -> Model {
         "release-pattern",
         release_write.id()
             | ((release_operation * strong_write) & same_location)
-            | ((releasing_fence * strong_write) & po),
+            | (((releasing_fence | restricted_release) * strong_write) & (po | issue)),
     );
     let acquire_pattern = m.define(
         section::RELEASE_ACQUIRE_PATTERNS,
         "acquire-pattern",
         acquire_read.id()
             | ((strong_read * acquire_read) & same_location)
-            | ((strong_read * acquiring_fence) & po),
+            | ((strong_read * (acquiring_fence | restricted_acquire)) & po),
+    );
+    // The same of an mbarrier object, whose operations are in one order. Readings B1, B2, B3.
+    let mbarrier_release = m.define(
+        section::MBARRIER,
+        "mbarrier-release-pattern",
+        (mbarrier & release).id() | (((releasing_fence | restricted_release) * mbarrier) & po),
+    );
+    let mbarrier_acquire = m.define(
+        section::MBARRIER,
+        "mbarrier-acquire-pattern",
+        (mbarrier_wait & acquire).id()
+            | ((mbarrier_wait * (acquiring_fence | restricted_acquire)) & po),
     );
 
     // 8.9.2. A write and the read that sees it, through any number of atomics. Reading R15: a read
@@ -144,15 +167,59 @@ pub fn under(readings: Readings) -> Model {
         (morally_strong & (release_pattern >> observation >> acquire_pattern))
             | fsc
             | m.fixed(Fixed::Barrier)
-            | m.fixed(Fixed::ClusterBarrier),
+            | m.fixed(Fixed::ClusterBarrier)
+            | (scopes_include & (mbarrier_release >> m.fixed(Fixed::Phase) >> mbarrier_acquire)),
     );
+
+    // 8.9.1.1. What waits for an asynchronous operation is ordered after it, and after nothing else that way. Reading
+    // B4.
+    let tracked = m.fixed(Fixed::Tracked) >> mbarrier_acquire;
+    let tracked = match readings.completion_scope {
+        CompletionScope::Any => tracked,
+        CompletionScope::Inclusive => tracked & scope_includes.inverse(),
+    };
+    let completion = m.define(
+        section::ASYNC_OPERATIONS,
+        "completion",
+        m.fixed(Fixed::GroupWait) | tracked | (asynchronous.id() >> synchronizes),
+    );
+    // A fence of some objects orders what is done with these, and no other event of its thread.
+    let of_threads = all - asynchronous;
+    let restricted = restricted_release | restricted_acquire;
+    let in_full =
+        m.define_set(section::ASYNC_OPERATIONS, "ordered-in-full", of_threads - restricted);
+    let restricted_before = m.define(
+        section::MEMBAR,
+        "restricted-release",
+        (restricted_release.id() | (po & covers.inverse())) >> restricted_release.id(),
+    );
+    let to_some = m.define(
+        section::MEMBAR,
+        "restricted-acquire",
+        restricted_acquire.id() >> (restricted_acquire.id() | ((po | issue) & covers)),
+    );
+    let from_some = completion | (restricted_before >> synchronizes);
 
     // 8.9.5. Reading R1: initial writes come before every operation. Reading R25: no axiom asks that
     // it be irreflexive. Reading R20: accesses of different sizes are of one address if they overlap.
+    let thread_causality = m.define(
+        section::CAUSALITY_ORDER,
+        "thread-causality",
+        (po | (synchronizes & (in_full * in_full)) | (init * program)).plus(),
+    );
+    let until = m.define(
+        section::CAUSALITY_ORDER,
+        "causality-of-some",
+        thread_causality.opt() >> (issue | (in_full.id() >> synchronizes >> to_some)),
+    );
     let base_causality = m.define(
         section::CAUSALITY_ORDER,
         "base-causality",
-        (po | synchronizes | (init * program)).plus(),
+        thread_causality
+            | until
+            | (from_some >> in_full.id() >> (thread_causality | until))
+            | (from_some >> to_some)
+            | operation,
     );
     // Reading R10: an access through another proxy is flushed or refilled by a fence of that proxy
     // in its CTA; the document itself has the generic and the alias case only.
@@ -167,6 +234,36 @@ pub fn under(readings: Readings) -> Model {
         "refilled",
         (generic & memory).id() | (base_causality & own_fence & (proxy_fence * memory)),
     );
+    // 9.7.10.28.2. A completion has an implicit proxy fence for what comes after it, also for overwriting what was
+    // read (reading B10); what comes before an asynchronous access needs a fence. Readings B5 and B6.
+    let [generic_memory, async_memory] = [generic & memory, async_proxy & memory];
+    let fence_between = m.tag(Tag::AsyncFence);
+    let in_proxy = (generic_memory | async_memory) * fence_between;
+    let (fenced, unfenced) = match readings.async_fence {
+        AsyncFencePlace::Anywhere => (in_proxy, fence_between * async_memory),
+        AsyncFencePlace::Writer => {
+            let own = (generic_memory * fence_between) & po;
+            (own | (async_memory * fence_between), fence_between * async_memory)
+        }
+        AsyncFencePlace::Cta => (in_proxy, (fence_between * async_memory) & same_cta),
+    };
+    let [first_half, second_half] =
+        [Tag::AsyncFenceRelease, Tag::AsyncFenceAcquire].map(|t| m.tag(t));
+    let released = base_causality & covers.inverse() & (generic_memory * first_half);
+    let handed_over = match readings.fence_halves {
+        FenceHalves::Both => {
+            released >> base_causality >> (base_causality & (second_half * async_memory))
+        }
+        FenceHalves::Release => released >> (base_causality & (first_half * async_memory)),
+    };
+    let async_preserved = m.define(
+        section::ASYNC_PROXY,
+        "async-preserved-base-causality",
+        (overlap & base_causality & (async_memory * generic_memory))
+            | (overlap
+                & ((base_causality & covers.inverse() & fenced) >> (base_causality & unfenced)))
+            | (overlap & handed_over),
+    );
     let proxy_preserved = m.define(
         section::CAUSALITY_ORDER,
         "proxy-preserved-base-causality",
@@ -174,7 +271,8 @@ pub fn under(readings: Readings) -> Model {
             | (overlap & same_proxy & same_cta & base_causality)
             | (location_overlap
                 & (flushed >> base_causality >> alias_fence.id() >> base_causality >> refilled))
-            | (location_overlap & (init * memory) & base_causality),
+            | (location_overlap & (init * memory) & base_causality)
+            | async_preserved,
     );
     let causality = m.define(
         section::CAUSALITY_ORDER,
@@ -255,17 +353,47 @@ pub fn under(readings: Readings) -> Model {
         "data-race",
         conflict - morally_strong - (causality | causality.inverse()),
     );
+    // Reading B19: an asynchronous copy has the sizes of the accesses that it meets.
+    let of_threads = of_threads * of_threads;
+    let mixed_size = (race & of_threads) - overlap_completely;
     m.flag(
         Some(section::MIXED_SIZE_RACES),
         "mixed-size-race",
-        race - overlap_completely,
+        mixed_size,
         FlagMeaning::Undefined("mixed-size-race"),
     );
+    m.flag(Some(section::CONFLICT_AND_RACES), "data-race", race - mixed_size, FlagMeaning::Report);
+    // 8.9.1.1. Reading B9.
     m.flag(
-        Some(section::CONFLICT_AND_RACES),
-        "data-race",
-        race & overlap_completely,
-        FlagMeaning::Report,
+        Some(section::ASYNC_OPERATIONS),
+        "async-race",
+        ((conflict - of_threads) - morally_strong) - (base_causality | base_causality.inverse()),
+        FlagMeaning::Undefined("async-race"),
+    );
+    // Reading B7.
+    let initialized = overlap & base_causality & (mbarrier_init * mbarrier);
+    let initialized = match readings.initialization_proxy {
+        InitializationProxy::Generic => initialized,
+        InitializationProxy::Fence => {
+            let fenced = base_causality & (mbarrier_init * fence_between);
+            let copied = base_causality & (fence_between * async_proxy);
+            (initialized - (all * async_proxy)) | (initialized & (fenced >> copied))
+        }
+    };
+    m.flag(
+        Some(section::MBARRIER),
+        "mbarrier-uninitialized",
+        mbarrier.id() - (initialized.inverse() >> initialized),
+        FlagMeaning::Undefined("mbarrier-uninitialized"),
+    );
+    let ended = location_overlap & base_causality & (mbarrier_inval * (memory - init));
+    m.flag(
+        Some(section::MBARRIER),
+        "mbarrier-data-access",
+        (location_overlap & (mbarrier_init * (memory - init)))
+            - base_causality.inverse()
+            - (((mbarrier_init * mbarrier_inval) & location_overlap & base_causality) >> ended),
+        FlagMeaning::Undefined("mbarrier-data-access"),
     );
     // 8.1: loads through the non-coherent path are outside the model. Reading R12.
     m.flag(
@@ -301,7 +429,7 @@ mod tests {
     #[test]
     fn the_model_is_small_and_each_term_is_defined_once() {
         let model = super::model();
-        assert!(model.nodes.len() < 180, "{} nodes", model.nodes.len());
+        assert!(model.nodes.len() < 300, "{} nodes", model.nodes.len());
         let mut names: Vec<&str> = model.definitions.iter().map(|d| d.name.as_str()).collect();
         let count = names.len();
         names.sort_unstable();

@@ -138,6 +138,40 @@ readings! {
         Nothing = "nothing", "the exit orders nothing",
             Some("the text relates no exit to what follows it");
     }
+    /// Reading B4.
+    completion_scope: CompletionScope = "B4", section::MBARRIER,
+        "to whom the completion of an asynchronous operation on an mbarrier object makes it visible" {
+        Any = "any", "to every thread that acquires the phase, at whatever scope",
+            Some("the text lets all threads that take part access the result");
+        Inclusive = "strict", "to a thread whose wait has a scope that includes the issuing thread",
+            Some("the text gives the completion release semantics at cluster scope");
+    }
+    /// Reading B5.
+    async_fence: AsyncFencePlace = "B5", section::ASYNC_PROXY,
+        "where a `fence.proxy.async` has to stand between a generic and an asynchronous access" {
+        Anywhere = "anywhere", "in any thread, if it is between them in base causality order",
+            Some("the text composes the effects of fences along base causality order");
+        Writer = "writer-only", "in the thread of the generic access",
+            Some("the text lets a proxy fence take effect within a single thread");
+        Cta = "cta-only", "in the CTA of the asynchronous access",
+            Some("the text has the proxies of a CTA");
+    }
+    /// Reading B6.
+    fence_halves: FenceHalves = "B6", section::ASYNC_PROXY,
+        "which halves of `fence.proxy.async::generic` order" {
+        Both = "both", "a release and an acquire, in this order",
+            Some("the text gives each of the two an effect");
+        Release = "release", "the release alone",
+            Some("the text lets each of the two establish ordering");
+    }
+    /// Reading B7.
+    initialization_proxy: InitializationProxy = "B7", section::MBARRIER,
+        "whether an asynchronous copy needs a proxy fence behind the initialization of its mbarrier object" {
+        Generic = "none", "none: the completion accesses the object through the generic proxy",
+            Some("the text says that the operand is accessed through the generic proxy");
+        Fence = "fence", "a `fence.proxy.async` between the two",
+            Some("the text has copies in the async proxy");
+    }
 }
 
 impl Reading {
@@ -239,6 +273,11 @@ mod tests {
             "R23=releases",
             "R23=writes",
             "R49=nothing",
+            "B4=strict",
+            "B5=writer-only",
+            "B5=cta-only",
+            "B6=release",
+            "B7=fence",
         ];
         assert_eq!(names(Readings::default()), admitted);
         let none = Readings::default().switch("R13=none").expect("there is one");

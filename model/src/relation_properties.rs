@@ -41,7 +41,13 @@ impl Model {
                 | Fixed::Ctrl
                 | Fixed::Barrier
                 | Fixed::ClusterBarrier
-                | Fixed::Exited => false,
+                | Fixed::Exited
+                | Fixed::Issue
+                | Fixed::Operation
+                | Fixed::GroupWait
+                | Fixed::Phase
+                | Fixed::Tracked
+                | Fixed::Covers => false,
             },
             Node::Chosen(_) => false,
             Node::Identity(_) => true,

@@ -52,6 +52,7 @@ sections! {
     MIXED_SIZE_RACES = "8.7.2", "Limitations on Mixed-size Data-races", "limitations-on-mixed-size-data-races";
     RELEASE_ACQUIRE_PATTERNS = "8.8", "Release and Acquire Patterns", "release-and-acquire-patterns";
     PROGRAM_ORDER = "8.9.1", "Program Order", "program-order";
+    ASYNC_OPERATIONS = "8.9.1.1", "Asynchronous Operations", "program-order-async-operations";
     OBSERVATION_ORDER = "8.9.2", "Observation Order", "observation-order";
     FENCE_SC_ORDER = "8.9.3", "Fence-SC Order", "fence-sc-order";
     MEMORY_SYNCHRONIZATION = "8.9.4", "Memory synchronization", "memory-synchronization";
@@ -79,15 +80,18 @@ sections! {
     LD_GLOBAL_NC = "9.7.10.9", "Data Movement and Conversion Instructions: ld.global.nc", "data-movement-and-conversion-instructions-ld-global-nc";
     LDU = "9.7.10.10", "Data Movement and Conversion Instructions: ldu", "data-movement-and-conversion-instructions-ldu";
     ST = "9.7.10.11", "Data Movement and Conversion Instructions: st", "data-movement-and-conversion-instructions-st";
+    ASYNC_PROXY = "9.7.10.28.2", "Async Proxy", "async-proxy";
     INSTRUCTIONS = "9.7", "Instructions", "instructions";
     VERSION = "11.1.1", "PTX Module Directives: .version", "ptx-module-directives-version";
     ADDRESS_SIZE = "11.1.3", "PTX Module Directives: .address_size", "ptx-module-directives-address-size";
     BRA = "9.7.13.3", "Control Flow Instructions: bra", "control-flow-instructions-bra";
     BAR = "9.7.15.1", "Parallel Synchronization and Communication Instructions: bar", "parallel-synchronization-and-communication-instructions-bar";
+    BAR_WARP_SYNC = "9.7.15.2", "Parallel Synchronization and Communication Instructions: bar.warp.sync", "parallel-synchronization-and-communication-instructions-bar-warp-sync";
     BARRIER_CLUSTER = "9.7.15.3", "Parallel Synchronization and Communication Instructions: barrier.cluster", "parallel-synchronization-and-communication-instructions-barrier-cluster";
     MEMBAR = "9.7.15.4", "Parallel Synchronization and Communication Instructions: membar / fence", "parallel-synchronization-and-communication-instructions-membar";
     ATOM = "9.7.15.5", "Parallel Synchronization and Communication Instructions: atom", "parallel-synchronization-and-communication-instructions-atom";
     RED = "9.7.15.7", "Parallel Synchronization and Communication Instructions: red", "parallel-synchronization-and-communication-instructions-red";
+    MBARRIER = "9.7.15.16", "Parallel Synchronization and Communication Instructions: mbarrier", "parallel-synchronization-and-communication-instructions-mbarrier";
     INTEGER_ARITHMETIC = "9.7.1", "Integer Arithmetic Instructions", "integer-arithmetic-instructions";
     SETP = "9.7.6.2", "Comparison and Selection Instructions: setp", "comparison-and-selection-instructions-setp";
     SELP = "9.7.6.3", "Comparison and Selection Instructions: selp", "comparison-and-selection-instructions-selp";

@@ -267,6 +267,7 @@ impl Strength {
             | Instruction::Alu(_)
             | Instruction::Cvta(_)
             | Instruction::Branch(_)
+            | Instruction::Asynchronous(_)
             | Instruction::Unsupported(_) => return None,
         };
         Some(Strength::new(kind, order, scope.unwrap_or(Scope::Sys)))

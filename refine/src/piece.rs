@@ -158,7 +158,8 @@ impl ThreadPiece {
             }
             Step::Barrier => {
                 let (kind, id) = (BarrierKind::Sync, Operand::Imm(0));
-                let barrier = Barrier { kind, id, count: None, instance: None, aligned: true };
+                let barrier =
+                    Barrier { kind, id, count: None, instance: None, aligned: true, warp: false };
                 (Instruction::Barrier(barrier), named("bar.sync 0"))
             }
             Step::ClusterArrive { relaxed: false } => {

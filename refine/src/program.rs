@@ -128,6 +128,7 @@ pub fn program(threads: &[Vec<NumberedStep>], placements: &[Placement], width: W
             alias: None,
             home: None,
             absolute: None,
+            mbarrier: None,
         });
     }
     for (index, (steps, &placement)) in threads.iter().zip(placements).enumerate() {

@@ -295,6 +295,7 @@ fn inserted(instruction: &Instruction) -> Option<EditCost> {
         | Instruction::Store(_)
         | Instruction::Atomic(_)
         | Instruction::ClusterBarrier(_)
+        | Instruction::Asynchronous(_)
         | Instruction::Alu(_)
         | Instruction::Cvta(_)
         | Instruction::Branch(_)

@@ -130,7 +130,8 @@ fn orders(instruction: &Instruction) -> bool {
         | Instruction::Fence(_)
         | Instruction::ProxyFence(_)
         | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_) => true,
+        | Instruction::ClusterBarrier(_)
+        | Instruction::Asynchronous(_) => true,
         Instruction::Alu(_)
         | Instruction::Cvta(_)
         | Instruction::Branch(_)
@@ -215,6 +216,7 @@ fn proxies(source: &SourceTest) -> Vec<&'static str> {
         | Instruction::ProxyFence(_)
         | Instruction::Barrier(_)
         | Instruction::ClusterBarrier(_)
+        | Instruction::Asynchronous(_)
         | Instruction::Alu(_)
         | Instruction::Cvta(_)
         | Instruction::Branch(_)

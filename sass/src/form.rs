@@ -118,6 +118,7 @@ fn acquires(instruction: &Instruction) -> bool {
         | Instruction::ProxyFence(_)
         | Instruction::Barrier(_)
         | Instruction::ClusterBarrier(_)
+        | Instruction::Asynchronous(_)
         | Instruction::Alu(_)
         | Instruction::Cvta(_)
         | Instruction::Branch(_)

@@ -82,7 +82,13 @@ impl Lowering<'_> {
             Instruction::Barrier(Barrier { instance: Some(_), count: Some(_), .. }) => {
                 return Err(LATE.to_owned());
             }
+            Instruction::Barrier(Barrier { warp: true, .. }) => {
+                return Err("this machine has no warps".to_owned());
+            }
             Instruction::ProxyFence(_) => return Err("this machine has no proxies".to_owned()),
+            Instruction::Asynchronous(_) => {
+                return Err("this machine has no asynchronous operations".to_owned());
+            }
             Instruction::Unsupported(why) => return Err(why.clone()),
             Instruction::Load(_)
             | Instruction::Store(_)

@@ -339,6 +339,9 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
         | Fixed::LocationOverlapCompletely => Some(section::OVERLAP),
         Fixed::SameCta | Fixed::SameCluster | Fixed::SameGpu => Some(section::SCOPE),
         Fixed::Rmw => Some(section::ATOMICITY),
+        Fixed::Issue | Fixed::Operation | Fixed::GroupWait => Some(section::ASYNC_OPERATIONS),
+        Fixed::Phase | Fixed::Tracked => Some(section::MBARRIER),
+        Fixed::Covers => Some(section::MEMBAR),
     };
     let label = fixed.name().to_owned();
     Edge { from, to, label, section, strong: false, kind: NodeKind::Base, steps: Vec::new() }

@@ -4,7 +4,7 @@ use litmus::{Quantifier, Test};
 use model::reading;
 use model::rel::Model;
 
-use super::{EngineResult, Judgement, Property, Task, Verdict, counts, run};
+use super::{EngineResult, Judgement, Property, Task, Verdict, counts, judge, run};
 use crate::resting::Resting;
 use crate::{Limit, portfolio, termination};
 
@@ -26,6 +26,14 @@ pub(super) fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> 
     if task.property == Property::Termination && known {
         return termination(test, judgement);
     }
+    if let Some(complaint) = hang(test, task, judgement) {
+        return Some(complaint);
+    }
+    if let (Verdict::Stuck(_), Some("yes")) = (&judgement.verdict, test.meta("Hang")) {
+        let fails = judgement.condition != Some(true);
+        let none = "no execution finishes, so none has the outcome";
+        return fails.then(|| none.to_owned().into());
+    }
     // A test whose verdict is about the program says so, with a part of the reason.
     let expected = ["Undefined", "Unsupported", "Stuck"]
         .into_iter()
@@ -34,7 +42,7 @@ pub(super) fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> 
         (verdict, Some((name, want)))
             if verdict.name() == name
                 && !want.is_empty()
-                && verdict.reason().is_some_and(|reason| reason.contains(want)) =>
+                && verdict.reason().is_some_and(|reason| names(want, reason)) =>
         {
             None
         }
@@ -63,8 +71,46 @@ pub(super) fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> 
     }
 }
 
+/// Whether a key names a reason: by a part of it, or as one of asynchronous operations by `async`.
+fn names(want: &str, reason: &str) -> bool {
+    reason.contains(want) || want == "async" && reason.starts_with("mbarrier-")
+}
+
+/// `Hang=yes`: some execution never finishes. `Hang=no`: every execution finishes. Nothing is expected of an undefined
+/// program.
+fn hang(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Complaint> {
+    let want = test.meta("Hang")?;
+    let expected = match want {
+        "yes" => true,
+        "no" => false,
+        _ => return Some(format!("Hang={want}: it is `yes` or `no`").into()),
+    };
+    let hangs = match &judgement.verdict {
+        Verdict::Stuck(_) => true,
+        Verdict::Holds | Verdict::Fails => {
+            let noted = judgement.notes.iter().any(|note| note.code == "stuck");
+            let task = Task { property: Property::Termination, blame: false, ..task.clone() };
+            match (noted, judge(test, &task).verdict) {
+                (true, _) | (false, Verdict::Fails) => true,
+                (false, Verdict::Holds) => false,
+                (false, verdict) => {
+                    let why = verdict.reason().unwrap_or_default().to_owned();
+                    let words = format!("Hang={want}: not known: {why}");
+                    return Some(Complaint { text: words, open: true });
+                }
+            }
+        }
+        Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Undecided(_) => return None,
+    };
+    let found = if hangs { "some execution never finishes" } else { "every execution finishes" };
+    (hangs != expected).then(|| format!("Hang={want}: {found}").into())
+}
+
 /// Why a known verdict about termination is not what the test expects.
 fn termination(test: &Test, judgement: &Judgement) -> Option<Complaint> {
+    if test.meta("Hang").is_some() {
+        return None;
+    }
     let keys = ["Stuck", "Sometimes-stuck"];
     let places = judgement.notes.iter().find(|note| note.code == "stuck");
     let Some((key, want)) = keys.into_iter().find_map(|key| Some((key, test.meta(key)?))) else {

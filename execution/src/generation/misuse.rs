@@ -13,7 +13,8 @@ pub struct Misuse {
     pub thread: usize,
     /// The line of the instruction.
     pub line: u16,
-    pub reason: BarrierMisuse,
+    /// As a reader finds it.
+    pub reason: &'static str,
     /// For each thread, how many events of its path the run has come to at most.
     pub reached: Vec<usize>,
     /// Of those events.
@@ -125,7 +126,7 @@ impl ArrivalSearch<'_> {
         };
         let (thread, step, reason) = first.or_else(waits)?;
         let stopped = diverged.iter().flat_map(|pair| pair.threads).collect();
-        Some((self.misuse(state, thread, step, reason), stopped))
+        Some((self.misuse(state, thread, step, reason.text()), stopped))
     }
 
     /// What a thread that arrives now does wrong.
@@ -149,26 +150,32 @@ impl ArrivalSearch<'_> {
             (step.used.count.unwrap_or(all) != open.count.unwrap_or(all))
                 .then_some(BarrierMisuse::Counts)
         };
-        reason.map(|reason| self.misuse(state, thread, position, reason))
+        reason.map(|reason| self.misuse(state, thread, position, reason.text()))
     }
 
     /// Every event before the next barrier of its thread has a place in the run that leads here:
     /// the threads are run through their barriers alone.
-    fn misuse(
+    pub(super) fn misuse(
         &self,
         state: &ArrivalState,
         thread: usize,
         step: usize,
-        reason: BarrierMisuse,
+        reason: &'static str,
+    ) -> Misuse {
+        self.misuse_at(state, (thread, self.steps[thread][step].line), reason)
+    }
+
+    pub(super) fn misuse_at(
+        &self,
+        state: &ArrivalState,
+        (thread, line): (usize, u16),
+        reason: &'static str,
     ) -> Misuse {
         let reached: Vec<usize> =
             (0..self.steps.len()).map(|thread| self.reached(state, thread)).collect();
         let mut generations = state.joined.clone();
-        for (of, &reached) in generations.of.iter_mut().zip(&reached) {
-            of.truncate(reached);
-        }
+        generations.truncate(&reached);
         let generations = generations.renumbered();
-        let line = self.steps[thread][step].line;
         Misuse { thread, line, reason, reached, generations }
     }
 

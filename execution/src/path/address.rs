@@ -6,13 +6,14 @@ use crate::event::Access;
 use crate::expr::ExprId;
 use crate::layout::{Astray, Window};
 use model::isa::alu::{AluOp, Comparison};
+use model::isa::asynchronous::AsyncStore;
 use model::isa::atom::Atomic;
 use model::isa::cvta::{AddressOp, Cvta};
 use model::isa::ld::Load;
-use model::isa::reach::AllowedSpaces;
+use model::isa::reach::{AllowedSpaces, COPIED};
 use model::isa::st::Store;
-use model::isa::{Address, Operand, SpaceQualifier, Type};
-use model::memory::{Extent, Space};
+use model::isa::{Address, Operand, SpaceQualifier, Type, TypeKind};
+use model::memory::{Extent, MBARRIER_BYTES, Space};
 use model::value::{Value, low64};
 
 /// The fault where a computed address is none of those that there are.
@@ -26,13 +27,43 @@ pub(super) struct AddressUse {
     pub(super) reach: AllowedSpaces,
     pub(super) writes: bool,
     pub(super) prefetches: bool,
+    /// In bytes; of the whole access where it is not given.
+    align: Option<u32>,
 }
 
 impl AddressUse {
+    /// An mbarrier object, which an instruction accesses as a whole.
+    pub(super) fn of_object(space: SpaceQualifier) -> AddressUse {
+        AddressUse::of_copy(space, MBARRIER_BYTES, true)
+    }
+
+    /// One side of a copy of so many bytes, in parts of 16.
+    pub(super) fn of_copy(space: SpaceQualifier, bytes: u32, writes: bool) -> AddressUse {
+        let part = bytes.min(16);
+        let ty = Type { kind: TypeKind::Bits, bits: u16::try_from(8 * part).expect("at most 128") };
+        let elements = bytes / part;
+        let align = Some(part);
+        AddressUse { space, ty, elements, reach: COPIED, writes, prefetches: false, align }
+    }
+
+    pub(super) fn of_async_store(store: &AsyncStore) -> AddressUse {
+        let elements = count(store.sources.len());
+        AddressUse {
+            space: store.space,
+            ty: store.ty,
+            elements,
+            reach: COPIED,
+            writes: true,
+            prefetches: false,
+            align: None,
+        }
+    }
+
     pub(super) fn of_load(load: &Load) -> AddressUse {
         let elements = count(load.destinations.len());
         let (reach, prefetches) = (load.reach(), load.prefetches);
-        AddressUse { space: load.space, ty: load.ty, elements, reach, writes: false, prefetches }
+        let (space, ty) = (load.space, load.ty);
+        AddressUse { space, ty, elements, reach, writes: false, prefetches, align: None }
     }
 
     pub(super) fn of_store(store: &Store) -> AddressUse {
@@ -45,12 +76,13 @@ impl AddressUse {
             reach,
             writes: true,
             prefetches: false,
+            align: None,
         }
     }
 
     pub(super) fn of_atomic(atomic: &Atomic) -> AddressUse {
         let (space, ty, reach) = (atomic.space, atomic.ty, atomic.reach());
-        AddressUse { space, ty, elements: 1, reach, writes: true, prefetches: false }
+        AddressUse { space, ty, elements: 1, reach, writes: true, prefetches: false, align: None }
     }
 
     fn length(&self) -> u32 {
@@ -126,7 +158,7 @@ impl Walk<'_> {
 
     /// The bytes at an address, or why there are none for this instruction.
     fn bytes(&self, address: u64, of: &AddressUse) -> Result<Extent, &'static str> {
-        if !address.is_multiple_of(u64::from(of.length())) {
+        if !address.is_multiple_of(u64::from(of.align.unwrap_or(of.length()))) {
             return Err("a misaligned address");
         }
         let whole =

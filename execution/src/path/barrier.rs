@@ -6,8 +6,9 @@ use crate::event::{BarrierUse, EventKind, Mask, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
 use model::isa::alu::{AluOp, Comparison};
-use model::isa::bar::{Barrier, BarrierKind, ClusterBarrier, ClusterBarrierKind};
+use model::isa::bar::{Barrier, BarrierKind, BarrierMisuse, ClusterBarrier, ClusterBarrierKind};
 use model::isa::{Instruction, Operand, Type};
+use model::program::{Program, ThreadId};
 use model::value::{Value, low64};
 
 /// The barriers of a CTA.
@@ -24,7 +25,7 @@ impl Walk<'_> {
         let (id, id_taint) = self.operand(state, barrier.id);
         state.ctrl |= id_taint | count.map_or(0, |c| c.1);
         let id = self.choose(state, id);
-        if id >= IDS && barrier.instance.is_none() {
+        if id >= IDS && barrier.instance.is_none() && !barrier.warp {
             self.fault(state.clone(), "a barrier id or count out of range");
             return Next::Stop;
         }
@@ -41,7 +42,17 @@ impl Walk<'_> {
                 Some((op, value, taint))
             }
         };
-        let resource = Resource::Cta { id, instance: barrier.instance };
+        let resource = if barrier.warp {
+            Resource::Warp { mask: id & u64::from(u32::MAX) }
+        } else {
+            Resource::Cta { id, instance: barrier.instance }
+        };
+        if let Resource::Warp { mask } = resource
+            && mask >> lane_of(self.program, self.thread) & 1 == 0
+        {
+            self.fault(state.clone(), BarrierMisuse::Lanes.text());
+            return Next::Stop;
+        }
         let waits = barrier.kind != BarrierKind::Arrive;
         let aligned = barrier.aligned;
         let used = BarrierUse { resource, count, reduce, relaxed: false, waits, aligned };
@@ -104,6 +115,13 @@ impl Walk<'_> {
         state.checks.push(Assumption::Equals(value, all[0]));
         low64(all[0])
     }
+}
+
+/// The lane of a thread: how many of the threads before it are of its warp.
+pub(crate) fn lane_of(program: &Program, thread: ThreadId) -> usize {
+    let before = program.threads.iter().take(thread.0.into());
+    let here = program.threads[usize::from(thread.0)].placement;
+    before.filter(|other| other.placement.same_warp(here)).count()
 }
 
 pub(super) fn cluster_barrier(state: &mut PathState, barrier: ClusterBarrier, guard: Mask) {

@@ -85,9 +85,12 @@ impl<'a> Alignment<'a> {
             let idle = match event.kind {
                 EventKind::Read => next.iter().any(|next| reads_the_same(event, next)),
                 EventKind::Fence => true,
-                EventKind::Write | EventKind::ProxyFence | EventKind::Arrive | EventKind::Wait => {
-                    false
-                }
+                EventKind::Write
+                | EventKind::ProxyFence
+                | EventKind::Arrive
+                | EventKind::Wait
+                | EventKind::Mbarrier
+                | EventKind::WaitGroup => false,
             };
             if !idle {
                 return None;
@@ -204,6 +207,9 @@ fn same_form(a: &PathEvent, b: &PathEvent) -> bool {
     (a.kind, a.tags, a.access, a.element) == (b.kind, b.tags, b.access, b.element)
         && a.rmw.is_some() == b.rmw.is_some()
         && a.barrier == b.barrier
+        && a.mbarrier == b.mbarrier
+        && a.part.is_none()
+        && b.part.is_none()
 }
 
 /// Whether a read races with nothing that another one does not race with.

@@ -4,10 +4,11 @@ use std::collections::BTreeMap;
 
 use super::private::{PrivateAccess, PrivateWrite};
 use super::{Assumption, Decision};
-use crate::event::{Access, EventKind, Mask, PathEvent, Tags};
+use crate::event::{Access, EventKind, FenceCoverage, Mask, PathEvent, Tags};
 use crate::expr::{ExprId, Exprs};
 use model::given::Tag;
 use model::isa::alu::{AluOp, Comparison};
+use model::isa::asynchronous::GroupKind;
 use model::isa::{Reg, Type};
 use model::memory::Proxy;
 use model::scope::Scope;
@@ -33,6 +34,20 @@ pub(super) struct PathState {
     pub(super) heads: Vec<LoopHead>,
     /// Whether a condition led the thread past an aligned barrier.
     pub(super) passed_over: bool,
+    pub(super) groups: AsyncGroups,
+}
+
+/// The asynchronous operations of a path, in groups.
+#[derive(Clone, Default)]
+pub(super) struct AsyncGroups {
+    /// Committed groups of each kind, oldest first, each with its events.
+    pub(super) committed: BTreeMap<GroupKind, Vec<Mask>>,
+    /// The events of each kind that are in no group yet.
+    pub(super) open: BTreeMap<GroupKind, Mask>,
+    /// The events of all `cp.async` so far.
+    pub(super) copies: Mask,
+    /// The events before this index are ordered before what a `wgmma` reads.
+    pub(super) fenced: u16,
 }
 
 /// The states from which paths go on.
@@ -118,6 +133,7 @@ impl PathState {
             visits: Vec::new(),
             heads: Vec::new(),
             passed_over: false,
+            groups: AsyncGroups::default(),
         }
     }
 
@@ -170,6 +186,10 @@ impl PathState {
             data: 0,
             ctrl: self.ctrl | guard,
             barrier: None,
+            mbarrier: None,
+            part: None,
+            completes: 0,
+            covers: FenceCoverage::Everything,
         });
         index
     }

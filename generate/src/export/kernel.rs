@@ -84,6 +84,7 @@ fn text(
         | Instruction::ProxyFence(_)
         | Instruction::Barrier(_)
         | Instruction::ClusterBarrier(_)
+        | Instruction::Asynchronous(_)
         | Instruction::Alu(_)
         | Instruction::Cvta(_) => {}
     }

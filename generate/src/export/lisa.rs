@@ -230,6 +230,7 @@ fn cell(line: &ExportedLine<'_>) -> Result<Option<String>, Inexpressible> {
         | Instruction::ProxyFence(_)
         | Instruction::Barrier(_)
         | Instruction::ClusterBarrier(_)
+        | Instruction::Asynchronous(_)
         | Instruction::Cvta(_)
         | Instruction::Branch(_)
         | Instruction::Unsupported(_) => return line.refuse("this instruction"),

@@ -72,6 +72,7 @@ fn outside_ptx(test: &Test) -> Result<String, Inexpressible> {
         | Instruction::Fence(_)
         | Instruction::Barrier(_)
         | Instruction::ClusterBarrier(_)
+        | Instruction::Asynchronous(_)
         | Instruction::Alu(_)
         | Instruction::Cvta(_)
         | Instruction::Branch(_)

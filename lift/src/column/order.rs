@@ -162,7 +162,7 @@ impl ColumnReader<'_> {
         if kind == BarrierKind::Arrive && count.is_none() {
             return unsupported("an arrival without the number of threads that take part");
         }
-        let barrier = Barrier { kind, id, count, instance: None, aligned: false };
+        let barrier = Barrier { kind, id, count, instance: None, aligned: false, warp: false };
         self.emit(Instruction::Barrier(barrier), lowered(&[MachineOp::Bar]));
         Ok(())
     }

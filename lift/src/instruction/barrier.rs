@@ -27,9 +27,8 @@ impl<'a> InstructionReader<'_> {
         if cell.part(1) == "cluster" && cell.opcode() == "barrier" {
             return self.cluster_barrier(cell);
         }
-        // Reading R31: a warp is not a scope of the model.
         if cell.part(1) == "warp" {
-            return Some(Self::unsupported(cell, "operations of a warp"));
+            return self.warp_barrier(cell);
         }
         let mut parts: Vec<&str> = cell.parts.iter().skip(1).map(|part| part.text).collect();
         if parts.first() == Some(&"cta") {
@@ -61,6 +60,26 @@ impl<'a> InstructionReader<'_> {
             Dialect::Peer => self.peer_barrier(cell, &form, &args),
             Dialect::Ptx | Dialect::Cxx => self.cta_barrier(cell, &form, &args),
         }
+    }
+
+    /// `bar.warp.sync MASK`. Reading R31: a warp is not a scope of the model, and its barrier orders its lanes.
+    fn warp_barrier(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
+        if self.draft.rounds_freely {
+            return Some(Self::unsupported(cell, "operations of a warp"));
+        }
+        let args = self.args(cell)?;
+        let ([mask], "sync", 3) = (&args[..], cell.part(2), cell.parts.len()) else {
+            self.count(cell, &args, "0xffffffff");
+            return None;
+        };
+        Some(Instruction::Barrier(Barrier {
+            kind: BarrierKind::Sync,
+            id: self.operand(mask)?,
+            count: None,
+            instance: None,
+            aligned: false,
+            warp: true,
+        }))
     }
 
     fn cta_barrier(
@@ -116,6 +135,7 @@ impl<'a> InstructionReader<'_> {
             count,
             instance: None,
             aligned: is_aligned(cell),
+            warp: false,
         }))
     }
 
@@ -195,6 +215,7 @@ impl<'a> InstructionReader<'_> {
             count,
             instance: Some(instance),
             aligned: false,
+            warp: false,
         }))
     }
 

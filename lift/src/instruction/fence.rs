@@ -16,6 +16,9 @@ impl<'a> InstructionReader<'_> {
         if cell.part(1) == "proxy" {
             return self.proxy_fence(cell);
         }
+        if cell.part(1) == "mbarrier_init" || cell.part(2).starts_with("sync_restrict") {
+            return self.async_fence(cell);
+        }
         let qualifiers = match self.qualifiers(cell, rules::accepts(Opcode::Fence))? {
             Ok(qualifiers) => qualifiers,
             Err(unsupported) => return Some(unsupported),
@@ -63,7 +66,10 @@ impl<'a> InstructionReader<'_> {
             self.no_operands(cell)?;
             return Some(Instruction::ProxyFence(ProxyFence::Proxy(proxy)));
         }
-        if name == "alias" || name.starts_with("async") || name.contains("::") {
+        if name.starts_with("async") {
+            return self.async_fence(cell);
+        }
+        if name == "alias" || name.contains("::") {
             return Some(Self::unsupported(cell, "this proxy is not modelled"));
         }
         let help = cell.with_parts(&[cell.opcode(), "proxy", "alias"]);

@@ -130,9 +130,6 @@ impl<'a> InstructionReader<'_> {
         cell: &InstructionCell<'a>,
         reduction: bool,
     ) -> Option<Instruction> {
-        if reduction && cell.part(1) == "async" {
-            return Some(Self::unsupported(cell, "asynchronous operations and mbarriers"));
-        }
         let opcode = if reduction { Opcode::Red } else { Opcode::Atom };
         if self.draft.dialect == Dialect::Ptx
             && let Some(position) = cell.parts.iter().position(|part| part.text == "sub")

@@ -1,6 +1,7 @@
 //! Turns cells into instructions: resolves names, and checks the rules of `model::isa`.
 
 mod alu;
+mod asynchronous;
 mod barrier;
 mod branch;
 mod compare;
@@ -85,6 +86,8 @@ impl<'a> InstructionReader<'_> {
         let one = match cell.opcode() {
             name if cxx && cxx::is_opcode(name) => self.cxx(cell),
             "ld" | "ldu" | "st" | "atom" | "red" | "membar" if cxx => self.no_cxx(cell),
+            "mbarrier" | "cp" | "wgmma" => return self.asynchronous(cell),
+            "st" | "red" if cell.part(1) == "async" => return self.asynchronous(cell),
             "ld" => self.load(cell, Opcode::Ld),
             "ldu" => self.load(cell, Opcode::Ldu),
             "st" => self.store(cell),
@@ -215,8 +218,8 @@ impl<'a> InstructionReader<'_> {
         let operands: Vec<OperandShape> = args.iter().map(Self::shape).collect();
         let predicated = cell.guard.is_some();
         let form = InstructionForm { opcode, q: qualifiers, predicated, operands: &operands };
-        let (dialect, isa) = (self.draft.dialect, self.draft.isa);
-        let setting = RuleContext { dialect, isa, ..RuleContext::NEWEST };
+        let ProgramBuilder { dialect, isa, target, .. } = *self.draft;
+        let setting = RuleContext { dialect, isa, target, ..RuleContext::NEWEST };
         let mut broken = Vec::new();
         rules::check(&form, &setting, |rule, breach| {
             if rule.by == Authority::Both {

@@ -1,5 +1,6 @@
 //! The types of declarations: C's as in herd, and PTX's with their state spaces.
 
+use model::memory::MBARRIER_BYTES;
 use model::memory::Space;
 
 use text::cursor::{Cursor, short};
@@ -61,6 +62,8 @@ const SPACES: &[(&str, Space)] = &[
 pub(super) struct DeclaredType {
     pub(super) bytes: Option<u32>,
     pub(super) space: Option<Space>,
+    /// `.mbarrier`.
+    pub(super) mbarrier: bool,
 }
 
 /// `uint32_t`, `.global .align 4 .u32`, or nothing.
@@ -105,12 +108,17 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<
                     return None;
                 }
             }
+            "mbarrier" => {
+                ty.mbarrier = true;
+                ty.bytes = Some(MBARRIER_BYTES);
+                ty.space = Some(Space::Shared);
+            }
             _ => {
                 if let Some((_, bytes)) = PTX_TYPES.iter().find(|(ptx, _)| *ptx == name) {
                     ty.bytes = Some(*bytes);
                 } else {
                     let known = PTX_TYPES.iter().map(|(ptx, _)| *ptx);
-                    let spaces = SPACES.iter().map(|(ptx, _)| *ptx).chain(["align"]);
+                    let spaces = SPACES.iter().map(|(ptx, _)| *ptx).chain(["align", "mbarrier"]);
                     let near = report.nearest(name, known.chain(spaces));
                     let help = near.map_or_else(
                         || {

@@ -202,6 +202,7 @@ impl<'a> InitReader<'a, '_> {
         if known.is_none() {
             variable.element = ty.bytes;
             variable.space = ty.space;
+            variable.mbarrier = ty.mbarrier;
         }
         id
     }
@@ -255,7 +256,7 @@ impl<'a> InitReader<'a, '_> {
             values.push(value);
         }
         let variable = self.draft.variable(id);
-        let room = variable.count.unwrap_or(1) as usize;
+        let room = if variable.mbarrier { 3 } else { variable.count.unwrap_or(1) as usize };
         if let Some(&(_, at)) = values.get(room) {
             let (name, count) = (short(&variable.name), values.len());
             self.report
@@ -458,6 +459,7 @@ pub(crate) fn declarations(draft: &ProgramBuilder, declared: DeclaredNames) -> D
             count: variable.count,
             space: variable.space,
             sparse: variable.sparse,
+            mbarrier: variable.mbarrier,
         }
     });
     Declarations { variables: variables.collect(), registers: declared.registers }

@@ -37,6 +37,8 @@ pub struct Barrier {
     pub instance: Option<u64>,
     /// Every thread of the warp executes it; `bar` always is, `barrier` if it says so.
     pub aligned: bool,
+    /// Whether it is `bar.warp.sync`, whose id is the mask of the lanes that take part.
+    pub warp: bool,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -72,6 +74,8 @@ pub enum BarrierMisuse {
     Twice,
     /// 9.7.15.3: a wait is for the barrier that the thread has arrived at.
     NotArrived,
+    /// 9.7.15.2: a thread that executes `bar.warp.sync` is in its mask.
+    Lanes,
     /// 9.7.15.1, 9.7.15.3: `.aligned` says that all threads of the warp execute the same instruction.
     Diverged,
 }
@@ -87,6 +91,7 @@ impl BarrierMisuse {
             BarrierMisuse::NotArrived => {
                 "a thread waits for the barrier of the cluster and has not arrived"
             }
+            BarrierMisuse::Lanes => "a lane executes `bar.warp.sync` and is not in its mask",
             BarrierMisuse::Diverged => {
                 "threads of one warp do not execute the same aligned barrier"
             }

@@ -4,6 +4,7 @@
 //! instruction.
 
 pub mod alu;
+pub mod asynchronous;
 pub mod atom;
 pub mod bar;
 pub mod cvta;
@@ -211,6 +212,7 @@ impl Line {
                     visit(destination);
                 }
             }
+            Instruction::Asynchronous(of) => of.each_other_register_mut(visit),
             Instruction::Store(_)
             | Instruction::Branch(_)
             | Instruction::Fence(_)
@@ -230,6 +232,7 @@ pub enum Instruction {
     ProxyFence(fence::ProxyFence),
     Barrier(bar::Barrier),
     ClusterBarrier(bar::ClusterBarrier),
+    Asynchronous(asynchronous::Asynchronous),
     Alu(alu::Alu),
     Cvta(cvta::Cvta),
     Branch(alu::Branch),
@@ -238,7 +241,7 @@ pub enum Instruction {
 }
 
 impl Instruction {
-    /// The operands it takes its values from, its address apart.
+    /// The operands it takes its values from, its address apart; of asynchronous instructions their addresses, too.
     pub fn operands(&self) -> impl Iterator<Item = Operand> + '_ {
         let (list, pair): (&[Operand], [Option<Operand>; 2]) = match self {
             Instruction::Store(store) => (&store.sources, [None, None]),
@@ -253,9 +256,14 @@ impl Instruction {
             | Instruction::Fence(_)
             | Instruction::ProxyFence(_)
             | Instruction::ClusterBarrier(_)
+            | Instruction::Asynchronous(_)
             | Instruction::Unsupported(_) => (&[], [None, None]),
         };
-        list.iter().copied().chain(pair.into_iter().flatten())
+        let asynchronous = self.as_asynchronous().map(asynchronous::Asynchronous::operands);
+        list.iter()
+            .copied()
+            .chain(pair.into_iter().flatten())
+            .chain(asynchronous.into_iter().flatten())
     }
 }
 
@@ -279,6 +287,7 @@ impl Instruction {
                 }
                 return;
             }
+            Instruction::Asynchronous(of) => return of.each_operand_mut(visit),
             Instruction::Fence(_)
             | Instruction::ProxyFence(_)
             | Instruction::ClusterBarrier(_)
@@ -304,6 +313,7 @@ impl Instruction {
             | Instruction::Fence(_)
             | Instruction::ProxyFence(_)
             | Instruction::ClusterBarrier(_)
+            | Instruction::Asynchronous(_)
             | Instruction::Unsupported(_) => None,
         };
         self.operands().chain(address).filter_map(|operand| match operand {
@@ -312,7 +322,8 @@ impl Instruction {
         })
     }
 
-    /// Where it accesses memory, the type of one element, and how many elements.
+    /// Where it accesses memory, the type of one element, and how many elements; `None` of asynchronous operations,
+    /// which may access several places.
     pub fn access(&self) -> Option<(Address, Type, usize)> {
         match self {
             Instruction::Load(load) => Some((load.address, load.ty, load.destinations.len())),
@@ -322,6 +333,7 @@ impl Instruction {
             | Instruction::ProxyFence(_)
             | Instruction::Barrier(_)
             | Instruction::ClusterBarrier(_)
+            | Instruction::Asynchronous(_)
             | Instruction::Alu(_)
             | Instruction::Cvta(_)
             | Instruction::Branch(_)
@@ -339,6 +351,7 @@ impl Instruction {
             | Instruction::ProxyFence(_)
             | Instruction::Barrier(_)
             | Instruction::ClusterBarrier(_)
+            | Instruction::Asynchronous(_)
             | Instruction::Alu(_)
             | Instruction::Cvta(_)
             | Instruction::Branch(_)
@@ -375,6 +388,10 @@ impl Instruction {
         if let Instruction::Alu(alu) = self { Some(alu) } else { None }
     }
 
+    pub fn as_asynchronous(&self) -> Option<&asynchronous::Asynchronous> {
+        if let Instruction::Asynchronous(of) = self { Some(of) } else { None }
+    }
+
     pub fn as_atomic(&self) -> Option<&atom::Atomic> {
         if let Instruction::Atomic(atomic) = self { Some(atomic) } else { None }
     }
@@ -390,6 +407,7 @@ impl Instruction {
                 kind: bar::BarrierKind::Reduce { destination, .. },
                 ..
             }) => (&[], Some(*destination)),
+            Instruction::Asynchronous(of) => (&[], of.destination()),
             Instruction::Barrier(_)
             | Instruction::Store(_)
             | Instruction::Branch(_)

@@ -36,6 +36,12 @@ const HINT: AllowedSpaces = AllowedSpaces {
 const READ_ONLY: AllowedSpaces =
     AllowedSpaces { spaces: &[Space::Global], because: "this load is for `.global`" };
 
+/// What asynchronous operations access.
+pub const COPIED: AllowedSpaces = AllowedSpaces {
+    spaces: &[Space::Global, Space::Shared],
+    because: "an asynchronous operation is for `.global` and `.shared`",
+};
+
 /// Bits of the widest vector of other spaces than global.
 const WIDEST: usize = 128;
 

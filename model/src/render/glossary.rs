@@ -35,6 +35,17 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::AliasFence => "`fence.proxy.alias`",
         Tag::BarrierArrive => "arrivals at a barrier",
         Tag::BarrierWait => "waits at a barrier",
+        Tag::Asynchronous => "events of asynchronous operations",
+        Tag::AsyncProxy => "memory operations through the async proxy",
+        Tag::AsyncFence => "`fence.proxy.async`",
+        Tag::AsyncFenceRelease => "`fence.proxy.async::generic.release`",
+        Tag::AsyncFenceAcquire => "`fence.proxy.async::generic.acquire`",
+        Tag::RestrictedRelease => "release fences of some objects only",
+        Tag::RestrictedAcquire => "acquire fences of some objects only",
+        Tag::Mbarrier => "operations on an initialized mbarrier object",
+        Tag::MbarrierInit => "initializations of an mbarrier object",
+        Tag::MbarrierInval => "invalidations of an mbarrier object",
+        Tag::MbarrierWait => "waits for a phase of an mbarrier object that returned true",
     }
 }
 
@@ -57,6 +68,16 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
         Fixed::Barrier => "from the arrivals at a barrier to the waits of the same generation",
         Fixed::ClusterBarrier => "the same of the barrier of the cluster",
         Fixed::Exited => "from a read before an exit to the writes that wait for the exit",
+        Fixed::Issue => "from an event to the asynchronous operations that its thread starts later",
+        Fixed::Operation => {
+            "from the reads of an asynchronous operation to its writes and completion"
+        }
+        Fixed::GroupWait => "from asynchronous operations to the wait for their group",
+        Fixed::Phase => "from an operation on an mbarrier object to the waits that saw its phase",
+        Fixed::Tracked => {
+            "from asynchronous operations to the waits for the phase they complete in"
+        }
+        Fixed::Covers => "from a fence to the events on the objects that it is for",
     }
 }
 

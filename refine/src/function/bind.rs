@@ -81,6 +81,7 @@ impl Memory {
             alias: None,
             home: None,
             absolute: None,
+            mbarrier: None,
         }
     }
 
@@ -432,6 +433,7 @@ pub fn pointers(function: &Function, thread: &Thread) -> BTreeMap<ParameterPlace
                 | Instruction::ProxyFence(_)
                 | Instruction::Barrier(_)
                 | Instruction::ClusterBarrier(_)
+                | Instruction::Asynchronous(_)
                 | Instruction::Branch(_)
                 | Instruction::Unsupported(_) => continue,
             };

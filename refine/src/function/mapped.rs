@@ -74,6 +74,7 @@ fn step(instruction: &Instruction) -> Option<(Step, bool)> {
         Instruction::ProxyFence(_)
         | Instruction::Barrier(_)
         | Instruction::ClusterBarrier(_)
+        | Instruction::Asynchronous(_)
         | Instruction::Alu(_)
         | Instruction::Cvta(_)
         | Instruction::Branch(_)

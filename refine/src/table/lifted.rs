@@ -48,7 +48,9 @@ pub(super) fn lifted(program: &Program, table: &LoweringTable, sm: u16) -> Resul
                 Instruction::Barrier(_) | Instruction::ClusterBarrier(_) if !table.cxx => {
                     becomes(line, table, sm)?
                 }
-                Instruction::ProxyFence(_) | Instruction::Unsupported(_) => {
+                Instruction::ProxyFence(_)
+                | Instruction::Asynchronous(_)
+                | Instruction::Unsupported(_) => {
                     return Err(format!("`{}` is not supported", line.text));
                 }
                 Instruction::Barrier(_)
@@ -143,6 +145,7 @@ fn of_cxx(instruction: &Instruction, table: &LoweringTable) -> Option<String> {
         Instruction::ProxyFence(_)
         | Instruction::Barrier(_)
         | Instruction::ClusterBarrier(_)
+        | Instruction::Asynchronous(_)
         | Instruction::Alu(_)
         | Instruction::Cvta(_)
         | Instruction::Branch(_)
@@ -235,6 +238,7 @@ fn access(instruction: &Instruction, order: AccessOrder, scope: Scope) -> Option
         | Instruction::ProxyFence(_)
         | Instruction::Barrier(_)
         | Instruction::ClusterBarrier(_)
+        | Instruction::Asynchronous(_)
         | Instruction::Alu(_)
         | Instruction::Cvta(_)
         | Instruction::Branch(_)

@@ -100,6 +100,7 @@ impl<'t> KernelWriter<'t> {
             | Instruction::Fence(_)
             | Instruction::ProxyFence(_)
             | Instruction::ClusterBarrier(_)
+            | Instruction::Asynchronous(_)
             | Instruction::Cvta(_)
             | Instruction::Branch(_)
             | Instruction::Unsupported(_) => register.bits,

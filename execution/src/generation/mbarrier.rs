@@ -1,0 +1,285 @@
+//! mbarrier objects in a run of the threads through their barriers: the phase in which each operation takes effect.
+//!
+//! The operations on an object happen one after the other (reading B1). A completion happens at any time after the
+//! operation was issued.
+
+use std::collections::BTreeMap;
+
+use super::{ArrivalSearch, ArrivalState, BarrierUse};
+use crate::event::{MbarrierStep, MbarrierUse, Resource, WaitPhase};
+use crate::layout::Layout;
+use crate::path::{Path, PathEnd};
+use model::isa::asynchronous::AsyncMisuse;
+
+/// The bound of a tx-count: 9.7.15.16.
+const MOST_TX: i64 = 1 << 20;
+
+/// What an mbarrier object holds.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct ObjectState {
+    phase: i32,
+    pending: i64,
+    expected: i64,
+    tx: i64,
+}
+
+/// The completion of an asynchronous operation: an event of a thread's path.
+#[derive(Clone, Copy)]
+pub(super) struct Completing {
+    thread: usize,
+    event: u16,
+    line: u16,
+    used: MbarrierUse,
+}
+
+/// What becomes of an operation on an object.
+enum Effect {
+    /// The object's next state, and the phase in which it took effect or that was seen completed.
+    Goes(Option<ObjectState>, i32),
+    Waits,
+    Misused(AsyncMisuse),
+}
+
+/// An operation on an object, as a use of a barrier that nobody waits at with others.
+pub(super) fn used(of: MbarrierUse) -> BarrierUse {
+    let resource = Resource::Mbarrier { location: of.object.object, start: of.object.start };
+    let count = Some(0);
+    BarrierUse { resource, count, reduce: None, relaxed: false, waits: false, aligned: false }
+}
+
+pub(super) fn completions_of(paths: &[&Path]) -> Vec<Completing> {
+    let all = paths.iter().enumerate().flat_map(|(thread, path)| {
+        (0u16..).zip(&path.events).filter_map(move |(event, of)| {
+            of.part?;
+            Some(Completing { thread, event, line: of.line, used: of.mbarrier? })
+        })
+    });
+    all.collect()
+}
+
+/// The first event that a thread repeats for ever.
+pub(super) fn spins_from(path: &Path) -> Option<u16> {
+    match path.end {
+        PathEnd::Spins { from, .. } => Some(from),
+        PathEnd::Finished
+        | PathEnd::Cut
+        | PathEnd::Covered
+        | PathEnd::Waits { .. }
+        | PathEnd::Fault { .. } => None,
+    }
+}
+
+/// The objects that a test declares as initialized.
+pub(super) fn initial_objects(layout: &Layout) -> BTreeMap<(u16, u32), ObjectState> {
+    let all = (0u16..).zip(&layout.locations).filter_map(|(location, of)| {
+        let declared = of.mbarrier?;
+        let count = declared.count.into();
+        let phase = i32::try_from(declared.phase).unwrap_or(i32::MAX);
+        let tx = declared.tx.into();
+        Some(((location, 0), ObjectState { phase, pending: count, expected: count, tx }))
+    });
+    all.collect()
+}
+
+impl ObjectState {
+    /// Starts the next phase, if this one is complete.
+    fn completed(mut self) -> ObjectState {
+        if self.pending == 0 && self.tx == 0 {
+            self.phase += 1;
+            self.pending = self.expected;
+        }
+        self
+    }
+
+    fn in_range(&self) -> bool {
+        self.pending >= 0 && self.expected >= 0 && self.tx.abs() < MOST_TX
+    }
+
+    /// The state after a step that is no wait; `None` where `.noComplete` completes a phase.
+    fn after(self, step: MbarrierStep) -> Option<ObjectState> {
+        let mut next = self;
+        match step {
+            MbarrierStep::Tx(bytes) => {
+                next.tx += bytes;
+                // Only a completion ends a phase.
+                Some(if bytes < 0 && next.in_range() { next.completed() } else { next })
+            }
+            MbarrierStep::Increment => {
+                next.pending += 1;
+                Some(next)
+            }
+            MbarrierStep::Arrive { count, expected, drops, completes } => {
+                let count = i64::try_from(count).unwrap_or(i64::MAX);
+                next.tx += expected;
+                next.pending -= count;
+                if drops {
+                    next.expected -= count;
+                }
+                let done = if next.in_range() { next.completed() } else { next };
+                (completes || done.phase == next.phase).then_some(done)
+            }
+            MbarrierStep::Init { .. } | MbarrierStep::Invalidate | MbarrierStep::Wait { .. } => {
+                Some(next)
+            }
+        }
+    }
+}
+
+impl ArrivalSearch<'_> {
+    /// Adds the states after each operation on an object that may come next; whether there is one.
+    pub(super) fn move_objects(
+        &mut self,
+        state: &ArrivalState,
+        stopped: &[usize],
+        pending: &mut Vec<ArrivalState>,
+    ) -> bool {
+        let before = pending.len();
+        let mut misused = false;
+        for (index, completing) in self.completions.iter().enumerate() {
+            if state.fired[index] || !self.is_issued(state, completing) {
+                continue;
+            }
+            match Self::effect(state, completing.thread, completing.used) {
+                Effect::Goes(object, phase) => {
+                    let mut after = state.clone();
+                    after.fired[index] = true;
+                    after.joined.phases[completing.thread][usize::from(completing.event)] =
+                        Some(phase);
+                    after.put(completing.used, object);
+                    pending.push(after);
+                }
+                Effect::Waits => {}
+                Effect::Misused(why) => {
+                    misused = true;
+                    self.misused.insert(self.misuse_at(
+                        state,
+                        (completing.thread, completing.line),
+                        why.text(),
+                    ));
+                }
+            }
+        }
+        for thread in (0..self.steps.len()).filter(|thread| !stopped.contains(thread)) {
+            let position = state.position[thread];
+            let Some(step) = self.steps[thread].get(position) else { continue };
+            let Some(used) = step.object.filter(|_| state.waiting[thread].is_none()) else {
+                continue;
+            };
+            match Self::effect(state, thread, used) {
+                Effect::Goes(object, phase) => {
+                    let mut after = state.clone();
+                    after.position[thread] += 1;
+                    after.joined.phases[thread][usize::from(step.event)] = Some(phase);
+                    after.put(used, object);
+                    pending.push(after);
+                }
+                Effect::Waits => {}
+                Effect::Misused(why) => {
+                    misused = true;
+                    self.misused.insert(self.misuse(state, thread, position, why.text()));
+                }
+            }
+        }
+        misused || pending.len() > before
+    }
+
+    /// Whether the waits that a thread repeats for ever return false for ever.
+    pub(super) fn repeats_as_it_does(&self, state: &ArrivalState) -> bool {
+        self.spins.iter().enumerate().all(|(thread, from)| {
+            let Some(from) = *from else { return true };
+            let repeated = self.steps[thread].iter().filter(|step| step.event >= from);
+            repeated.filter_map(|step| step.object).all(|used| match used.step {
+                MbarrierStep::Wait { phase, .. } => {
+                    let object = state.objects.get(&key(used)).copied();
+                    object.is_some_and(|object| {
+                        Self::seen(state, thread, object, phase).is_none_or(|seen| !seen.0)
+                    })
+                }
+                MbarrierStep::Init { .. }
+                | MbarrierStep::Invalidate
+                | MbarrierStep::Tx(_)
+                | MbarrierStep::Arrive { .. }
+                | MbarrierStep::Increment => true,
+            })
+        })
+    }
+
+    /// Whether a thread stands at a wait that does not return what its path says, and does not block.
+    pub(super) fn returns_otherwise(&self, state: &ArrivalState) -> bool {
+        self.steps.iter().zip(&state.position).any(|(steps, &position)| {
+            let step = steps.get(position).and_then(|step| step.object).map(|used| used.step);
+            matches!(step, Some(MbarrierStep::Wait { blocks: false, .. }))
+        })
+    }
+
+    /// Whether the thread has come to the instruction that starts the operation.
+    fn is_issued(&self, state: &ArrivalState, completing: &Completing) -> bool {
+        let steps = &self.steps[completing.thread];
+        let passed = state.position[completing.thread];
+        // A thread that waits has not come to what follows its wait.
+        let waits = usize::from(state.waiting[completing.thread].is_some());
+        steps.get(passed - waits).is_none_or(|step| step.event > completing.event)
+    }
+
+    fn effect(state: &ArrivalState, thread: usize, used: MbarrierUse) -> Effect {
+        let object = state.objects.get(&key(used)).copied();
+        if let MbarrierStep::Init { count } = used.step {
+            let count = i64::try_from(count).unwrap_or(i64::MAX);
+            let new = ObjectState { phase: 0, pending: count, expected: count, tx: 0 };
+            return Effect::Goes(Some(new), 0);
+        }
+        let Some(object) = object else { return Effect::Misused(AsyncMisuse::Uninitialized) };
+        match used.step {
+            MbarrierStep::Invalidate => Effect::Goes(None, object.phase),
+            MbarrierStep::Wait { phase, returned, tries, .. } => {
+                let Some((complete, seen)) = Self::seen(state, thread, object, phase) else {
+                    return Effect::Misused(AsyncMisuse::Token);
+                };
+                if returned == complete || !returned && tries {
+                    Effect::Goes(Some(object), seen)
+                } else {
+                    Effect::Waits
+                }
+            }
+            step @ (MbarrierStep::Init { .. }
+            | MbarrierStep::Tx(_)
+            | MbarrierStep::Arrive { .. }
+            | MbarrierStep::Increment) => match object.after(step) {
+                Some(next) if next.in_range() => Effect::Goes(Some(next), object.phase),
+                Some(_) | None => Effect::Misused(AsyncMisuse::Count),
+            },
+        }
+    }
+
+    /// Whether a phase is complete, and which; `None` where it is neither the current nor the one before.
+    fn seen(
+        state: &ArrivalState,
+        thread: usize,
+        object: ObjectState,
+        phase: WaitPhase,
+    ) -> Option<(bool, i32)> {
+        match phase {
+            WaitPhase::Parity(parity) => {
+                let complete = (object.phase & 1 == 1) != parity;
+                Some((complete, object.phase - 1))
+            }
+            WaitPhase::Of(arrival) => {
+                let taken = state.joined.phases[thread][usize::from(arrival)]?;
+                (object.phase - taken <= 1).then_some((object.phase == taken + 1, taken))
+            }
+        }
+    }
+}
+
+impl ArrivalState {
+    fn put(&mut self, used: MbarrierUse, object: Option<ObjectState>) {
+        match object {
+            Some(object) => self.objects.insert(key(used), object),
+            None => self.objects.remove(&key(used)),
+        };
+    }
+}
+
+fn key(used: MbarrierUse) -> (u16, u32) {
+    (used.object.object, used.object.start)
+}

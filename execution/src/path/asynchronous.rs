@@ -1,0 +1,436 @@
+//! Asynchronous operations as events of a path. They stand behind the event before which they are issued, and are in
+//! no program order.
+
+use super::address::AddressUse;
+use super::mbarrier::Object;
+use super::state::{ComputedAddress, PathState, scope_tag};
+use super::{Next, Walk};
+use crate::event::{Access, AsyncPart, EventKind, FenceCoverage, Mask, MbarrierStep, Tags};
+use crate::expr::{Expr, ExprId};
+use model::given::Tag;
+use model::isa::asynchronous::{
+    AsyncFence, AsyncMisuse, AsyncStore, Asynchronous, Copy, GroupKind, Multiply, WaitGroup,
+};
+use model::isa::atom::AtomicOp;
+use model::isa::{Operand, SpaceQualifier, Type, TypeKind};
+use model::memory::{Extent, Space};
+use model::scope::Scope;
+
+/// The bytes that one event of a bulk copy accesses, and of which its size is a multiple.
+const CHUNK: u32 = 16;
+
+/// What the events of one asynchronous operation have in common.
+#[derive(Clone, Copy)]
+struct AsyncOperation {
+    first: u16,
+    issued: u16,
+    group: Option<GroupKind>,
+    guard: Mask,
+}
+
+impl PathState {
+    /// The index of the event that is pushed next.
+    pub(super) fn next_event(&self) -> u16 {
+        u16::try_from(self.events.len()).expect("a path has few events")
+    }
+
+    fn part(&mut self, kind: EventKind, tags: Tags, of: AsyncOperation) -> u16 {
+        let event = self.push(kind, tags.with(Tag::All).with(Tag::Asynchronous), of.guard);
+        self.last().part =
+            Some(AsyncPart { operation: of.first, issued: of.issued, group: of.group });
+        event
+    }
+
+    /// The events that were pushed since this one, as part of the open group of their kind.
+    fn grouped(&mut self, first: u16, kind: GroupKind) {
+        let events = (first..self.next_event()).fold(0, |all: Mask, event| all | 1 << event);
+        *self.groups.open.entry(kind).or_default() |= events;
+        if kind == GroupKind::Copies {
+            self.groups.copies |= events;
+        }
+    }
+
+    fn commit(&mut self, kind: GroupKind) {
+        let events = self.groups.open.remove(&kind).unwrap_or_default();
+        self.groups.committed.entry(kind).or_default().push(events);
+    }
+}
+
+impl Walk<'_> {
+    pub(super) fn asynchronous(
+        &mut self,
+        state: &mut PathState,
+        of: &Asynchronous,
+        guard: Mask,
+    ) -> Next {
+        let done = match of {
+            Asynchronous::Mbarrier(mbarrier) => return self.mbarrier(state, mbarrier, guard),
+            Asynchronous::Copy(copy) => self.copy(state, copy, guard),
+            Asynchronous::Store(store) => self.async_store(state, store, guard),
+            Asynchronous::Track(track) => self.track(state, track, guard),
+            Asynchronous::Multiply(multiply) => self.multiply(state, multiply, guard),
+            Asynchronous::Commit(kind) => {
+                state.commit(*kind);
+                Some(())
+            }
+            Asynchronous::WaitGroup(wait) => {
+                wait_group(state, *wait, guard);
+                Some(())
+            }
+            Asynchronous::MultiplyFence => {
+                state.groups.fenced = state.next_event();
+                Some(())
+            }
+            Asynchronous::Fence(fence) => {
+                async_fence(state, *fence, guard);
+                Some(())
+            }
+        };
+        if done.is_none() {
+            return Next::Stop;
+        }
+        state.heads.clear();
+        state.pc += 1;
+        Next::Go
+    }
+
+    fn misused(&mut self, state: &mut PathState) {
+        let stopped = std::mem::replace(state, PathState::empty());
+        self.fault(stopped, AsyncMisuse::Size.text());
+    }
+
+    fn copy(&mut self, state: &mut PathState, copy: &Copy, guard: Mask) -> Option<()> {
+        let bytes = self.number(state, copy.bytes);
+        let source_bytes = match copy.source_bytes {
+            Some(of) => self.number(state, of),
+            None => bytes,
+        };
+        let ignored = copy.ignores_source.is_some_and(|(predicate, negated)| {
+            let value = self.number(state, Operand::Reg(predicate));
+            (value != 0) != negated
+        });
+        let allowed = if copy.bulk {
+            bytes != 0 && bytes.is_multiple_of(CHUNK.into())
+        } else {
+            matches!(bytes, 4 | 8 | 16) && source_bytes <= bytes
+        };
+        let (Some(bytes), true) = (u32::try_from(bytes).ok(), allowed) else {
+            self.misused(state);
+            return None;
+        };
+        let whole = |space, writes| AddressUse::of_copy(space, bytes, writes);
+        let (from, from_at) = self.address(state, copy.from, &whole(copy.from_space, false))?;
+        let (to, to_at) = self.address(state, copy.to, &whole(copy.to_space, true))?;
+        let completion = match copy.mbarrier {
+            Some(address) => Some(self.object(state, address, copy.to_space)?),
+            None => None,
+        };
+        let targets = match copy.multicast {
+            None => vec![(to, completion)],
+            Some(mask) => {
+                let mask = self.number(state, mask);
+                self.each_cta(mask, &to, completion)
+            }
+        };
+        let read = if ignored { 0 } else { u32::try_from(source_bytes).unwrap_or(bytes) };
+        let group = match (copy.bulk, copy.mbarrier) {
+            (false, _) => Some(GroupKind::Copies),
+            (true, None) => Some(GroupKind::BulkCopies),
+            (true, Some(_)) => None,
+        };
+        let first = state.next_event();
+        let of = AsyncOperation { first, issued: first, group, guard };
+        let proxy = if copy.bulk { Tag::AsyncProxy } else { Tag::Generic };
+        let mut values = Vec::with_capacity(from.len());
+        for access in &from {
+            let length = if copy.bulk { access.va.length } else { read };
+            values.push(self.part_read(state, *access, (length, from_at), proxy, copy.scope, of));
+        }
+        for (to, _) in &targets {
+            for (access, value) in to.iter().zip(&values) {
+                match copy.reduction {
+                    None => part_write(state, *access, to_at, *value, (proxy, copy.scope), of),
+                    Some(reduction) => {
+                        self.part_reduction(
+                            state,
+                            (*access, to_at),
+                            *value,
+                            reduction,
+                            copy.scope,
+                            of,
+                        );
+                    }
+                }
+            }
+        }
+        for (_, completion) in targets {
+            if let Some(object) = completion {
+                let step = MbarrierStep::Tx(-i64::from(bytes));
+                Self::complete_on(state, object, step, (first, first), proxy, guard);
+            }
+        }
+        if let Some(kind) = group {
+            state.grouped(first, kind);
+        }
+        Some(())
+    }
+
+    /// The read of a part of a source: its value, and the read if there is one.
+    fn part_read(
+        &self,
+        state: &mut PathState,
+        access: Access,
+        (length, at): (u32, ComputedAddress),
+        proxy: Tag,
+        scope: Option<Scope>,
+        of: AsyncOperation,
+    ) -> (ExprId, Mask) {
+        if length == 0 {
+            return (state.exprs.constant(0), 0);
+        }
+        let va = Extent { length, ..access.va };
+        let tags = strength(Tags::of(&[Tag::Read, proxy]), scope);
+        let read = state.part(EventKind::Read, tags, of);
+        state.last().locate(Access { va, pa: self.layout.physical(va) }, at);
+        (state.exprs.intern(Expr::Read(read)), 1 << read)
+    }
+
+    /// What a reduction does to the elements in 16 bytes of its destination.
+    fn part_reduction(
+        &self,
+        state: &mut PathState,
+        (access, at): (Access, ComputedAddress),
+        (value, data): (ExprId, Mask),
+        (op, ty): (AtomicOp, Type),
+        scope: Option<Scope>,
+        of: AsyncOperation,
+    ) {
+        let scope = Some(scope.unwrap_or(Scope::Sys));
+        for element in 0..access.va.length / ty.bytes() {
+            let start = access.va.start + element * ty.bytes();
+            let va = Extent { start, length: ty.bytes(), ..access.va };
+            let access = Access { va, pa: self.layout.physical(va) };
+            let shift = state.exprs.constant((8 * element * ty.bytes()).into());
+            let wide = Type { kind: TypeKind::Bits, bits: 128 };
+            let shr = model::isa::alu::AluOp::Shr;
+            let operand = state.exprs.alu(shr, wide, &[value, shift]);
+            self.part_atomic(
+                state,
+                (access, at),
+                (operand, data),
+                (op, ty),
+                (Tag::AsyncProxy, scope, false),
+                of,
+            );
+        }
+    }
+
+    fn part_atomic(
+        &self,
+        state: &mut PathState,
+        (access, at): (Access, ComputedAddress),
+        (operand, data): (ExprId, Mask),
+        operation: (AtomicOp, Type),
+        (proxy, scope, releases): (Tag, Option<Scope>, bool),
+        of: AsyncOperation,
+    ) {
+        let tags = strength(Tags::of(&[Tag::Read, Tag::Atomic, Tag::ReductionRead, proxy]), scope);
+        let read = state.part(EventKind::Read, tags, of);
+        state.last().locate(access, at);
+        let old = state.exprs.intern(Expr::Read(read));
+        let value = self.written_over(state, operation, access, old, operand);
+        let tags = Tags::of(&[Tag::Write, Tag::Atomic, proxy]);
+        let tags = if releases { releasing(tags, scope) } else { strength(tags, scope) };
+        let write = state.part(EventKind::Write, tags, of);
+        let event = state.last();
+        event.locate(access, at);
+        event.data = data | 1 << read;
+        event.value = Some(value);
+        event.rmw = Some(read);
+        state.events[usize::from(read)].rmw = Some(write);
+    }
+
+    fn async_store(
+        &mut self,
+        state: &mut PathState,
+        store: &AsyncStore,
+        guard: Mask,
+    ) -> Option<()> {
+        let use_ = AddressUse::of_async_store(store);
+        let (to, at) = self.address(state, store.to, &use_)?;
+        let completion = match store.mbarrier {
+            Some(address) => Some(self.object(state, address, store.space)?),
+            None => None,
+        };
+        let values: Vec<(ExprId, Mask)> =
+            store.sources.iter().map(|&source| self.operand(state, source)).collect();
+        let first = state.next_event();
+        let of = AsyncOperation { first, issued: first, group: None, guard };
+        let mut bytes = 0;
+        for (&access, &value) in to.iter().zip(&values) {
+            bytes += i64::from(access.va.length);
+            if let Some(op) = store.reduction {
+                let kind = (Tag::Generic, store.scope, store.releases);
+                self.part_atomic(state, (access, at), value, (op, store.ty), kind, of);
+            } else if store.releases {
+                let tags = releasing(Tags::of(&[Tag::Write, Tag::Generic]), store.scope);
+                write_of(state, access, at, value, tags, of);
+            } else {
+                part_write(state, access, at, value, (Tag::Generic, store.scope), of);
+            }
+        }
+        if let Some(object) = completion {
+            let step = MbarrierStep::Tx(-bytes);
+            Self::complete_on(state, object, step, (first, first), Tag::Generic, guard);
+        }
+        Some(())
+    }
+
+    fn multiply(&mut self, state: &mut PathState, of: &Multiply, guard: Mask) -> Option<()> {
+        let mut sources = Vec::new();
+        for &address in &of.sources {
+            let whole = AddressUse::of_copy(SpaceQualifier::Shared, CHUNK, false);
+            let (accesses, at) = self.address(state, address, &whole)?;
+            if !sources.iter().any(|(known, _)| *known == accesses[0]) {
+                sources.push((accesses[0], at));
+            }
+        }
+        let first = state.next_event();
+        let group = GroupKind::Multiplications;
+        let operation =
+            AsyncOperation { first, issued: state.groups.fenced, group: Some(group), guard };
+        let mut value = None;
+        for (access, at) in sources {
+            let read = self.part_read(state, access, (CHUNK, at), Tag::AsyncProxy, None, operation);
+            value.get_or_insert(read);
+        }
+        if let (Some(destination), Some((value, taint))) = (of.destination, value) {
+            state.set(destination, value, taint);
+        }
+        state.grouped(first, group);
+        Some(())
+    }
+
+    /// The destination and the object of a copy in each CTA of the cluster whose rank is in the mask.
+    fn each_cta(
+        &self,
+        mask: u64,
+        to: &[Access],
+        completion: Option<Object>,
+    ) -> Vec<(Vec<Access>, Option<Object>)> {
+        let moved = |access: Access, rank: usize| {
+            let va = self.layout.in_cta(access.va, self.thread, rank)?;
+            Some(Access { va, pa: self.layout.physical(va) })
+        };
+        let ctas = (0..16).filter(|rank| mask >> rank & 1 == 1);
+        ctas.filter_map(|rank| {
+            let to: Option<Vec<Access>> = to.iter().map(|&access| moved(access, rank)).collect();
+            let completion = match completion {
+                Some((access, at)) => Some((moved(access, rank)?, at)),
+                None => None,
+            };
+            Some((to?, completion))
+        })
+        .collect()
+    }
+}
+
+fn strength(tags: Tags, scope: Option<Scope>) -> Tags {
+    match scope {
+        Some(scope) => tags.with(Tag::Relaxed).with(scope_tag(scope)),
+        None => tags,
+    }
+}
+
+fn releasing(tags: Tags, scope: Option<Scope>) -> Tags {
+    tags.with(Tag::Release).with(scope_tag(scope.unwrap_or(Scope::Sys)))
+}
+
+fn part_write(
+    state: &mut PathState,
+    access: Access,
+    at: ComputedAddress,
+    value: (ExprId, Mask),
+    (proxy, scope): (Tag, Option<Scope>),
+    of: AsyncOperation,
+) {
+    write_of(state, access, at, value, strength(Tags::of(&[Tag::Write, proxy]), scope), of);
+}
+
+fn write_of(
+    state: &mut PathState,
+    access: Access,
+    at: ComputedAddress,
+    (value, data): (ExprId, Mask),
+    tags: Tags,
+    of: AsyncOperation,
+) {
+    state.part(EventKind::Write, tags, of);
+    let event = state.last();
+    event.locate(access, at);
+    event.data = data;
+    event.value = Some(value);
+}
+
+fn wait_group(state: &mut PathState, wait: WaitGroup, guard: Mask) {
+    if wait.commits {
+        state.commit(wait.of);
+    }
+    let groups = state.groups.committed.get(&wait.of).map_or(&[][..], Vec::as_slice);
+    let pending = usize::try_from(wait.pending).unwrap_or(usize::MAX);
+    let done = &groups[..groups.len().saturating_sub(pending)];
+    let mut completes = done.iter().fold(0, |all, group| all | group);
+    if wait.reads_only {
+        for (index, event) in state.events.iter().enumerate() {
+            let reads = event.tags.has(Tag::Read) && !event.tags.has(Tag::Atomic);
+            if !reads {
+                completes &= !(1 << index);
+            }
+        }
+    }
+    state.push(EventKind::WaitGroup, Tags::of(&[Tag::All]), guard);
+    state.last().completes = completes;
+}
+
+fn async_fence(state: &mut PathState, fence: AsyncFence, guard: Mask) {
+    let restricted = |order: Tag| Tags::of(&[Tag::All, Tag::Fence, order, Tag::ScopeCluster]);
+    let (kind, tags, covers) = match fence {
+        AsyncFence::Proxy(space) => {
+            let covers = match space {
+                SpaceQualifier::Global => FenceCoverage::Space(Space::Global),
+                SpaceQualifier::Shared | SpaceQualifier::SharedCta => FenceCoverage::OwnShared,
+                SpaceQualifier::SharedCluster => FenceCoverage::ClusterShared,
+                SpaceQualifier::Generic
+                | SpaceQualifier::Const
+                | SpaceQualifier::Local
+                | SpaceQualifier::Param
+                | SpaceQualifier::ParamEntry
+                | SpaceQualifier::ParamFunc => FenceCoverage::Everything,
+            };
+            let tags = Tags::of(&[Tag::All, Tag::ProxyFence, Tag::AsyncFence]);
+            (EventKind::ProxyFence, tags, covers)
+        }
+        AsyncFence::ProxyRelease => {
+            let tags = restricted(Tag::RestrictedRelease).with(Tag::AsyncFenceRelease);
+            (EventKind::ProxyFence, tags.with(Tag::ProxyFence), FenceCoverage::OwnShared)
+        }
+        AsyncFence::ProxyAcquire => {
+            let tags = restricted(Tag::RestrictedAcquire).with(Tag::AsyncFenceAcquire);
+            (EventKind::ProxyFence, tags.with(Tag::ProxyFence), FenceCoverage::ClusterShared)
+        }
+        AsyncFence::MbarrierInit => {
+            (EventKind::Fence, restricted(Tag::RestrictedRelease), FenceCoverage::Initializations)
+        }
+        AsyncFence::Release => {
+            (EventKind::Fence, restricted(Tag::RestrictedRelease), FenceCoverage::OwnShared)
+        }
+        AsyncFence::Acquire => {
+            (EventKind::Fence, restricted(Tag::RestrictedAcquire), FenceCoverage::ClusterShared)
+        }
+    };
+    state.push(kind, tags, guard);
+    state.last().covers = covers;
+    if matches!(fence, AsyncFence::Proxy(_)) {
+        state.groups.fenced = state.next_event();
+    }
+}

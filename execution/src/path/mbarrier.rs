@@ -1,0 +1,232 @@
+//! Operations on mbarrier objects as events of a path.
+
+use super::address::AddressUse;
+use super::state::{PathState, scope_tag};
+use super::{Next, Walk};
+use crate::event::{EventKind, Mask, MbarrierStep, MbarrierUse, Tags, WaitPhase};
+use crate::expr::ExprId;
+use model::given::Tag;
+use model::isa::asynchronous::{AsyncMisuse, AwaitedPhase, Mbarrier, MbarrierOp, Track};
+use model::isa::{Address, Operand, Reg, SpaceQualifier};
+use model::memory::{Extent, MBARRIER_BYTES};
+use model::value::{Value, low64};
+
+/// The largest count of an mbarrier object, and the bound of its tx-count: 9.7.15.16.
+const MOST: u64 = (1 << 20) - 1;
+
+/// The values of the opaque states that arrivals return: this, and the index of the arrival.
+const STATE: Value = 0x6d62_6172_0000_0000;
+
+impl Walk<'_> {
+    pub(super) fn mbarrier(&mut self, state: &mut PathState, of: &Mbarrier, guard: Mask) -> Next {
+        let Some(object) = self.object(state, of.object, of.space) else { return Next::Stop };
+        let (step, done) = match of.op {
+            MbarrierOp::Init { count } => {
+                let count = self.number(state, count);
+                let Some(count) = self.in_range(state, count, 1) else { return Next::Stop };
+                (MbarrierStep::Init { count }, None)
+            }
+            MbarrierOp::Invalidate => (MbarrierStep::Invalidate, None),
+            MbarrierOp::ExpectTx { bytes } | MbarrierOp::CompleteTx { bytes } => {
+                let bytes = self.number(state, bytes);
+                let Some(bytes) = self.in_range(state, bytes, 0) else { return Next::Stop };
+                let lowers = matches!(of.op, MbarrierOp::CompleteTx { .. });
+                let bytes = i64::try_from(bytes).expect("it is below the bound");
+                (MbarrierStep::Tx(if lowers { -bytes } else { bytes }), None)
+            }
+            MbarrierOp::Arrive { count, expected, drops, completes, state: destination } => {
+                let count = self.number(state, count);
+                let expected = expected.map(|expected| self.number(state, expected));
+                let Some(count) = self.in_range(state, count, 1) else { return Next::Stop };
+                let Some(expected) = self.in_range(state, expected.unwrap_or(0), 0) else {
+                    return Next::Stop;
+                };
+                let expected = i64::try_from(expected).expect("it is below the bound");
+                let step = MbarrierStep::Arrive { count, expected, drops, completes };
+                (step, destination)
+            }
+            MbarrierOp::Wait { phase, tries, done } => {
+                return self.wait(state, of, (object, phase, tries, done), guard);
+            }
+        };
+        let tags = match of.op {
+            MbarrierOp::Init { .. } => Tags::of(&[Tag::All, Tag::MbarrierInit]),
+            MbarrierOp::Invalidate => Tags::of(&[Tag::All, Tag::MbarrierInval]),
+            MbarrierOp::ExpectTx { .. }
+            | MbarrierOp::CompleteTx { .. }
+            | MbarrierOp::Arrive { .. }
+            | MbarrierOp::Wait { .. } => {
+                let tags = Tags::of(&[Tag::All, Tag::Mbarrier, scope_tag(of.scope)]);
+                if of.synchronizes { tags.with(Tag::Release) } else { tags }
+            }
+        };
+        let event = Self::push_step(state, tags, (object, step), guard);
+        if let Some(destination) = done {
+            let value = state.exprs.constant(STATE | Value::from(event));
+            state.set(destination, value, guard);
+        }
+        state.heads.clear();
+        state.pc += 1;
+        Next::Go
+    }
+
+    /// A wait: where it is repeated until it returns true, it is one event. Otherwise its result forks the path.
+    fn wait(
+        &mut self,
+        state: &mut PathState,
+        of: &Mbarrier,
+        (object, phase, tries, done): (Object, AwaitedPhase, bool, Option<Reg>),
+        guard: Mask,
+    ) -> Next {
+        let phase = match phase {
+            AwaitedPhase::Parity(parity) => WaitPhase::Parity(self.number(state, parity) & 1 == 1),
+            AwaitedPhase::State(token) => {
+                let (token, _) = self.operand(state, token);
+                let arrival = state.known(token).and_then(|token| arrival(state, token));
+                let Some(arrival) = arrival else {
+                    let stopped = std::mem::replace(state, PathState::empty());
+                    self.fault(stopped, AsyncMisuse::Token.text());
+                    return Next::Stop;
+                };
+                WaitPhase::Of(arrival)
+            }
+        };
+        let blocks = done.is_some_and(|done| self.repeats(state.pc, done));
+        let scope = scope_tag(of.scope);
+        if !blocks {
+            let mut failed = state.clone();
+            let step = MbarrierStep::Wait { phase, returned: false, blocks, tries };
+            let tags = Tags::of(&[Tag::All, Tag::Mbarrier, scope]);
+            Self::push_step(&mut failed, tags, (object, step), guard);
+            Self::returns(&mut failed, done, false, guard);
+            self.pending.push(failed);
+        }
+        let step = MbarrierStep::Wait { phase, returned: true, blocks, tries };
+        let tags = Tags::of(&[Tag::All, Tag::Mbarrier, Tag::MbarrierWait, scope]);
+        let tags = if of.synchronizes { tags.with(Tag::Acquire) } else { tags };
+        Self::push_step(state, tags, (object, step), guard);
+        state.heads.clear();
+        Self::returns(state, done, true, guard);
+        // The step of the instruction is counted where it goes on.
+        Next::Go
+    }
+
+    fn returns(state: &mut PathState, done: Option<Reg>, result: bool, guard: Mask) {
+        let value: ExprId = state.exprs.constant(result.into());
+        if let Some(done) = done {
+            state.set(done, value, guard);
+        }
+        if !result {
+            state.step += 1;
+        }
+        state.pc += 1;
+    }
+
+    /// Whether the code behind a wait comes back to it, and does nothing else, as long as it returns false.
+    fn repeats(&self, wait: usize, done: Reg) -> bool {
+        let lines = &self.program.threads[usize::from(self.thread.0)].lines;
+        let mut at = wait + 1;
+        for _ in 0..lines.len() {
+            let Some(line) = lines.get(at) else { return false };
+            let executed = match line.guard {
+                None => true,
+                Some(guard) if guard.predicate == done => guard.negated,
+                Some(_) => return false,
+            };
+            let branch = line.instruction.as_branch().filter(|branch| branch.condition.is_none());
+            at = match branch {
+                _ if !executed => at + 1,
+                Some(branch) => branch.target,
+                None => return false,
+            };
+            if at == wait {
+                return true;
+            }
+        }
+        false
+    }
+
+    /// `cp.async.mbarrier.arrive`.
+    pub(super) fn track(&mut self, state: &mut PathState, of: &Track, guard: Mask) -> Option<()> {
+        let object = self.object(state, of.object, of.space)?;
+        if of.increments {
+            let tags = Tags::of(&[Tag::All, Tag::Mbarrier]);
+            Self::push_step(state, tags, (object, MbarrierStep::Increment), guard);
+        }
+        let step = MbarrierStep::Arrive { count: 1, expected: 0, drops: false, completes: true };
+        let completes = state.groups.copies;
+        let first = state.next_event();
+        Self::complete_on(state, object, step, (first, first), Tag::Generic, guard);
+        state.last().completes = completes;
+        Some(())
+    }
+
+    /// The completion of an asynchronous operation on an object.
+    pub(super) fn complete_on(
+        state: &mut PathState,
+        object: Object,
+        step: MbarrierStep,
+        (operation, issued): (u16, u16),
+        proxy: Tag,
+        guard: Mask,
+    ) {
+        let tags = Tags::of(&[Tag::All, Tag::Asynchronous, Tag::Mbarrier, proxy]);
+        Self::push_step(state, tags, (object, step), guard);
+        state.last().part = Some(crate::event::AsyncPart { operation, issued, group: None });
+    }
+
+    fn push_step(
+        state: &mut PathState,
+        tags: Tags,
+        ((access, at), step): (Object, MbarrierStep),
+        guard: Mask,
+    ) -> u16 {
+        let event = state.push(EventKind::Mbarrier, tags, guard);
+        let last = state.last();
+        last.locate(access, at);
+        let object = Extent { length: MBARRIER_BYTES, ..access.pa };
+        last.mbarrier = Some(MbarrierUse { object, step });
+        event
+    }
+
+    /// The bytes of an mbarrier object; `None` when the path has ended.
+    pub(super) fn object(
+        &mut self,
+        state: &mut PathState,
+        address: Address,
+        space: SpaceQualifier,
+    ) -> Option<Object> {
+        let (accesses, at) = self.address(state, address, &AddressUse::of_object(space))?;
+        Some((accesses[0], at))
+    }
+
+    /// The value of an operand; forks if several are possible.
+    pub(super) fn number(&mut self, state: &mut PathState, operand: Operand) -> u64 {
+        let (value, taint) = self.operand(state, operand);
+        state.ctrl |= taint;
+        match state.known(value) {
+            Some(known) => low64(known),
+            None => self.choose(state, value),
+        }
+    }
+
+    /// The number, if it is in the range of counts; otherwise the path has ended.
+    fn in_range(&mut self, state: &mut PathState, number: u64, least: u64) -> Option<u64> {
+        if (least..=MOST).contains(&number) {
+            return Some(number);
+        }
+        let stopped = std::mem::replace(state, PathState::empty());
+        self.fault(stopped, AsyncMisuse::Count.text());
+        None
+    }
+}
+
+/// The bytes of an object, and how their address is computed.
+pub(super) type Object = (crate::event::Access, super::state::ComputedAddress);
+
+/// The arrival of the path that returned this state.
+fn arrival(state: &PathState, token: Value) -> Option<u16> {
+    let event = u16::try_from(token.checked_sub(STATE)?).ok()?;
+    let known = state.events.get(usize::from(event))?;
+    matches!(known.mbarrier?.step, MbarrierStep::Arrive { .. }).then_some(event)
+}

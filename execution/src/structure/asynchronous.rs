@@ -1,0 +1,175 @@
+//! The relations of asynchronous operations: what is issued before, and what waits for them.
+
+use crate::event::{FenceCoverage, MbarrierStep};
+use crate::unfold::{Event, Unfolding};
+use model::bits::{BitRel, BitRow};
+use model::given::Tag;
+use model::memory::{Extent, Space};
+use model::program::ThreadId;
+use model::scope::Scope;
+
+/// The events of asynchronous operations, with their thread and their index in its path.
+fn parts<'u>(
+    u: &'u Unfolding<'u>,
+) -> impl Iterator<Item = (usize, ThreadId, &'u crate::event::PathEvent)> + 'u {
+    u.events.iter().enumerate().filter_map(|(event, of)| {
+        let path_event = of.of?;
+        path_event.part?;
+        Some((event, of.thread?, path_event))
+    })
+}
+
+/// 8.9.1.1: an asynchronous operation is ordered after the instructions before it. A `wgmma` is ordered after those
+/// before the latest fence (reading B11).
+pub(super) fn issue<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (event, thread, of) in parts(u) {
+        let issued = of.part.map_or(0, |part| part.issued);
+        for index in 0..issued {
+            let before = u.event_of(thread, index);
+            if u.events[before].of.is_some_and(|of| of.part.is_none()) {
+                relation.insert(before, event);
+            }
+        }
+    }
+    relation
+}
+
+/// The stage of an event in its operation: it reads, then writes, then completes.
+fn stage(event: &Event<'_>) -> u8 {
+    if event.tags.has(Tag::Mbarrier) {
+        3
+    } else if event.is_write() {
+        2
+    } else {
+        u8::from(event.tags.has(Tag::Atomic))
+    }
+}
+
+pub(super) fn operation<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (a, thread, from) in parts(u) {
+        for (b, other, to) in parts(u) {
+            let same =
+                |a: crate::event::AsyncPart| to.part.is_some_and(|b| a.operation == b.operation);
+            if thread == other
+                && from.part.is_some_and(same)
+                && stage(&u.events[a]) < stage(&u.events[b])
+            {
+                relation.insert(a, b);
+            }
+        }
+    }
+    relation
+}
+
+pub(super) fn group_wait<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (wait, of) in u.events.iter().enumerate() {
+        let (Some(thread), Some(path_event)) = (of.thread, of.of) else { continue };
+        if path_event.part.is_some() {
+            continue;
+        }
+        for index in BitRow::events(path_event.completes) {
+            let index = u16::try_from(index).expect("a path has few events");
+            relation.insert(u.event_of(thread, index), wait);
+        }
+    }
+    relation
+}
+
+/// The waits that returned true, each with its object and the phase that it saw completed.
+fn waits<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, i32)> + 'u {
+    u.events.iter().enumerate().filter(|(_, of)| of.tags.has(Tag::MbarrierWait)).filter_map(
+        |(event, of)| {
+            let used = of.of?.mbarrier?;
+            Some((event, used.object, of.phase?))
+        },
+    )
+}
+
+/// Reading B3: a wait also sees what took effect in earlier phases.
+pub(super) fn phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (event, of) in u.events.iter().enumerate() {
+        let (Some(path_event), Some(phase)) = (of.of, of.phase) else { continue };
+        let Some(used) = path_event.mbarrier.filter(|_| path_event.part.is_none()) else {
+            continue;
+        };
+        if !matches!(used.step, MbarrierStep::Arrive { .. } | MbarrierStep::Tx(_)) {
+            continue;
+        }
+        for (wait, object, seen) in waits(u) {
+            if object == used.object && phase <= seen {
+                relation.insert(event, wait);
+            }
+        }
+    }
+    relation
+}
+
+pub(super) fn tracked<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (completion, thread, of) in parts(u) {
+        let (Some(used), Some(phase)) = (of.mbarrier, u.events[completion].phase) else { continue };
+        let mut completed: Vec<usize> = parts(u)
+            .filter(|(_, other, part)| {
+                let operation = |of: &crate::event::PathEvent| of.part.map(|part| part.operation);
+                *other == thread && operation(part) == operation(of)
+            })
+            .map(|(event, ..)| event)
+            .collect();
+        for index in BitRow::events(of.completes) {
+            let index = u16::try_from(index).expect("a path has few events");
+            completed.push(u.event_of(thread, index));
+        }
+        for (wait, object, seen) in waits(u) {
+            if object == used.object && phase == seen {
+                for &event in &completed {
+                    relation.insert(event, wait);
+                }
+            }
+        }
+    }
+    relation
+}
+
+pub(super) fn covers<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (fence, of) in u.events.iter().enumerate() {
+        let fences = of.tags.has(Tag::AsyncFence)
+            || of.tags.has(Tag::RestrictedRelease)
+            || of.tags.has(Tag::RestrictedAcquire);
+        let (true, Some(thread), Some(path_event)) = (fences, of.thread, of.of) else { continue };
+        for (event, other) in u.events.iter().enumerate() {
+            if is_covered(u, thread, path_event.covers, other) {
+                relation.insert(fence, event);
+            }
+        }
+    }
+    relation
+}
+
+fn is_covered(
+    u: &Unfolding<'_>,
+    thread: ThreadId,
+    covers: FenceCoverage,
+    event: &Event<'_>,
+) -> bool {
+    let Some(access) = event.access else { return false };
+    let location = &u.layout.locations[usize::from(access.pa.object)];
+    let space = u.program.variables[usize::from(location.variable.0)].space;
+    let placement = |thread: u8| u.program.threads[usize::from(thread)].placement;
+    let shared = |scope: Scope| {
+        space == Space::Shared && scope.includes(placement(thread.0), placement(location.instance))
+    };
+    match covers {
+        FenceCoverage::Everything => true,
+        FenceCoverage::Space(of) => space == of,
+        FenceCoverage::OwnShared => shared(Scope::Cta),
+        FenceCoverage::ClusterShared => shared(Scope::Cluster),
+        FenceCoverage::Initializations => {
+            event.thread == Some(thread) && event.tags.has(Tag::MbarrierInit)
+        }
+    }
+}

@@ -1,0 +1,487 @@
+//! Asynchronous operations: `mbarrier`, `cp.async`, `st.async`, `red.async`, `wgmma`, and their fences.
+
+use model::isa::asynchronous::{
+    AsyncFence, AsyncStore, Asynchronous, AwaitedPhase, Copy, GroupKind, Mbarrier, MbarrierOp,
+    Multiply, Track, WaitGroup,
+};
+use model::isa::atom::AtomicOp;
+use model::isa::reach::COPIED;
+use model::isa::{Address, Instruction, Operand, SpaceQualifier, Type};
+use model::memory::MBARRIER_BYTES;
+use model::scope::Scope;
+use ptx::production_check;
+use ptx::qualifier::Qualifier;
+
+use super::InstructionReader;
+use crate::cell::{Arg, InstructionCell};
+use crate::draft::DraftAccess;
+
+/// What a function or a row of a comparison says of such an instruction.
+const NOT_COMPARED: &str = "asynchronous operations and mbarriers";
+
+/// What may follow `mbarrier`.
+const MBARRIER_OPERATIONS: &[&str] = &[
+    "init",
+    "inval",
+    "expect_tx",
+    "complete_tx",
+    "arrive",
+    "arrive_drop",
+    "test_wait",
+    "try_wait",
+    "pending_count",
+    "check_layout",
+];
+
+/// The bytes that are assumed where a register gives the size.
+const UNKNOWN_SIZE: u32 = 4;
+
+impl<'a> InstructionReader<'_> {
+    /// An instruction about asynchronous operations; `None` after an error, or where it does nothing in the model.
+    pub(super) fn asynchronous(&mut self, cell: &InstructionCell<'a>) -> Vec<Instruction> {
+        if self.draft.rounds_freely {
+            return vec![Self::unsupported(cell, NOT_COMPARED)];
+        }
+        let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+        if !self.is_written_as_produced(cell, &parts) {
+            return Vec::new();
+        }
+        let read = match parts[..] {
+            ["mbarrier", ..] => self.mbarrier(cell, &parts),
+            ["cp", "async", "commit_group"] => one(Asynchronous::Commit(GroupKind::Copies)),
+            ["cp", "async", "bulk", "commit_group"] => {
+                one(Asynchronous::Commit(GroupKind::BulkCopies))
+            }
+            ["wgmma", "commit_group", ..] => one(Asynchronous::Commit(GroupKind::Multiplications)),
+            ["cp", "async", "wait_all"] => one(Asynchronous::WaitGroup(WaitGroup {
+                of: GroupKind::Copies,
+                pending: 0,
+                reads_only: false,
+                commits: true,
+            })),
+            ["cp", "async", "wait_group"] => self.wait_group(cell, GroupKind::Copies, false),
+            ["cp", "async", "bulk", "wait_group", ..] => {
+                self.wait_group(cell, GroupKind::BulkCopies, parts.contains(&"read"))
+            }
+            ["wgmma", "wait_group", ..] => self.wait_group(cell, GroupKind::Multiplications, false),
+            ["wgmma", "fence", ..] => one(Asynchronous::MultiplyFence),
+            ["wgmma", "mma_async", ..] => self.multiply(cell),
+            ["cp", "async", "mbarrier", "arrive", ..] => self.track(cell, &parts),
+            // Reading B14: a prefetch has no events.
+            ["cp", "async", "bulk", "prefetch", "L2", ..] => Some(None),
+            ["cp", "async", "ca" | "cg", ..] => self.element_copy(cell, &parts),
+            ["cp", "async", "bulk", "tensor", ..]
+            | ["cp", "reduce", "async", "bulk", "tensor", ..] => {
+                return vec![Self::unsupported(cell, "copies of tensors")];
+            }
+            ["cp", "async", "bulk", ..] => self.bulk_copy(cell, &parts, None),
+            ["cp", "reduce", "async", "bulk", ..] => self.reducing_copy(cell, &parts),
+            ["st" | "red", "async", ..] => self.async_store(cell, &parts),
+            _ => return vec![Self::unsupported(cell, NOT_COMPARED)],
+        };
+        let instruction = read.flatten().map(Instruction::Asynchronous);
+        instruction.into_iter().collect()
+    }
+
+    /// Whether some production has the instruction; otherwise an error says what is wrong.
+    fn is_written_as_produced(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> bool {
+        let Some(fault) = production_check::fault(
+            parts,
+            cell.operand_text(),
+            (self.draft.isa, self.draft.target),
+        ) else {
+            return true;
+        };
+        let at = match fault.modifier {
+            Some(index) => cell.part_at(index),
+            None => cell.name_at(),
+        };
+        self.report
+            .error(fault.code, at, fault.message)
+            .section(model::section::of_parts(parts[0], parts.get(1).copied().unwrap_or_default()))
+            .help(fault.help);
+        false
+    }
+
+    fn mbarrier(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
+        let has = |word: &str| parts.contains(&word);
+        if parts.iter().any(|part| part.starts_with("layout") || part.starts_with("phase_type")) {
+            return Some(None).filter(|_| self.later(cell, "layouts of mbarrier objects"));
+        }
+        let op = parts.get(1).copied().unwrap_or_default();
+        if !MBARRIER_OPERATIONS.contains(&op) {
+            let near = self.report.nearest(op, MBARRIER_OPERATIONS.iter().copied());
+            let help = near.map(|near| {
+                cell.with_parts(&[&["mbarrier", near], parts.get(2..).unwrap_or_default()].concat())
+            });
+            let message = format!("unknown instruction `mbarrier.{}`", text::cursor::short(op));
+            self.report.error("unknown-instruction", cell.part_at(1), message).help_if(help);
+            return None;
+        }
+        let args = self.args(cell)?;
+        let arrives = matches!(op, "arrive" | "arrive_drop");
+        let object_at = usize::from(arrives || matches!(op, "test_wait" | "try_wait"));
+        let space = space_of(parts);
+        let object = self.object(cell, args.get(object_at)?, space)?;
+        let number = |reader: &mut Self, index: usize| {
+            args.get(index).map_or(Some(Operand::Imm(1)), |arg| reader.operand(arg))
+        };
+        let op = match op {
+            "init" => MbarrierOp::Init { count: number(self, 1)? },
+            "inval" => MbarrierOp::Invalidate,
+            "expect_tx" => MbarrierOp::ExpectTx { bytes: number(self, 1)? },
+            "complete_tx" => MbarrierOp::CompleteTx { bytes: number(self, 1)? },
+            "arrive" | "arrive_drop" => {
+                let state = self.plain_destination(&args[0], 64).ok()?;
+                let (count, expected) = if has("expect_tx") {
+                    (Operand::Imm(1), Some(number(self, 2)?))
+                } else {
+                    (number(self, 2)?, None)
+                };
+                let (drops, completes) = (op == "arrive_drop", !has("noComplete"));
+                MbarrierOp::Arrive { count, expected, drops, completes, state }
+            }
+            "test_wait" | "try_wait" => {
+                let done = self.plain_destination(&args[0], 1).ok()?;
+                let awaited = self.operand(args.get(2)?)?;
+                let phase = if has("parity") {
+                    AwaitedPhase::Parity(awaited)
+                } else {
+                    AwaitedPhase::State(awaited)
+                };
+                MbarrierOp::Wait { phase, tries: op == "try_wait", done }
+            }
+            _ => {
+                self.later(cell, NOT_COMPARED);
+                return Some(None);
+            }
+        };
+        let counts = matches!(op, MbarrierOp::ExpectTx { .. } | MbarrierOp::CompleteTx { .. });
+        let synchronizes = !has("relaxed") && !counts;
+        let scope = scope_of(parts).unwrap_or(Scope::Cta);
+        one(Asynchronous::Mbarrier(Mbarrier { op, space, object, synchronizes, scope }))
+    }
+
+    /// Notes an instruction that the model does not cover yet.
+    fn later(&mut self, cell: &InstructionCell<'a>, what: &str) -> bool {
+        let instruction = Self::unsupported(cell, what);
+        let line = model::isa::Line { guard: None, instruction, text: cell.text() };
+        self.draft.thread(self.thread).lines.push(line);
+        true
+    }
+
+    fn track(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
+        let args = self.args(cell)?;
+        let space = space_of(parts);
+        let object = self.object(cell, args.first()?, space)?;
+        let increments = !parts.contains(&"noinc");
+        one(Asynchronous::Track(Track { object, space, increments }))
+    }
+
+    fn wait_group(&mut self, cell: &InstructionCell<'a>, of: GroupKind, reads_only: bool) -> Read {
+        let args = self.args(cell)?;
+        let [Arg::Number(pending, _)] = args[..] else {
+            self.count(cell, &args, "0");
+            return None;
+        };
+        one(Asynchronous::WaitGroup(WaitGroup { of, pending, reads_only, commits: false }))
+    }
+
+    fn multiply(&mut self, cell: &InstructionCell<'a>) -> Read {
+        let args = self.args(cell)?;
+        let mut destination = None;
+        if let Some(Arg::Vector(elements, _)) = args.first() {
+            for element in elements {
+                let register = self.plain_destination(element, 32).ok()?;
+                destination = destination.or(register);
+            }
+        }
+        // The descriptors of the matrices in shared memory: an address, or a register that holds one.
+        let mut sources = Vec::new();
+        for arg in args.iter().skip(1).take(2) {
+            match *arg {
+                Arg::Address(..) => {
+                    sources.push(self.touched(cell, arg, SpaceQualifier::Shared, (4, 4))?);
+                }
+                Arg::Name(name, at) => {
+                    let base = Operand::Reg(self.register(name, at));
+                    sources.push(Address { base, offset: 0 });
+                }
+                Arg::Number(..) | Arg::Vector(..) | Arg::Negated(..) => {}
+            }
+        }
+        one(Asynchronous::Multiply(Multiply { destination, sources }))
+    }
+
+    /// `cp.async.ca.shared.global [s], [g], 16, 8;`.
+    fn element_copy(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
+        let args = self.args(cell)?;
+        let (Some(to), Some(from), Some(size)) = (args.first(), args.get(1), args.get(2)) else {
+            self.count(cell, &args, "[s], [g], 16");
+            return None;
+        };
+        let bytes = self.operand(size)?;
+        let length = constant(bytes).unwrap_or(UNKNOWN_SIZE);
+        let to_space = space_of(parts);
+        let to = self.touched(cell, to, to_space, (4, length / 4))?;
+        let policy = usize::from(parts.contains(&"L2::cache_hint"));
+        let (mut source_bytes, mut ignores_source) = (None, None);
+        let mut read = length;
+        if args.len() > 3 + policy {
+            let (of, negated) = match args[3] {
+                Arg::Number(..) => (self.operand(&args[3])?, None),
+                Arg::Name(name, at) => {
+                    let register = self.register(name, at);
+                    let bits = self.draft.thread(self.thread).draft(register).bits;
+                    (Operand::Reg(register), (bits == 1).then_some(false))
+                }
+                Arg::Negated(name, at) => (Operand::Reg(self.register(name, at)), Some(true)),
+                Arg::Address(..) | Arg::Vector(..) => return None,
+            };
+            match (of, negated) {
+                (Operand::Reg(of), Some(negated)) => ignores_source = Some((of, negated)),
+                (of, _) => {
+                    read = constant(of).unwrap_or(UNKNOWN_SIZE);
+                    source_bytes = Some(of);
+                }
+            }
+        }
+        let read = (read / 4).max(1);
+        let from = self.touched(cell, from, SpaceQualifier::Global, (4, read))?;
+        one(Asynchronous::Copy(Copy {
+            bulk: false,
+            to,
+            to_space,
+            from,
+            from_space: SpaceQualifier::Global,
+            bytes,
+            source_bytes,
+            ignores_source,
+            mbarrier: None,
+            multicast: None,
+            scope: None,
+            reduction: None,
+        }))
+    }
+
+    fn bulk_copy(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        parts: &[&str],
+        reduction: Option<(AtomicOp, Type)>,
+    ) -> Read {
+        let args = self.args(cell)?;
+        let mut spaces = parts.iter().filter_map(|part| space(part));
+        let (to_space, from_space) = (spaces.next()?, spaces.next()?);
+        let tracked = parts.contains(&"mbarrier::complete_tx::bytes");
+        let (Some(to), Some(from), Some(size)) = (args.first(), args.get(1), args.get(2)) else {
+            self.count(cell, &args, "[s], [g], 16, [b]");
+            return None;
+        };
+        let bytes = self.operand(size)?;
+        let length = constant(bytes).unwrap_or(16);
+        let to = self.touched(cell, to, to_space, (4, length / 4))?;
+        let from = self.touched(cell, from, from_space, (4, length / 4))?;
+        let mbarrier = match args.get(3).filter(|_| tracked) {
+            Some(object) => Some(self.object(cell, object, to_space)?),
+            None => None,
+        };
+        let multicast = match args.get(4).filter(|_| parts.contains(&"multicast::cluster")) {
+            Some(mask) => Some(self.operand(mask)?),
+            None => None,
+        };
+        if parts.contains(&"cp_mask") {
+            self.later(cell, "copies of some bytes only");
+            return Some(None);
+        }
+        one(Asynchronous::Copy(Copy {
+            bulk: true,
+            to,
+            to_space,
+            from,
+            from_space,
+            bytes,
+            source_bytes: None,
+            ignores_source: None,
+            mbarrier,
+            multicast,
+            scope: scope_of(parts),
+            reduction,
+        }))
+    }
+
+    fn reducing_copy(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
+        let op = parts.iter().find_map(|part| atomic_op(part));
+        let ty = parts.iter().rev().find_map(|part| type_of(part));
+        let (Some(op), Some(ty)) = (op, ty) else {
+            self.later(cell, "reductions of this type");
+            return Some(None);
+        };
+        self.bulk_copy(cell, parts, Some((op, ty)))
+    }
+
+    fn async_store(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
+        let args = self.args(cell)?;
+        let reduces = parts[0] == "red";
+        let releases = parts.contains(&"release");
+        let Some(ty) = parts.iter().rev().find_map(|part| type_of(part)) else {
+            self.later(cell, "stores of this type");
+            return Some(None);
+        };
+        let reduction = if reduces { parts.iter().find_map(|part| atomic_op(part)) } else { None };
+        if reduces && reduction.is_none() {
+            self.later(cell, "reductions of this operation");
+            return Some(None);
+        }
+        let space = if parts.iter().any(|part| space(part).is_some()) {
+            space_of(parts)
+        } else if releases {
+            SpaceQualifier::Global
+        } else {
+            SpaceQualifier::SharedCluster
+        };
+        let (Some(to), Some(value)) = (args.first(), args.get(1)) else {
+            self.count(cell, &args, "[s], r0, [b]");
+            return None;
+        };
+        let elements: Vec<&Arg<'a>> = match value {
+            Arg::Vector(elements, _) => elements.iter().collect(),
+            Arg::Name(..) | Arg::Number(..) | Arg::Address(..) | Arg::Negated(..) => vec![value],
+        };
+        let sources =
+            elements.into_iter().map(|arg| self.operand(arg)).collect::<Option<Vec<_>>>()?;
+        let count = u32::try_from(sources.len()).unwrap_or(1);
+        let to = self.touched(cell, to, space, (ty.bytes(), count))?;
+        let mbarrier = match args.get(2) {
+            Some(object) => Some(self.object(cell, object, space)?),
+            None => None,
+        };
+        let scope = scope_of(parts);
+        one(Asynchronous::Store(AsyncStore {
+            to,
+            space,
+            ty,
+            sources,
+            mbarrier,
+            scope,
+            releases,
+            reduction,
+        }))
+    }
+
+    /// The fences of the async proxy, and those of some objects only.
+    pub(super) fn async_fence(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
+        let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+        if self.draft.rounds_freely {
+            return Some(Self::unsupported(cell, "this proxy is not modelled"));
+        }
+        let fence = match parts[1..] {
+            ["proxy", "async"] => AsyncFence::Proxy(SpaceQualifier::Generic),
+            ["proxy", "async", of] => AsyncFence::Proxy(space(of)?),
+            ["mbarrier_init", "release", "cluster"] => AsyncFence::MbarrierInit,
+            ["proxy", "async::generic", "release", "sync_restrict::shared::cta", "cluster"] => {
+                AsyncFence::ProxyRelease
+            }
+            ["proxy", "async::generic", "acquire", "sync_restrict::shared::cluster", "cluster"] => {
+                AsyncFence::ProxyAcquire
+            }
+            ["release", "sync_restrict::shared::cta", "cluster"] => AsyncFence::Release,
+            ["acquire", "sync_restrict::shared::cluster", "cluster"] => AsyncFence::Acquire,
+            _ => return Some(Self::unsupported(cell, "this proxy is not modelled")),
+        };
+        if !self.is_written_as_produced(cell, &parts) {
+            return None;
+        }
+        self.no_operands(cell)?;
+        Some(Instruction::Asynchronous(Asynchronous::Fence(fence)))
+    }
+
+    fn object(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        arg: &Arg<'a>,
+        space: SpaceQualifier,
+    ) -> Option<Address> {
+        self.touched(cell, arg, space, (MBARRIER_BYTES, 1))
+    }
+
+    /// An address, with the access recorded.
+    fn touched(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        arg: &Arg<'a>,
+        space: SpaceQualifier,
+        (scalar, elements): (u32, u32),
+    ) -> Option<Address> {
+        let address = self.address(cell, arg)?;
+        // Alignment and extent are those of one element, as the size of the whole is not a power of two.
+        for element in 0..elements.max(1) {
+            let offset = address.offset + i64::from(element * scalar);
+            self.draft.thread(self.thread).accesses.push(DraftAccess {
+                base: address.base,
+                offset,
+                scalar,
+                elements: 1,
+                space,
+                reach: COPIED,
+                at: arg.at(),
+                space_at: cell.part_at(0),
+            });
+        }
+        Some(address)
+    }
+}
+
+/// `None` after an error; the inner `None` where there is nothing to add.
+type Read = Option<Option<Asynchronous>>;
+
+#[expect(clippy::unnecessary_wraps, reason = "the type that all readers have")]
+fn one(of: Asynchronous) -> Read {
+    Some(Some(of))
+}
+
+fn constant(operand: Operand) -> Option<u32> {
+    match operand {
+        Operand::Imm(value) => u32::try_from(value).ok(),
+        Operand::Reg(_) | Operand::Address(_) => None,
+    }
+}
+
+fn space(part: &str) -> Option<SpaceQualifier> {
+    match part {
+        "global" => Some(SpaceQualifier::Global),
+        "shared" => Some(SpaceQualifier::Shared),
+        "shared::cta" => Some(SpaceQualifier::SharedCta),
+        "shared::cluster" => Some(SpaceQualifier::SharedCluster),
+        _ => None,
+    }
+}
+
+fn space_of(parts: &[&str]) -> SpaceQualifier {
+    parts.iter().find_map(|part| space(part)).unwrap_or_default()
+}
+
+fn scope_of(parts: &[&str]) -> Option<Scope> {
+    Scope::ALL.into_iter().find(|scope| parts.contains(&scope.name()))
+}
+
+fn atomic_op(part: &str) -> Option<AtomicOp> {
+    Some(match part {
+        "add" => AtomicOp::Add,
+        "min" => AtomicOp::Min,
+        "max" => AtomicOp::Max,
+        "inc" => AtomicOp::Inc,
+        "dec" => AtomicOp::Dec,
+        "and" => AtomicOp::And,
+        "or" => AtomicOp::Or,
+        "xor" => AtomicOp::Xor,
+        _ => return None,
+    })
+}
+
+fn type_of(part: &str) -> Option<Type> {
+    match Qualifier::named(part) {
+        Some(Qualifier::Type(ty)) => Some(ty),
+        _ => None,
+    }
+}

@@ -1,0 +1,297 @@
+//! Asynchronous operations, the objects that track them, and the fences that order them.
+
+use super::atom::AtomicOp;
+use super::{Address, Operand, Reg, SpaceQualifier, Type};
+use crate::scope::Scope;
+
+/// An instruction that starts, tracks, awaits or orders asynchronous operations.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Asynchronous {
+    /// `mbarrier.*`.
+    Mbarrier(Mbarrier),
+    /// `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`.
+    Copy(Copy),
+    /// `st.async`, `red.async`.
+    Store(AsyncStore),
+    /// `cp.async.mbarrier.arrive`.
+    Track(Track),
+    /// `*.commit_group`.
+    Commit(GroupKind),
+    /// `*.wait_group`; `cp.async.wait_all` is a commit and a wait for all groups.
+    WaitGroup(WaitGroup),
+    /// `wgmma.mma_async`.
+    Multiply(Multiply),
+    /// `wgmma.fence`.
+    MultiplyFence,
+    Fence(AsyncFence),
+}
+
+/// An operation on an mbarrier object.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Mbarrier {
+    pub op: MbarrierOp,
+    pub space: SpaceQualifier,
+    pub object: Address,
+    /// Whether it has `.release` or `.acquire` semantics; otherwise it is relaxed.
+    pub synchronizes: bool,
+    pub scope: Scope,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum MbarrierOp {
+    Init {
+        count: Operand,
+    },
+    Invalidate,
+    ExpectTx {
+        bytes: Operand,
+    },
+    CompleteTx {
+        bytes: Operand,
+    },
+    Arrive {
+        /// 1 where the instruction gives none.
+        count: Operand,
+        /// The bytes of `.expect_tx`.
+        expected: Option<Operand>,
+        /// `arrive_drop`.
+        drops: bool,
+        /// Not with `.noComplete`.
+        completes: bool,
+        state: Option<Reg>,
+    },
+    /// `test_wait` and `try_wait`.
+    Wait {
+        phase: AwaitedPhase,
+        /// `try_wait`, which may also return false after a time.
+        tries: bool,
+        done: Option<Reg>,
+    },
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum AwaitedPhase {
+    Parity(Operand),
+    /// The state that an arrival returned.
+    State(Operand),
+}
+
+/// A copy.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Copy {
+    /// Whether it is a bulk copy, through the async proxy; otherwise `cp.async`, through the generic one.
+    pub bulk: bool,
+    pub to: Address,
+    pub to_space: SpaceQualifier,
+    pub from: Address,
+    pub from_space: SpaceQualifier,
+    pub bytes: Operand,
+    /// `src-size` of `cp.async`: what follows in the destination is written with 0.
+    pub source_bytes: Option<Operand>,
+    /// `ignore-src` of `cp.async`, and whether it is negated: the source is not read.
+    pub ignores_source: Option<(Reg, bool)>,
+    /// The mbarrier object on which it completes; without one it is part of a group.
+    pub mbarrier: Option<Address>,
+    /// The ranks of the CTAs that receive it.
+    pub multicast: Option<Operand>,
+    /// Of `.relaxed`; weak without.
+    pub scope: Option<Scope>,
+    /// `cp.reduce`: what is done with each element of the destination.
+    pub reduction: Option<(AtomicOp, Type)>,
+}
+
+/// `st.async` and `red.async`.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct AsyncStore {
+    pub to: Address,
+    pub space: SpaceQualifier,
+    pub ty: Type,
+    /// One for a scalar, 2 or 4 for a vector.
+    pub sources: Vec<Operand>,
+    pub mbarrier: Option<Address>,
+    /// `None` of a weak store.
+    pub scope: Option<Scope>,
+    pub releases: bool,
+    /// `red.async`.
+    pub reduction: Option<AtomicOp>,
+}
+
+/// `cp.async.mbarrier.arrive`: an arrival when all copies of the thread so far have completed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Track {
+    pub object: Address,
+    pub space: SpaceQualifier,
+    /// Whether the pending count is incremented first; not with `.noinc`.
+    pub increments: bool,
+}
+
+/// What is grouped by a thread, apart from the others.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum GroupKind {
+    /// `cp.async`.
+    Copies,
+    /// `cp.async.bulk` and `cp.reduce.async.bulk` that complete by groups.
+    BulkCopies,
+    /// `wgmma.mma_async`.
+    Multiplications,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WaitGroup {
+    pub of: GroupKind,
+    /// How many of the latest groups may be incomplete.
+    pub pending: u64,
+    /// `.read`: it waits until the sources have been read.
+    pub reads_only: bool,
+    /// `cp.async.wait_all`: uncommitted copies are waited for, too.
+    pub commits: bool,
+}
+
+/// The reads of shared memory by a matrix multiplication. The result is taken to be the value at the first.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Multiply {
+    pub destination: Option<Reg>,
+    pub sources: Vec<Address>,
+}
+
+/// Fences of the async proxy, and memory fences that are restricted to some objects.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum AsyncFence {
+    /// `fence.proxy.async`, of the objects of a state space or of all.
+    Proxy(SpaceQualifier),
+    /// `fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster`.
+    ProxyRelease,
+    /// `fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster`.
+    ProxyAcquire,
+    /// `fence.mbarrier_init.release.cluster`.
+    MbarrierInit,
+    /// `fence.release.sync_restrict::shared::cta.cluster`.
+    Release,
+    /// `fence.acquire.sync_restrict::shared::cluster.cluster`.
+    Acquire,
+}
+
+impl Asynchronous {
+    /// Visits what it takes values from, bases of addresses among them.
+    pub fn each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
+        match self {
+            Asynchronous::Mbarrier(mbarrier) => {
+                visit(&mut mbarrier.object.base);
+                match &mut mbarrier.op {
+                    MbarrierOp::Init { count: of }
+                    | MbarrierOp::ExpectTx { bytes: of }
+                    | MbarrierOp::CompleteTx { bytes: of }
+                    | MbarrierOp::Wait {
+                        phase: AwaitedPhase::Parity(of) | AwaitedPhase::State(of),
+                        ..
+                    } => visit(of),
+                    MbarrierOp::Invalidate => {}
+                    MbarrierOp::Arrive { count, expected, .. } => {
+                        visit(count);
+                        expected.iter_mut().for_each(visit);
+                    }
+                }
+            }
+            Asynchronous::Copy(copy) => {
+                let addresses =
+                    [&mut copy.to, &mut copy.from].into_iter().chain(&mut copy.mbarrier);
+                addresses.for_each(|address| visit(&mut address.base));
+                visit(&mut copy.bytes);
+                copy.source_bytes.iter_mut().chain(&mut copy.multicast).for_each(visit);
+            }
+            Asynchronous::Store(store) => {
+                let addresses = [&mut store.to].into_iter().chain(&mut store.mbarrier);
+                addresses.for_each(|address| visit(&mut address.base));
+                store.sources.iter_mut().for_each(visit);
+            }
+            Asynchronous::Track(track) => visit(&mut track.object.base),
+            Asynchronous::Multiply(multiply) => {
+                multiply.sources.iter_mut().for_each(|address| visit(&mut address.base));
+            }
+            Asynchronous::Commit(_)
+            | Asynchronous::WaitGroup(_)
+            | Asynchronous::MultiplyFence
+            | Asynchronous::Fence(_) => {}
+        }
+    }
+
+    /// What it takes values from, bases of addresses among them.
+    pub fn operands(&self) -> Vec<Operand> {
+        let mut all = Vec::new();
+        self.clone().each_operand_mut(&mut |operand| all.push(*operand));
+        let copy = if let Asynchronous::Copy(copy) = self { Some(copy) } else { None };
+        all.extend(copy.and_then(|copy| copy.ignores_source).map(|(of, _)| Operand::Reg(of)));
+        all
+    }
+
+    /// The register that it writes.
+    pub fn destination(&self) -> Option<Reg> {
+        match self {
+            Asynchronous::Mbarrier(mbarrier) => match mbarrier.op {
+                MbarrierOp::Arrive { state, .. } => state,
+                MbarrierOp::Wait { done, .. } => done,
+                MbarrierOp::Init { .. }
+                | MbarrierOp::Invalidate
+                | MbarrierOp::ExpectTx { .. }
+                | MbarrierOp::CompleteTx { .. } => None,
+            },
+            Asynchronous::Multiply(multiply) => multiply.destination,
+            Asynchronous::Copy(_)
+            | Asynchronous::Store(_)
+            | Asynchronous::Track(_)
+            | Asynchronous::Commit(_)
+            | Asynchronous::WaitGroup(_)
+            | Asynchronous::MultiplyFence
+            | Asynchronous::Fence(_) => None,
+        }
+    }
+
+    /// Visits the registers that are no operands: destinations, and the predicate of `ignore-src`.
+    pub fn each_other_register_mut(&mut self, visit: &mut dyn FnMut(&mut Reg)) {
+        match self {
+            Asynchronous::Mbarrier(mbarrier) => match &mut mbarrier.op {
+                MbarrierOp::Arrive { state: of, .. } | MbarrierOp::Wait { done: of, .. } => {
+                    of.iter_mut().for_each(visit);
+                }
+                MbarrierOp::Init { .. }
+                | MbarrierOp::Invalidate
+                | MbarrierOp::ExpectTx { .. }
+                | MbarrierOp::CompleteTx { .. } => {}
+            },
+            Asynchronous::Copy(copy) => {
+                copy.ignores_source.iter_mut().for_each(|(of, _)| visit(of));
+            }
+            Asynchronous::Multiply(multiply) => multiply.destination.iter_mut().for_each(visit),
+            Asynchronous::Store(_)
+            | Asynchronous::Track(_)
+            | Asynchronous::Commit(_)
+            | Asynchronous::WaitGroup(_)
+            | Asynchronous::MultiplyFence
+            | Asynchronous::Fence(_) => {}
+        }
+    }
+}
+
+/// An operation without meaning, for which the program is undefined.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum AsyncMisuse {
+    /// The pending count of an object drops below 0, or a count or the tx-count is out of range.
+    Count,
+    /// An operation on an object that was never initialized, or was invalidated.
+    Uninitialized,
+    /// A wait for a phase that is neither the current nor the preceding one.
+    Token,
+    /// A size, an alignment or a destination that the instruction does not allow.
+    Size,
+}
+
+impl AsyncMisuse {
+    pub fn text(self) -> &'static str {
+        match self {
+            AsyncMisuse::Count => "mbarrier-count",
+            AsyncMisuse::Uninitialized => "mbarrier-uninitialized",
+            AsyncMisuse::Token => "mbarrier-token",
+            AsyncMisuse::Size => "async-size",
+        }
+    }
+}

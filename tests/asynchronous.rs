@@ -1,0 +1,191 @@
+//! Asynchronous operations: engines agree on random programs, a fence never adds an outcome, and tests measured
+//! elsewhere have their verdicts.
+
+use std::fmt::Write as _;
+
+use engine::enumerate::Enumerate;
+use engine::judge::judge;
+use engine::{ENGINES, Engine};
+use litmus::Test;
+use model::ptx;
+use proptest::prelude::*;
+use proptest::sample::select;
+use proptest::strategy::ValueTree;
+
+use crate::agree::{Answer, ask, difference, number, runner};
+use crate::suite;
+
+/// What a thread may do. `%` is the number of the line, for labels.
+const STEPS: &[&str] = &[
+    "st.shared.u32 [s], 1",
+    "st.shared.u32 [s], 2",
+    "ld.shared.u32 r%, [s]",
+    "ld.shared.u32 r%, [t]",
+    "st.global.u32 [g], 3",
+    "ld.global.u32 r%, [g]",
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g], 16, [b]",
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [t], [g], 16, [b]",
+    "cp.async.bulk.global.shared::cta.bulk_group [g], [s], 16",
+    "cp.async.bulk.commit_group",
+    "cp.async.bulk.wait_group 0",
+    "cp.async.bulk.wait_group.read 0",
+    "cp.async.cg.shared::cta.global [s], [g], 16",
+    "cp.async.wait_all",
+    "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [b]",
+    "mbarrier.arrive.shared::cta.b64 _, [b]",
+    "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [b]",
+    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16",
+    "mbarrier.test_wait.parity.shared::cta.b64 p%, [b], 0",
+    "L%: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ; @!p bra L%",
+    "L%: mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 p, [b], 0 ; @!p bra L%",
+    "bar.sync 0",
+    "fence.acq_rel.cta",
+    "fence.proxy.async",
+    "fence.proxy.async.shared::cta",
+    "fence.proxy.async.global",
+];
+
+/// Where the object is expected by so many arrivals, two columns of steps.
+#[derive(Clone, Debug)]
+struct AsyncSketch {
+    count: u32,
+    columns: Vec<Vec<&'static str>>,
+}
+
+fn sketches() -> impl Strategy<Value = AsyncSketch> {
+    let column = || proptest::collection::vec(select(STEPS), 1..5);
+    (1..3_u32, proptest::collection::vec(column(), 1..3))
+        .prop_map(|(count, columns)| AsyncSketch { count, columns })
+}
+
+impl AsyncSketch {
+    fn parse(&self) -> Test {
+        let mut text = format!(
+            "PTX random\n{{\n.shared .mbarrier b={{{}}}; .shared .b32 s[4]; .shared .b32 t[4]; .global .b32 g[4]={{7}};\n}}\n",
+            self.count
+        );
+        let cells = |column: &Vec<&str>| -> Vec<String> {
+            let numbered = column.iter().enumerate();
+            numbered
+                .flat_map(|(line, step)| {
+                    let step = step.replace('%', &line.to_string());
+                    step.split(" ; ").map(str::to_owned).collect::<Vec<String>>()
+                })
+                .collect()
+        };
+        let columns: Vec<Vec<String>> = self.columns.iter().map(cells).collect();
+        let names: Vec<String> = (0..columns.len()).map(|n| format!("P{n}@cta 0,gpu 0")).collect();
+        writeln!(text, "{} ;", names.join(" | ")).expect("strings can be written");
+        for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
+            let cells: Vec<&str> =
+                columns.iter().map(|column| column.get(row).map_or("", String::as_str)).collect();
+            writeln!(text, "{} ;", cells.join(" | ")).expect("strings can be written");
+        }
+        let mut observed = vec!["s[0]".to_owned(), "t[0]".to_owned(), "g[0]".to_owned()];
+        for (thread, column) in self.columns.iter().enumerate() {
+            for (line, step) in column.iter().enumerate() {
+                if step.contains("r%") {
+                    observed.push(format!("P{thread}:r{line}"));
+                }
+                if step.contains("p%") {
+                    observed.push(format!("P{thread}:p{line}"));
+                }
+            }
+        }
+        writeln!(text, "locations [{};]\nexists (g[0]=0)", observed.join("; "))
+            .expect("strings can be written");
+        litmus::parse("random", text.as_bytes())
+            .unwrap_or_else(|errors| panic!("it does not parse: {}\n{text}", errors[0]))
+    }
+
+    /// The same with another step in one column.
+    fn with(&self, column: usize, at: usize, step: &'static str) -> AsyncSketch {
+        let mut more = self.clone();
+        let column = column % more.columns.len();
+        let place = at % (more.columns[column].len() + 1);
+        more.columns[column].insert(place, step);
+        more
+    }
+}
+
+/// Visits random programs, with what the enumerating engine answers.
+fn random(cases: u64, seed: u64, mut visit: impl FnMut(&AsyncSketch, &Test, &Answer)) {
+    let model = ptx::model();
+    let mut runner = runner(seed);
+    let (mut answered, cases) = (0, number("CAUSEWAY_CASES", cases));
+    for _ in 0..cases {
+        let sketch = sketches().new_tree(&mut runner).expect("a program is drawn").current();
+        let test = sketch.parse();
+        if let Ok(answer) = ask(&Enumerate, &model, &test) {
+            answered += 1;
+            visit(&sketch, &test, &answer);
+        }
+    }
+    assert!(2 * answered > cases, "only {answered} of {cases} programs were answered");
+}
+
+#[test]
+fn engines_agree_on_random_asynchronous_programs() {
+    let model = ptx::model();
+    let (mut compared, mut defined) = (0, 0);
+    let Some(&solve) = ENGINES.iter().find(|engine| engine.name() != Enumerate.name()) else {
+        eprintln!("SKIPPED: there is one engine");
+        return;
+    };
+    random(1500, number("CAUSEWAY_SEED", 20), |sketch, test, answer| {
+        let Ok(other) = ask(solve, &model, test) else { return };
+        compared += 1;
+        defined += u32::from(matches!(answer, Answer::Outcomes(all) if !all.is_empty()));
+        let difference = difference(("enumerate", answer), (solve.name(), &other));
+        assert!(difference.is_none(), "{}\n{sketch:?}", difference.unwrap_or_default());
+    });
+    eprintln!("{compared} compared, {defined} with outcomes");
+    assert!(defined > compared / 10, "only {defined} of {compared} have outcomes");
+}
+
+/// A fence of the async proxy orders more, and makes nothing else possible.
+#[test]
+fn a_proxy_fence_never_adds_an_outcome() {
+    let model = ptx::model();
+    let (mut place, mut fewer) = (0, 0);
+    random(1500, number("CAUSEWAY_SEED", 21), |sketch, _, answer| {
+        place += 1;
+        let more = sketch.with(place, place / 2, "fence.proxy.async");
+        let Ok(other) = ask(&Enumerate, &model, &more.parse()) else { return };
+        match (answer, &other) {
+            (Answer::Outcomes(before), Answer::Outcomes(after)) => {
+                assert!(after.is_subset(before), "{sketch:?}\nwith a fence: {more:?}");
+                fewer += u32::from(after.len() < before.len());
+            }
+            (Answer::Outcomes(_), _) => panic!("{sketch:?}\nwith a fence: {more:?}: {other:?}"),
+            _ => {}
+        }
+    });
+    assert!(fewer > 0, "no fence forbids anything");
+}
+
+/// Tests that were measured elsewhere, where they are present.
+#[test]
+fn measured_tests_have_their_verdicts() {
+    let folder = suite::root().join("../shared/oracle/async/litmus");
+    let Ok(files) = std::fs::read_dir(&folder) else {
+        eprintln!("SKIPPED: {} is not present", folder.display());
+        return;
+    };
+    let model = ptx::model();
+    let task = suite::task(&model);
+    let (mut known, mut wrong) = (0, String::new());
+    for file in files {
+        let path = file.expect("the folder can be read").path();
+        let bytes = std::fs::read(&path).expect("the file can be read");
+        // Tensormaps and kernels are not read.
+        let Ok(test) = litmus::parse(&path.to_string_lossy(), &bytes) else { continue };
+        known += 1;
+        let judgement = judge(&test, &task);
+        if let Some(complaint) = judgement.complaint.or(judgement.disagreement) {
+            writeln!(wrong, "{}: {complaint}", path.display()).expect("strings can be written");
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+    assert!(known >= 78, "only {known} tests are read");
+}
