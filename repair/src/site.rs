@@ -222,6 +222,9 @@ fn proxies(source: &SourceTest) -> Vec<&'static str> {
         | Instruction::Branch(_)
         | Instruction::Unsupported(_) => None,
     };
+    if program.is_asynchronous() {
+        all.push("async");
+    }
     let lines = program.threads.iter().flat_map(|thread| &thread.lines);
     let used: Vec<Proxy> = lines.filter_map(|line| of(&line.instruction)).collect();
     for proxy in [Proxy::Texture, Proxy::Surface, Proxy::Constant] {
