@@ -74,6 +74,8 @@ pub struct DraftAccess {
     /// Bytes of one element.
     pub scalar: u32,
     pub elements: u32,
+    /// What its address is a multiple of, in bytes.
+    pub align: u32,
     pub space: SpaceQualifier,
     pub reach: AllowedSpaces,
     /// The positions of the address, and of the state space or otherwise the opcode.

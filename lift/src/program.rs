@@ -87,12 +87,13 @@ fn check_access(
     let shown = short(&draft.variable(named).name);
     let bytes = access.scalar * access.elements;
     let start = draft.variable(named).absolute.map_or(0, u64::cast_signed);
-    if (start + access.offset).rem_euclid(i64::from(bytes)) != 0 {
+    let align = access.align;
+    if (start + access.offset).rem_euclid(i64::from(align)) != 0 {
         report
             .error(
                 "misaligned",
                 access.at,
-                format!("an access of {bytes} bytes must be aligned to {bytes} bytes"),
+                format!("an access of {bytes} bytes must be aligned to {align} bytes"),
             )
             .note(match start {
                 0 => format!("{} from the beginning of `{shown}`", access.offset),

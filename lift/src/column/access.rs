@@ -381,11 +381,13 @@ impl ColumnReader<'_> {
         operand: &syntax::Operand<'_>,
     ) {
         if place.variable.is_some() {
+            let elements = u32::try_from(elements).expect("few elements");
             self.draft.thread(self.thread).accesses.push(DraftAccess {
                 base: place.address.base,
                 offset: place.address.offset,
                 scalar: ty.bytes(),
-                elements: u32::try_from(elements).expect("few elements"),
+                elements,
+                align: ty.bytes() * elements,
                 space,
                 reach,
                 at: operand.at,

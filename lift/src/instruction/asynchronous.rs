@@ -98,6 +98,7 @@ impl<'a> InstructionReader<'_> {
         };
         self.report
             .error(fault.code, at, fault.message)
+            .note(fault.note)
             .section(model::section::of_parts(parts[0], parts.get(1).copied().unwrap_or_default()))
             .help(fault.help);
         false
@@ -414,20 +415,19 @@ impl<'a> InstructionReader<'_> {
         (scalar, elements): (u32, u32),
     ) -> Option<Address> {
         let address = self.address(cell, arg)?;
-        // Alignment and extent are those of one element, as the size of the whole is not a power of two.
-        for element in 0..elements.max(1) {
-            let offset = address.offset + i64::from(element * scalar);
-            self.draft.thread(self.thread).accesses.push(DraftAccess {
-                base: address.base,
-                offset,
-                scalar,
-                elements: 1,
-                space,
-                reach: COPIED,
-                at: arg.at(),
-                space_at: cell.part_at(0),
-            });
-        }
+        let elements = elements.max(1);
+        self.draft.thread(self.thread).accesses.push(DraftAccess {
+            base: address.base,
+            offset: address.offset,
+            scalar,
+            elements,
+            // The parts of a copy have at most 16 bytes.
+            align: (scalar * elements).min(16),
+            space,
+            reach: COPIED,
+            at: arg.at(),
+            space_at: cell.part_at(0),
+        });
         Some(address)
     }
 }

@@ -293,6 +293,7 @@ impl<'a> InstructionReader<'_> {
             offset: address.offset,
             scalar: ty.bytes(),
             elements,
+            align: ty.bytes() * elements,
             space: qualifiers.space(),
             reach,
             at,
