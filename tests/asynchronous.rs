@@ -4,7 +4,7 @@
 use std::fmt::Write as _;
 
 use engine::enumerate::Enumerate;
-use engine::judge::judge;
+use engine::judge::{Task, judge};
 use engine::{ENGINES, Engine};
 use litmus::Test;
 use model::ptx;
@@ -141,6 +141,25 @@ fn engines_agree_on_random_asynchronous_programs() {
     });
     eprintln!("{compared} compared, {defined} with outcomes");
     assert!(defined > compared / 10, "only {defined} of {compared} have outcomes");
+}
+
+/// A thread's path holds a limited number of events; a copy counts with each of its parts.
+#[test]
+fn a_copy_with_too_many_parts_is_undecided() {
+    let model = ptx::model();
+    for (bytes, verdict) in [(128, "holds"), (4096, "undecided")] {
+        let words = bytes / 4;
+        let source = format!(
+            "PTX large\nArch=sm_90a\n{{\n.global .b32 g[{words}];\n.shared .b32 s[{words}];\n}}\n P0@cta 0,cluster 0,gpu 0 ;\n\
+             cp.async.bulk.global.shared::cta.bulk_group [g], [s], {bytes} ;\n cp.async.bulk.commit_group ;\n\
+             cp.async.bulk.wait_group 0 ;\n ld.weak.global.u32 r0, [g] ;\nexists (P0:r0=0)\n"
+        );
+        let test = litmus::parse("large", source.as_bytes()).expect("it is a test");
+        for engine in ENGINES {
+            let task = Task { engines: vec![*engine], ..Task::new(&model) };
+            assert_eq!(judge(&test, &task).verdict.name(), verdict, "{bytes} bytes");
+        }
+    }
 }
 
 /// A fence of the async proxy orders more, and makes nothing else possible.

@@ -334,6 +334,7 @@ enum Next {
     Go,
     /// The path is listed, impossible, or adds nothing.
     Stop,
+    Limit(PathLimit),
 }
 
 impl Walk<'_> {
@@ -366,8 +367,10 @@ impl Walk<'_> {
                 let (line, passed_over) = (state.pc, state.passed_over);
                 state.heads.push(LoopHead { line, registers, taint, events, passed_over });
             }
-            if let Next::Stop = self.step(&mut state) {
-                return Ok(());
+            match self.step(&mut state) {
+                Next::Go => {}
+                Next::Stop => return Ok(()),
+                Next::Limit(limit) => return Err(limit),
             }
             state.step += 1;
         }

@@ -4,7 +4,7 @@
 use super::address::AddressUse;
 use super::mbarrier::Object;
 use super::state::{ComputedAddress, PathState, scope_tag};
-use super::{Next, Walk};
+use super::{MAX_EVENTS, Next, PathLimit, Walk};
 use crate::event::{Access, AsyncPart, EventKind, FenceCoverage, Mask, MbarrierStep, Tags};
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
@@ -24,7 +24,6 @@ const CHUNK: u32 = 16;
 struct AsyncOperation {
     first: u16,
     issued: u16,
-    group: Option<GroupKind>,
     guard: Mask,
 }
 
@@ -36,8 +35,7 @@ impl PathState {
 
     fn part(&mut self, kind: EventKind, tags: Tags, of: AsyncOperation) -> u16 {
         let event = self.push(kind, tags.with(Tag::All).with(Tag::Asynchronous), of.guard);
-        self.last().part =
-            Some(AsyncPart { operation: of.first, issued: of.issued, group: of.group });
+        self.last().part = Some(AsyncPart { operation: of.first, issued: of.issued });
         event
     }
 
@@ -65,7 +63,10 @@ impl Walk<'_> {
     ) -> Next {
         let done = match of {
             Asynchronous::Mbarrier(mbarrier) => return self.mbarrier(state, mbarrier, guard),
-            Asynchronous::Copy(copy) => self.copy(state, copy, guard),
+            Asynchronous::Copy(copy) => match self.copy(state, copy, guard) {
+                Ok(()) => Some(()),
+                Err(next) => return next,
+            },
             Asynchronous::Store(store) => self.async_store(state, store, guard),
             Asynchronous::Track(track) => self.track(state, track, guard),
             Asynchronous::Multiply(multiply) => self.multiply(state, multiply, guard),
@@ -99,7 +100,7 @@ impl Walk<'_> {
         self.fault(stopped, AsyncMisuse::Size.text());
     }
 
-    fn copy(&mut self, state: &mut PathState, copy: &Copy, guard: Mask) -> Option<()> {
+    fn copy(&mut self, state: &mut PathState, copy: &Copy, guard: Mask) -> Result<(), Next> {
         let bytes = self.number(state, copy.bytes);
         let source_bytes = match copy.source_bytes {
             Some(of) => self.number(state, of),
@@ -116,13 +117,15 @@ impl Walk<'_> {
         };
         let (Some(bytes), true) = (u32::try_from(bytes).ok(), allowed) else {
             self.misused(state);
-            return None;
+            return Err(Next::Stop);
         };
         let whole = |space, writes| AddressUse::of_copy(space, bytes, writes);
-        let (from, from_at) = self.address(state, copy.from, &whole(copy.from_space, false))?;
-        let (to, to_at) = self.address(state, copy.to, &whole(copy.to_space, true))?;
+        let source = self.address(state, copy.from, &whole(copy.from_space, false));
+        let (from, from_at) = source.ok_or(Next::Stop)?;
+        let destination = self.address(state, copy.to, &whole(copy.to_space, true));
+        let (to, to_at) = destination.ok_or(Next::Stop)?;
         let completion = match copy.mbarrier {
-            Some(address) => Some(self.object(state, address, copy.to_space)?),
+            Some(address) => Some(self.object(state, address, copy.to_space).ok_or(Next::Stop)?),
             None => None,
         };
         let targets = match copy.multicast {
@@ -132,6 +135,14 @@ impl Walk<'_> {
                 self.each_cta(mask, &to, completion)
             }
         };
+        let per_part = match copy.reduction {
+            None => 1,
+            Some((_, ty)) => 2 * (CHUNK / ty.bytes()) as usize,
+        };
+        let events = from.len() * (1 + targets.len() * per_part) + targets.len();
+        if state.events.len() + events > MAX_EVENTS {
+            return Err(Next::Limit(PathLimit::Events));
+        }
         let read = if ignored { 0 } else { u32::try_from(source_bytes).unwrap_or(bytes) };
         let group = match (copy.bulk, copy.mbarrier) {
             (false, _) => Some(GroupKind::Copies),
@@ -139,7 +150,7 @@ impl Walk<'_> {
             (true, Some(_)) => None,
         };
         let first = state.next_event();
-        let of = AsyncOperation { first, issued: first, group, guard };
+        let of = AsyncOperation { first, issued: first, guard };
         let proxy = if copy.bulk { Tag::AsyncProxy } else { Tag::Generic };
         let mut values = Vec::with_capacity(from.len());
         for access in &from {
@@ -172,7 +183,7 @@ impl Walk<'_> {
         if let Some(kind) = group {
             state.grouped(first, kind);
         }
-        Some(())
+        Ok(())
     }
 
     /// The read of a part of a source: its value, and the read if there is one.
@@ -265,7 +276,7 @@ impl Walk<'_> {
         let values: Vec<(ExprId, Mask)> =
             store.sources.iter().map(|&source| self.operand(state, source)).collect();
         let first = state.next_event();
-        let of = AsyncOperation { first, issued: first, group: None, guard };
+        let of = AsyncOperation { first, issued: first, guard };
         let mut bytes = 0;
         for (&access, &value) in to.iter().zip(&values) {
             bytes += i64::from(access.va.length);
@@ -296,9 +307,7 @@ impl Walk<'_> {
             }
         }
         let first = state.next_event();
-        let group = GroupKind::Multiplications;
-        let operation =
-            AsyncOperation { first, issued: state.groups.fenced, group: Some(group), guard };
+        let operation = AsyncOperation { first, issued: state.groups.fenced, guard };
         let mut value = None;
         for (access, at) in sources {
             let read = self.part_read(state, access, (CHUNK, at), Tag::AsyncProxy, None, operation);
@@ -307,7 +316,7 @@ impl Walk<'_> {
         if let (Some(destination), Some((value, taint))) = (of.destination, value) {
             state.set(destination, value, taint);
         }
-        state.grouped(first, group);
+        state.grouped(first, GroupKind::Multiplications);
         Some(())
     }
 
