@@ -88,16 +88,15 @@ fn hang(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Complaint
     let hangs = match &judgement.verdict {
         Verdict::Stuck(_) => true,
         Verdict::Holds | Verdict::Fails => {
-            let noted = judgement.notes.iter().any(|note| note.code == "stuck");
-            let task = Task { property: Property::Termination, blame: false, ..task.clone() };
-            match (noted, judge(test, &task).verdict) {
-                (true, _) | (false, Verdict::Fails) => true,
-                (false, Verdict::Holds) => false,
-                (false, verdict) => {
-                    let why = verdict.reason().unwrap_or_default().to_owned();
+            judgement.notes.iter().any(|note| note.code == "stuck") || {
+                let task = Task { property: Property::Termination, blame: false, ..task.clone() };
+                let ends = judge(test, &task).verdict;
+                if !matches!(ends, Verdict::Holds | Verdict::Fails) {
+                    let why = ends.reason().unwrap_or_default();
                     let words = format!("Hang={want}: not known: {why}");
                     return Some(Complaint { text: words, open: true });
                 }
+                ends == Verdict::Fails
             }
         }
         Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Undecided(_) => return None,
