@@ -2,7 +2,6 @@
 
 use crate::expr::ExprId;
 use model::given::Tag;
-use model::isa::asynchronous::GroupKind;
 use model::isa::bar::Reduction;
 use model::memory::{Extent, Space};
 use model::scope::Scope;
@@ -113,8 +112,6 @@ pub struct AsyncPart {
     pub operation: u16,
     /// The events of the thread before this index are ordered before the operation.
     pub issued: u16,
-    /// The group in which it completes, if in one.
-    pub group: Option<GroupKind>,
 }
 
 /// The objects that a fence is for.

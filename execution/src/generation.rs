@@ -10,7 +10,7 @@ mod misuse;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::mbarrier::{Completing, ObjectState, completions_of, initial_objects, spins_from};
+use self::mbarrier::{ObjectOperation, ObjectState, completions_of, initial_objects, spins_from};
 use crate::event::{BarrierUse, EventKind, MbarrierUse, Resource};
 use crate::layout::Layout;
 use crate::path::{Path, PathEnd};
@@ -25,9 +25,9 @@ pub struct Generations {
     /// For each thread, the generation of each event of its path; `None` for events that belong to
     /// none.
     pub of: Vec<Vec<Option<u32>>>,
-    /// For each thread, the phase of its mbarrier object in which each event of its path took effect, and for waits
-    /// the phase that was seen completed; `None` for other events.
-    pub phases: Vec<Vec<Option<i32>>>,
+    /// For operations on mbarrier objects, by thread and event of its path, the phase in which they took effect, and
+    /// for waits the phase that was seen completed.
+    pub phases: BTreeMap<(usize, u16), i32>,
     /// The generations that completed without an arrival of a thread, since it had exited: each
     /// with that thread.
     pub exits: BTreeSet<(u32, usize)>,
@@ -37,16 +37,15 @@ impl Generations {
     /// Those of paths without barriers.
     pub fn none(paths: &[&Path]) -> Generations {
         let of = paths.iter().map(|path| vec![None; path.events.len()]).collect();
-        let phases = paths.iter().map(|path| vec![None; path.events.len()]).collect();
-        Generations { of, phases, exits: BTreeSet::new() }
+        Generations { of, phases: BTreeMap::new(), exits: BTreeSet::new() }
     }
 
     /// As far as each thread's first so many events.
     pub fn truncate(&mut self, reached: &[usize]) {
-        for ((of, phases), &reached) in self.of.iter_mut().zip(&mut self.phases).zip(reached) {
+        for (of, &reached) in self.of.iter_mut().zip(reached) {
             of.truncate(reached);
-            phases.truncate(reached);
         }
+        self.phases.retain(|&(thread, event), _| usize::from(event) < reached[thread]);
     }
 
     /// Numbered in the order of threads and events, not of arrival: equal groupings are equal then.
@@ -218,7 +217,12 @@ impl ArrivalState {
     /// About how many bytes it takes.
     fn bytes(&self) -> usize {
         let joined = self.joined.of.iter().map(|thread| 24 + size_of_val(&**thread));
-        256 + size_of_val(&*self.position) + size_of_val(&*self.waiting) + joined.sum::<usize>()
+        let entries = self.joined.phases.len() + self.objects.len();
+        256 + size_of_val(&*self.position)
+            + size_of_val(&*self.waiting)
+            + joined.sum::<usize>()
+            + self.fired.len()
+            + entries * size_of::<((u16, u32), ObjectState)>()
     }
 }
 
@@ -231,7 +235,7 @@ struct ArrivalSearch<'a> {
     /// For each thread, whether it exits at the end of its path.
     exits: Vec<bool>,
     /// The completions of asynchronous operations on mbarrier objects.
-    completions: &'a [Completing],
+    completions: &'a [ObjectOperation],
     /// For each thread in a loop that it never leaves, the first event that it repeats.
     spins: Vec<Option<u16>>,
     complete: BTreeSet<Generations>,
@@ -451,8 +455,8 @@ impl ArrivalSearch<'_> {
             Resource::Cluster => here.same_cluster(there),
             Resource::Warp { mask } => {
                 let first = usize::from(key.group);
-                let mates = self.placements[..thread].iter().filter(|of| of.same_warp(here));
-                (thread == first || here.same_warp(there)) && mask >> mates.count() & 1 == 1
+                let lane = here.lane(self.placements[..thread].iter().copied());
+                (thread == first || here.same_warp(there)) && mask >> lane & 1 == 1
             }
             Resource::Mbarrier { .. } => false,
         }

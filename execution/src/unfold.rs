@@ -327,18 +327,18 @@ impl<'u> Unfolding<'u> {
             });
         }
         let mut first = Vec::with_capacity(paths.len());
-        let phases = generations.of.into_iter().zip(generations.phases);
-        for (thread, (path, (generations, phases))) in paths.iter().zip(phases).enumerate() {
+        for (index, (path, of)) in paths.iter().zip(generations.of).enumerate() {
             first.push(events.len());
-            let thread = Some(ThreadId(u8::try_from(thread).expect("a test has few threads")));
-            let path_events = path.events.iter().zip(generations).zip(phases);
-            events.extend(path_events.map(|((of, generation), phase)| Event {
+            let thread = Some(ThreadId(u8::try_from(index).expect("a test has few threads")));
+            let phase = |event| generations.phases.get(&(index, event)).copied();
+            let path_events = (0u16..).zip(&path.events).zip(of);
+            events.extend(path_events.map(|((event, of), generation)| Event {
                 thread,
                 tags: of.tags,
                 access: of.access,
                 of: Some(of),
                 generation,
-                phase,
+                phase: phase(event),
             }));
         }
         let cells = cells(layout, program, &paths, &events);

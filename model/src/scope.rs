@@ -73,6 +73,11 @@ impl Placement {
         self.same_cta(other) && self.warp.is_some() && self.warp == other.warp
     }
 
+    /// The lane of a thread placed here: how many of the threads before it are of its warp.
+    pub fn lane(self, before: impl IntoIterator<Item = Placement>) -> usize {
+        before.into_iter().filter(|other| other.same_warp(self)).count()
+    }
+
     pub fn same_cluster(self, other: Placement) -> bool {
         match (self.cluster, other.cluster) {
             (Some(mine), Some(theirs)) => self.gpu == other.gpu && mine == theirs,

@@ -23,9 +23,9 @@ pub(super) struct ObjectState {
     tx: i64,
 }
 
-/// The completion of an asynchronous operation: an event of a thread's path.
+/// An operation on an object: an event of a thread's path.
 #[derive(Clone, Copy)]
-pub(super) struct Completing {
+pub(super) struct ObjectOperation {
     thread: usize,
     event: u16,
     line: u16,
@@ -47,11 +47,11 @@ pub(super) fn used(of: MbarrierUse) -> BarrierUse {
     BarrierUse { resource, count, reduce: None, relaxed: false, waits: false, aligned: false }
 }
 
-pub(super) fn completions_of(paths: &[&Path]) -> Vec<Completing> {
+pub(super) fn completions_of(paths: &[&Path]) -> Vec<ObjectOperation> {
     let all = paths.iter().enumerate().flat_map(|(thread, path)| {
         (0u16..).zip(&path.events).filter_map(move |(event, of)| {
             of.part?;
-            Some(Completing { thread, event, line: of.line, used: of.mbarrier? })
+            Some(ObjectOperation { thread, event, line: of.line, used: of.mbarrier? })
         })
     });
     all.collect()
@@ -133,50 +133,37 @@ impl ArrivalSearch<'_> {
         stopped: &[usize],
         pending: &mut Vec<ArrivalState>,
     ) -> bool {
+        let completions = self.completions.iter().enumerate();
+        let fires = completions
+            .filter(|(index, completing)| !state.fired[*index] && self.is_issued(state, completing))
+            .map(|(index, completing)| (*completing, Some(index)));
+        let threads = (0..self.steps.len())
+            .filter(|thread| !stopped.contains(thread) && state.waiting[*thread].is_none());
+        let steps = threads.filter_map(|thread| {
+            let step = self.steps[thread].get(state.position[thread])?;
+            let used = step.object?;
+            Some((ObjectOperation { thread, event: step.event, line: step.line, used }, None))
+        });
+        let next: Vec<(ObjectOperation, Option<usize>)> = fires.chain(steps).collect();
         let before = pending.len();
         let mut misused = false;
-        for (index, completing) in self.completions.iter().enumerate() {
-            if state.fired[index] || !self.is_issued(state, completing) {
-                continue;
-            }
-            match Self::effect(state, completing.thread, completing.used) {
-                Effect::Goes(object, phase) => {
-                    let mut after = state.clone();
-                    after.fired[index] = true;
-                    after.joined.phases[completing.thread][usize::from(completing.event)] =
-                        Some(phase);
-                    after.put(completing.used, object);
-                    pending.push(after);
-                }
-                Effect::Waits => {}
-                Effect::Misused(why) => {
-                    misused = true;
-                    self.misused.insert(self.misuse_at(
-                        state,
-                        (completing.thread, completing.line),
-                        why.text(),
-                    ));
-                }
-            }
-        }
-        for thread in (0..self.steps.len()).filter(|thread| !stopped.contains(thread)) {
-            let position = state.position[thread];
-            let Some(step) = self.steps[thread].get(position) else { continue };
-            let Some(used) = step.object.filter(|_| state.waiting[thread].is_none()) else {
-                continue;
-            };
+        for (operation, completion) in next {
+            let ObjectOperation { thread, event, line, used } = operation;
             match Self::effect(state, thread, used) {
                 Effect::Goes(object, phase) => {
                     let mut after = state.clone();
-                    after.position[thread] += 1;
-                    after.joined.phases[thread][usize::from(step.event)] = Some(phase);
+                    match completion {
+                        Some(index) => after.fired[index] = true,
+                        None => after.position[thread] += 1,
+                    }
+                    after.joined.phases.insert((thread, event), phase);
                     after.put(used, object);
                     pending.push(after);
                 }
                 Effect::Waits => {}
                 Effect::Misused(why) => {
                     misused = true;
-                    self.misused.insert(self.misuse(state, thread, position, why.text()));
+                    self.misused.insert(self.misuse_at(state, (thread, line), why.text()));
                 }
             }
         }
@@ -213,7 +200,7 @@ impl ArrivalSearch<'_> {
     }
 
     /// Whether the thread has come to the instruction that starts the operation.
-    fn is_issued(&self, state: &ArrivalState, completing: &Completing) -> bool {
+    fn is_issued(&self, state: &ArrivalState, completing: &ObjectOperation) -> bool {
         let steps = &self.steps[completing.thread];
         let passed = state.position[completing.thread];
         // A thread that waits has not come to what follows its wait.
@@ -264,7 +251,7 @@ impl ArrivalSearch<'_> {
                 Some((complete, object.phase - 1))
             }
             WaitPhase::Of(arrival) => {
-                let taken = state.joined.phases[thread][usize::from(arrival)]?;
+                let taken = *state.joined.phases.get(&(thread, arrival))?;
                 (object.phase - taken <= 1).then_some((object.phase == taken + 1, taken))
             }
         }

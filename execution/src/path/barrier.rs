@@ -8,7 +8,6 @@ use model::given::Tag;
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::bar::{Barrier, BarrierKind, BarrierMisuse, ClusterBarrier, ClusterBarrierKind};
 use model::isa::{Instruction, Operand, Type};
-use model::program::{Program, ThreadId};
 use model::value::{Value, low64};
 
 /// The barriers of a CTA.
@@ -47,8 +46,10 @@ impl Walk<'_> {
         } else {
             Resource::Cta { id, instance: barrier.instance }
         };
+        let (before, rest) = self.program.threads.split_at(self.thread.0.into());
+        let lane = rest[0].placement.lane(before.iter().map(|other| other.placement));
         if let Resource::Warp { mask } = resource
-            && mask >> lane_of(self.program, self.thread) & 1 == 0
+            && mask >> lane & 1 == 0
         {
             self.fault(state.clone(), BarrierMisuse::Lanes.text());
             return Next::Stop;
@@ -115,13 +116,6 @@ impl Walk<'_> {
         state.checks.push(Assumption::Equals(value, all[0]));
         low64(all[0])
     }
-}
-
-/// The lane of a thread: how many of the threads before it are of its warp.
-pub(crate) fn lane_of(program: &Program, thread: ThreadId) -> usize {
-    let before = program.threads.iter().take(thread.0.into());
-    let here = program.threads[usize::from(thread.0)].placement;
-    before.filter(|other| other.placement.same_warp(here)).count()
 }
 
 pub(super) fn cluster_barrier(state: &mut PathState, barrier: ClusterBarrier, guard: Mask) {

@@ -172,7 +172,7 @@ impl Walk<'_> {
     ) {
         let tags = Tags::of(&[Tag::All, Tag::Asynchronous, Tag::Mbarrier, proxy]);
         Self::push_step(state, tags, (object, step), guard);
-        state.last().part = Some(crate::event::AsyncPart { operation, issued, group: None });
+        state.last().part = Some(crate::event::AsyncPart { operation, issued });
     }
 
     fn push_step(
