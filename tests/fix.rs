@@ -40,6 +40,10 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
         &["fix", "--engine=enumerate", "litmus/suite/gallery/A10-llvm-volatile-as-nc.litmus"],
     ),
     (
+        "fix-async",
+        &["fix", "--engine=enumerate", "litmus/suite/async-proxy/bulk-store+no-fence.litmus"],
+    ),
+    (
         "fix-weaken",
         &[
             "fix",

@@ -1,15 +1,17 @@
-//! What is wrong with an instruction under the productions, where no module says what its operands are.
+//! What is wrong with an instruction under the productions, in words.
 
-use crate::production::{self, Fault, FaultPlace, WrittenOperand, WrittenType};
+use crate::production::{self, Fault, FaultPlace, Production, WrittenOperand, WrittenType};
 use crate::version::{PtxIsa, Target};
+use text::cursor::short;
 
-/// A mistake in an instruction.
+/// A mistake in an instruction of a test, which has no declarations of registers.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProductionFault {
     pub code: &'static str,
     /// The part of the opcode that it is about; the whole instruction without one.
     pub modifier: Option<usize>,
     pub message: String,
+    pub note: String,
     pub help: String,
 }
 
@@ -20,90 +22,123 @@ pub fn fault(
     (isa, target): (PtxIsa, Option<Target>),
 ) -> Option<ProductionFault> {
     let length = production::head(parts)?;
-    let head = parts[..length].join(".");
+    let (head, modifiers) = (parts[..length].join("."), &parts[length..]);
     let operands: Vec<WrittenOperand<'_>> = production::split(operands)
         .into_iter()
         .map(|text| WrittenOperand { text: text.trim(), ty: WrittenType::Unknown })
         .collect();
-    let faults = |production: &production::Production| {
-        production.faults(&parts[length..], &operands, isa, target)
-    };
-    let all = production::of(&head)?.iter().map(faults);
-    let faults = all.min_by_key(|faults| faults.iter().map(weight).sum::<usize>())?;
+    let written = CheckedForm { head: &head, modifiers, operands: &operands, isa, target };
+    let (production, faults) = written.nearest(production::of(&head)?)?;
     let fault = faults.first()?;
-    let modifier = |place: FaultPlace| match place {
+    let SaidFault { code, place, message, note, help } = written.said(production, fault);
+    let modifier = match place {
         FaultPlace::Modifier(index) => Some(length + index),
         FaultPlace::Head | FaultPlace::Operand(_) => None,
     };
-    let of_head = |code, message, help| ProductionFault { code, modifier: None, message, help };
-    Some(match fault {
-        Fault::Modifier(index) => ProductionFault {
-            code: "production-modifier",
-            modifier: Some(length + index),
-            message: format!("`{head}` does not take `.{}` here", parts[length + index]),
-            help: "remove it, or see the instruction's syntax".to_owned(),
-        },
-        Fault::Missing(choices) => of_head(
-            "production-missing",
-            format!("a modifier is missing in `{head}`"),
-            format!("write `{}`", choices.join("`, `")),
-        ),
-        Fault::Version(place, least) => ProductionFault {
-            modifier: modifier(*place),
-            ..of_head(
-                "production-isa",
-                format!("this form of `{head}` requires PTX ISA {least}"),
-                format!("PTX-ISA={least}"),
-            )
-        },
-        Fault::Target(place, _) => ProductionFault {
-            modifier: modifier(*place),
-            ..of_head(
-                "production-target",
-                format!("this form of `{head}` requires another target"),
-                "Arch=sm_90a".to_owned(),
-            )
-        },
-        Fault::Operand(index, _) => of_head(
-            "production-operand",
-            format!("operand {} of `{head}` is of another kind", index + 1),
-            expected(fault),
-        ),
-        Fault::Value(index, _) => of_head(
-            "production-value",
-            format!("this value of operand {} of `{head}` is out of range", index + 1),
-            expected(fault),
-        ),
-        Fault::Count(_) => of_head(
-            "production-operands",
-            format!("`{head}` has other operands in this form"),
-            expected(fault),
-        ),
-        Fault::Coordinates(_, wanted) => of_head(
-            "production-coordinates",
-            "the number of coordinates does not fit the tensor".to_owned(),
-            format!("write {wanted} in the braces"),
-        ),
-    })
+    // The version of PTX of a test is in its header.
+    let help = if let Fault::Version(_, least) = fault { format!("PTX-ISA={least}") } else { help };
+    Some(ProductionFault { code, modifier, message, note, help })
 }
 
-/// What belongs where the fault is.
-fn expected(fault: &Fault) -> String {
-    match fault {
-        Fault::Operand(_, kinds) | Fault::Value(_, kinds) => {
-            format!("expected {}", kind_words(kinds))
+/// An instruction, and what it is checked for.
+pub(crate) struct CheckedForm<'a> {
+    pub(crate) head: &'a str,
+    /// Behind the head.
+    pub(crate) modifiers: &'a [&'a str],
+    pub(crate) operands: &'a [WrittenOperand<'a>],
+    pub(crate) isa: PtxIsa,
+    pub(crate) target: Option<Target>,
+}
+
+/// A fault in words. A place behind the last operand is the whole instruction.
+pub(crate) struct SaidFault {
+    pub(crate) code: &'static str,
+    pub(crate) place: FaultPlace,
+    pub(crate) message: String,
+    pub(crate) note: String,
+    pub(crate) help: String,
+}
+
+impl CheckedForm<'_> {
+    /// The production that is nearest to what is written, the first one of several, with its faults; one that ptxas
+    /// takes with a warning only where no other fits.
+    pub(crate) fn nearest<'p>(
+        &self,
+        productions: &'p [Production],
+    ) -> Option<(&'p Production, Vec<Fault>)> {
+        let all = productions.iter().map(|production| {
+            (production, production.faults(self.modifiers, self.operands, self.isa, self.target))
+        });
+        all.min_by_key(|(production, faults)| {
+            faults.iter().map(weight).sum::<usize>() + 2 * usize::from(production.warning.is_some())
+        })
+    }
+
+    pub(crate) fn said(&self, production: &Production, fault: &Fault) -> SaidFault {
+        let head = self.head;
+        let unsaid = String::new();
+        let (code, place, message, note, help) = match fault {
+            Fault::Modifier(index) => {
+                let word = self.modifiers[*index];
+                let message = format!("`{head}` does not take `.{}` here", short(word));
+                let help =
+                    format!("it may have {}", listed(production.choices(word, self.modifiers)));
+                ("production-modifier", FaultPlace::Modifier(*index), message, unsaid, help)
+            }
+            Fault::Missing(choices) => {
+                let message = format!("a modifier is missing in `{head}`");
+                let help = format!("write {}", listed(choices.iter().cloned()));
+                ("production-missing", FaultPlace::Head, message, unsaid, help)
+            }
+            Fault::Version(place, least) => {
+                let message = format!("{} requires PTX ISA {least}", self.subject(*place));
+                let note = format!("this is PTX ISA {}", self.isa);
+                ("production-isa", *place, message, note, format!(".version {least}"))
+            }
+            Fault::Target(place, targets) => {
+                let message = format!("{} requires another target", self.subject(*place));
+                let note = self.target.map_or(unsaid, |target| format!("the target is `{target}`"));
+                ("production-target", *place, message, note, target_help(targets, self.target))
+            }
+            Fault::Operand(index, kinds) => {
+                let message = format!("operand {} of `{head}` is of another kind", index + 1);
+                let help = format!("expected {}", kind_words(kinds));
+                ("production-operand", FaultPlace::Operand(*index), message, unsaid, help)
+            }
+            Fault::Value(index, kinds) => {
+                let message =
+                    format!("this value of operand {} of `{head}` is out of range", index + 1);
+                let help = format!("expected {}", kind_words(kinds));
+                ("production-value", FaultPlace::Operand(*index), message, unsaid, help)
+            }
+            Fault::Count(operands) => {
+                let count = self.operands.len();
+                let message = format!("`{head}` has other operands in this form");
+                let note = format!("{count} here");
+                let place = FaultPlace::Operand(count);
+                ("production-operands", place, message, note, expected_operands(operands))
+            }
+            Fault::Coordinates(index, wanted) => {
+                let message = "the number of coordinates does not fit the tensor".to_owned();
+                let help = format!("write {wanted} in the braces");
+                ("production-coordinates", FaultPlace::Operand(*index), message, unsaid, help)
+            }
+        };
+        SaidFault { code, place, message, note, help }
+    }
+
+    /// What a gate is about.
+    fn subject(&self, place: FaultPlace) -> String {
+        match place {
+            FaultPlace::Head => format!("`{}`", self.head),
+            FaultPlace::Modifier(index) => format!("`.{}`", short(self.modifiers[index])),
+            FaultPlace::Operand(_) => "this operand".to_owned(),
         }
-        Fault::Count(operands) => expected_operands(operands),
-        Fault::Modifier(_)
-        | Fault::Missing(_)
-        | Fault::Version(..)
-        | Fault::Target(..)
-        | Fault::Coordinates(..) => String::new(),
     }
 }
 
 /// The operands of a production in words.
-pub(crate) fn expected_operands(operands: &'static str) -> String {
+fn expected_operands(operands: &'static str) -> String {
     if operands.is_empty() {
         return "it takes no operands".to_owned();
     }
@@ -113,7 +148,7 @@ pub(crate) fn expected_operands(operands: &'static str) -> String {
 }
 
 /// How far a fault leads away from a production.
-pub(crate) fn weight(fault: &Fault) -> usize {
+fn weight(fault: &Fault) -> usize {
     match fault {
         Fault::Modifier(_) | Fault::Missing(_) => 4,
         Fault::Count(_) | Fault::Operand(..) => 3,
@@ -123,7 +158,7 @@ pub(crate) fn weight(fault: &Fault) -> usize {
 }
 
 /// `#32(0,1)` in words.
-pub(crate) fn kind_words(kinds: &str) -> String {
+fn kind_words(kinds: &str) -> String {
     let kinds =
         kinds.trim().trim_start_matches('{').trim_end_matches('}').trim_start_matches(',').trim();
     let kinds = kinds.split_once(": ").map_or(kinds, |(_, kind)| kind.trim_end_matches(')'));
@@ -158,4 +193,36 @@ pub(crate) fn kind_words(kinds: &str) -> String {
         .collect();
     let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
     words.join(" or ") + &values
+}
+
+/// Some of many, joined.
+fn listed(all: impl Iterator<Item = String>) -> String {
+    const MOST: usize = 12;
+    let all: Vec<String> = all.map(|one| format!("`{one}`")).collect();
+    let more = if all.len() > MOST { ", …" } else { "" };
+    if all.is_empty() {
+        return "no other modifiers".to_owned();
+    }
+    all.into_iter().take(MOST).collect::<Vec<_>>().join(", ") + more
+}
+
+fn target_help(targets: &str, target: Option<Target>) -> String {
+    let word = |one: &str| match one {
+        "90a" => "sm_90a".to_owned(),
+        "100a" => "sm_100a or another `a` of 100 to 119".to_owned(),
+        "100f" => "sm_100f, sm_100a, or another `f` or `a` of 100 to 119".to_owned(),
+        "103f" => "sm_100f, sm_100a, or another `f` or `a` of 100 to 109".to_owned(),
+        "120f" => "sm_120f, sm_120a, or another `f` or `a` of 120 to 129".to_owned(),
+        "pre70" => "a target below sm_70; later ones require `.sync`".to_owned(),
+        "later" => "no target that is known".to_owned(),
+        number => format!("sm_{number} or higher"),
+    };
+    let special = target.is_some_and(|target| target.variant.is_some());
+    let all: Vec<String> = targets.split('|').map(word).collect();
+    let help = format!("targets: {}", all.join("; "));
+    if special || targets.chars().all(|c| c.is_ascii_digit()) {
+        help
+    } else {
+        help + " (a letter belongs to the target)"
+    }
 }
