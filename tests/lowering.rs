@@ -235,3 +235,133 @@ fn the_tables_have_no_gaps() {
     let some: Vec<&String> = gaps.iter().take(40).collect();
     assert!(gaps.is_empty(), "{} have no row: {some:#?}", gaps.len());
 }
+
+/// Groups of measured asynchronous instructions that the tables have rows for.
+const ASYNCHRONOUS: &[&str] = &[
+    "cp.async",
+    "cp.async.bulk",
+    "cp.async.mbarrier",
+    "cp.reduce.async.bulk",
+    "fence",
+    "fence.proxy",
+    "mbarrier.arrive",
+    "mbarrier.arrive_drop",
+    "mbarrier.complete_tx",
+    "mbarrier.expect_tx",
+    "mbarrier.init",
+    "mbarrier.inval",
+    "mbarrier.test_wait",
+    "mbarrier.try_wait",
+    "red.async",
+    "st.async",
+];
+
+/// Instructions that compute operands, or choose a thread.
+const SET_UP: &[&str] = &[
+    "ELECT", "FLO", "IADD3", "IMAD", "LEA", "POPC", "SHF", "UFLO", "USHF", "VIADD", "VOTE", "VOTEU",
+];
+
+/// The names of a sequence, without operands, without what computes these, and without what is never executed.
+fn bare(sass: &str) -> String {
+    let names = sass.split(" ; ").filter_map(|text| {
+        let mut words = text.split_whitespace();
+        let first = words.next().filter(|first| *first != "@!PT")?;
+        let name = if first.starts_with('@') { words.next()? } else { first };
+        let opcode = name.split('.').next().unwrap_or("");
+        (!SET_UP.contains(&opcode)).then_some(name)
+    });
+    names.collect::<Vec<_>>().join(" ; ")
+}
+
+/// The operands that rows name, of an instruction as it was measured.
+fn named_operands(name: &str, operands: &[&str]) -> Vec<&'static str> {
+    if name.starts_with("cp.async.ca") || name.starts_with("cp.async.cg") {
+        let bytes = match operands.get(2) {
+            Some(&"4") => "(4)",
+            Some(&"8") => "(8)",
+            _ => "(16)",
+        };
+        let more = operands.get(3).filter(|_| !name.ends_with("cache_hint"));
+        let more = more.map(|of| if of.starts_with("%p") { "(ignore-src)" } else { "(src-size)" });
+        return std::iter::once(bytes).chain(more).collect();
+    }
+    let arrives = name.starts_with("mbarrier.arrive") && !name.contains("expect_tx");
+    if arrives && operands.len() > 2 { vec!["(count)"] } else { Vec::new() }
+}
+
+/// Why a measured instruction is none that a table has.
+fn not_in_a_table(name: &str, operands: &[&str], sass: &str) -> Option<&'static str> {
+    let has = |part: &str| name.split('.').any(|one| one == part);
+    if name.contains("fence") || name.starts_with("membar") {
+        let ours = ["proxy.async", "mbarrier_init", "sync_restrict"];
+        let told = ours.iter().any(|part| name.contains(part));
+        let later = name.contains("::read") || name.starts_with("membar");
+        return (!told || later).then_some("other fences");
+    }
+    if name.contains("layout::") || name.contains("phase_type::") {
+        Some("layouts of objects")
+    } else if has("multicast::cluster::16b") || has("ignore_oob") || has("cp_mask") {
+        Some("qualifiers that the model does not have")
+    } else if sass.is_empty() && has("relaxed") {
+        Some("a relaxed wait whose result nothing uses")
+    } else if operands.contains(&"-1")
+        || operands.contains(&"0") && name.starts_with("cp.async.bulk.sh")
+    {
+        Some("an operand that the document does not allow")
+    } else if (name.starts_with("red.async") || name.starts_with("st.async"))
+        && (!has("add") && name.contains("global") && has("red")
+            || has("relaxed") && has("global")
+            || has("shared::cta")
+            || !has("release") && !name.contains("mbarrier")
+            || has("release") && !has("global"))
+    {
+        Some("an instruction that the document does not have, which ptxas accepts")
+    } else {
+        None
+    }
+}
+
+#[test]
+fn the_tables_say_what_ptxas_makes_of_asynchronous_operations() {
+    let path = suite::root().join("../shared/oracle/async/sass.csv");
+    let Ok(text) = fs::read_to_string(&path) else {
+        eprintln!("skipped: {} is not there", path.display());
+        return;
+    };
+    let (mut judged, mut wrong) = (0_usize, String::new());
+    let mut out: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in text.lines().skip(1) {
+        let row = fields(line);
+        let [group, instruction, target, sass] = &row[..] else {
+            panic!("{line} has not four fields")
+        };
+        if !ASYNCHRONOUS.contains(&group.as_str()) {
+            *out.entry("other instructions").or_default() += 1;
+            continue;
+        }
+        let (name, operands) =
+            instruction.trim_end_matches(';').split_once(' ').unwrap_or((instruction, ""));
+        let name = name.trim_end_matches(';');
+        let operands: Vec<&str> = operands.split(',').filter(|one| !one.is_empty()).collect();
+        if let Some(why) = not_in_a_table(name, &operands, sass) {
+            *out.entry(why).or_default() += 1;
+            continue;
+        }
+        judged += 1;
+        let sm: u16 = target.trim_matches(|c: char| !c.is_ascii_digit()).parse().expect("a number");
+        let mut families = lowering::families().iter();
+        let family = families.find(|family| family.table.targets.contains(&sm));
+        let mut parts: Vec<&str> = name.split('.').collect();
+        let opcode = parts.remove(0);
+        parts.extend(named_operands(name, &operands));
+        let found = family.expect("a table has it").table.find(sm, opcode, &parts);
+        let expected = bare(sass);
+        if found.as_ref() != Some(&expected) {
+            writeln!(wrong, "{target} {instruction}\n  is   {expected}\n  here {found:?}")
+                .expect("strings can be written");
+        }
+    }
+    eprintln!("{judged} rows judged; left out: {out:#?}");
+    assert!(wrong.is_empty(), "rows differ:\n{wrong}");
+    assert!(judged > 400, "only {judged} rows were judged");
+}

@@ -12,10 +12,14 @@
 //! st{order}.global.b32 -> {fence} ; STG.E{strength}
 //! ```
 //!
+//! A row of an asynchronous operation may name operands that its code depends on, in parentheses: `(16)` is the size
+//! of a copy, and `(src-size)`, `(ignore-src)` and `(count)` are operands that not every instruction has.
+//!
 //! The first row that matches an instruction applies. The rows were measured with the versions of ptxas
 //! after `measured` (for one target: `measured sm_70: 12.9`), unless a row ends with its own:
 //! `ld{order}.b32 -> LD.E [by 13.1]`.
 
+pub mod asynchronous;
 mod parse;
 
 use std::sync::LazyLock;
@@ -43,6 +47,8 @@ pub struct LoweringTable {
     measured: Vec<(Option<u16>, Vec<String>)>,
     lists: Vec<PatternList>,
     rows: Vec<LoweringRow>,
+    /// Rows of asynchronous operations, which are not compared with what they lower.
+    asynchronous: Vec<LoweringRow>,
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -108,7 +114,8 @@ impl LoweringTable {
 
     /// The first row that has the instruction, and what it becomes.
     fn found(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<(&LoweringRow, String)> {
-        let mut rows = self.rows.iter().filter(|row| row.opcode == opcode);
+        let all = self.rows.iter().chain(&self.asynchronous);
+        let mut rows = all.filter(|row| row.opcode == opcode);
         rows.find_map(|row| Some((row, self.becomes(row, sm, qualifiers)?)))
     }
 
@@ -224,9 +231,19 @@ pub struct Instances<'t> {
 }
 
 impl LoweringTable {
-    /// Each row with every instruction that its lists have for it, and that no row above has.
+    /// Each row of memory instructions and barriers with every instruction that its lists have for it, and that no
+    /// row above has.
     pub fn rows(&self) -> impl Iterator<Item = Instances<'_>> {
-        self.rows.iter().map(|row| {
+        self.instances(&self.rows)
+    }
+
+    /// The same of asynchronous operations.
+    pub fn asynchronous_rows(&self) -> impl Iterator<Item = Instances<'_>> {
+        self.instances(&self.asynchronous)
+    }
+
+    fn instances<'t>(&'t self, rows: &'t [LoweringRow]) -> impl Iterator<Item = Instances<'t>> {
+        rows.iter().map(|row| {
             let first = Instance { opcode: row.opcode.clone(), qualifiers: Vec::new(), only: None };
             let mut all = vec![first];
             for piece in &row.pattern {
@@ -258,7 +275,8 @@ impl LoweringTable {
 impl LoweringTable {
     /// An instruction with a row that is similar to one without: it has its opcode, and few other qualifiers.
     pub fn nearest(&self, sm: u16, opcode: &str, qualifiers: &[&str]) -> Option<String> {
-        let rows = self.rows.iter().filter(|row| row.opcode == opcode);
+        let all = self.rows.iter().chain(&self.asynchronous);
+        let rows = all.filter(|row| row.opcode == opcode);
         let mut near: Vec<Instance> = rows.map(|row| self.like(row, sm, qualifiers)).collect();
         near.sort_by_key(|one| one.distance(qualifiers));
         // Lists together have more than PTX has.
@@ -310,6 +328,11 @@ impl Instance {
 
     /// Whether PTX has such an instruction.
     fn is_ptx(&self) -> bool {
+        let first = self.qualifiers.first().map_or("", String::as_str);
+        if asynchronous::is_asynchronous(&self.opcode, first) {
+            let names: Vec<&str> = self.qualifiers.iter().map(String::as_str).collect();
+            return asynchronous::is_ptx(&self.opcode, &names);
+        }
         if BARRIERS.contains(&self.opcode.as_str()) {
             let qualifiers = self.qualifiers.iter().map(String::as_str);
             let parts: Vec<&str> =

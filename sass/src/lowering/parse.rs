@@ -7,7 +7,10 @@ use ptx::qualifier::Qualifier;
 use ptx::shape::Opcode;
 use ptx::version::{PtxIsa, Target};
 
-use super::{BARRIERS, Instance, ListEntry, LoweringRow, LoweringTable, PatternList, PatternPiece};
+use super::{
+    BARRIERS, Instance, ListEntry, LoweringRow, LoweringTable, PatternList, PatternPiece,
+    asynchronous,
+};
 use text::Diagnostic;
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics};
@@ -21,9 +24,17 @@ pub(super) fn read(path: &str, text: &str, rows: bool) -> Result<LoweringTable, 
         measured: Vec::new(),
         lists: Vec::new(),
         rows: Vec::new(),
+        asynchronous: Vec::new(),
     };
-    let report = Diagnostics::default();
-    let mut reader = TableReader { text, report, table, open: None, number: 0, rows: Vec::new() };
+    let mut reader = TableReader {
+        text,
+        report: Diagnostics::default(),
+        table,
+        open: None,
+        number: 0,
+        rows: Vec::new(),
+        asynchronous: Vec::new(),
+    };
     let mut start = 0;
     for line in text.split_inclusive('\n') {
         let code = line.split('#').next().unwrap_or("");
@@ -61,8 +72,9 @@ struct TableReader<'a> {
     open: Option<(PatternList, ByteSpan)>,
     /// Of the line, from 1.
     number: usize,
-    /// The position of each row.
+    /// The position of each row, and of each of asynchronous operations.
     rows: Vec<ByteSpan>,
+    asynchronous: Vec<ByteSpan>,
 }
 
 /// Operations of C++, followed by orders and scopes. The order of a `cmpxchg` is the join of its two
@@ -265,7 +277,11 @@ impl<'a> TableReader<'a> {
             return;
         }
         let of_fence = || SPELLINGS.iter().any(|spelling| spelling.parts.contains(&name));
-        if Qualifier::named(name).is_none() && !of_fence() && !BARRIER_PARTS.contains(&name) {
+        let known = [&BARRIER_PARTS[..], &asynchronous::PARTS, &asynchronous::OPERANDS];
+        if Qualifier::named(name).is_none()
+            && !of_fence()
+            && !known.iter().any(|known| known.contains(&name))
+        {
             let known = ptx::qualifier::QUALIFIERS.iter().map(|(known, _)| *known);
             let near = self.report.nearest(name, known).map(str::to_owned);
             let message = format!("unknown qualifier `{}`", short(name));
@@ -287,7 +303,9 @@ impl<'a> TableReader<'a> {
         let known = if cxx {
             CXX.contains(&opcode)
         } else {
-            Opcode::named(opcode).is_some() || BARRIERS.contains(&opcode)
+            Opcode::named(opcode).is_some()
+                || BARRIERS.contains(&opcode)
+                || asynchronous::OPCODES.contains(&opcode)
         };
         if !known {
             let what = if cxx { "operation of C++" } else { "memory instruction or barrier" };
@@ -337,17 +355,24 @@ impl<'a> TableReader<'a> {
                 self.report.error("column", self.at(piece), message);
             }
         }
-        if self.table.rows.iter().any(|one| one.opcode == row.opcode && one.pattern == row.pattern)
-        {
-            self.report.error("row-twice", self.at(pattern), "duplicate row");
+        let at = self.at(pattern);
+        let (rows, positions) =
+            if asynchronous::is_asynchronous(opcode, first.split('.').next().unwrap_or("")) {
+                (&mut self.table.asynchronous, &mut self.asynchronous)
+            } else {
+                (&mut self.table.rows, &mut self.rows)
+            };
+        if rows.iter().any(|one| one.opcode == row.opcode && one.pattern == row.pattern) {
+            self.report.error("row-twice", at, "duplicate row");
         }
-        self.table.rows.push(row);
-        self.rows.push(self.at(pattern));
+        rows.push(row);
+        positions.push(at);
     }
 
     /// Complains of rows that no instruction gets to.
     fn all_have_instructions(&mut self) {
-        for (row, &at) in self.table.rows().zip(&self.rows) {
+        let asynchronous = self.table.asynchronous_rows().zip(&self.asynchronous);
+        for (row, &at) in self.table.rows().zip(&self.rows).chain(asynchronous) {
             if row.all.is_empty() {
                 self.report
                     .error("row-empty", at, "the rows above match every instruction of this row")
