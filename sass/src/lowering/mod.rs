@@ -169,13 +169,20 @@ impl ListEntry {
 }
 
 impl LoweringTable {
-    /// The pieces that order memory, of all entries: fences, invalidations and the scopes of accesses. Each once.
+    /// The pieces that order memory, of all entries of rows that are compared with what they lower: fences, invalidations
+    /// and the scopes of accesses. Each once.
     pub fn ordering_pieces(&self) -> Vec<EntryPiece> {
         let orders = |piece: &&str| {
             ["MEMBAR", "CCTL", ".STRONG"].iter().any(|start| piece.starts_with(start))
         };
+        let compared = |list: usize| {
+            let pieces = self.rows.iter().flat_map(|row| row.pattern.iter().chain(&row.becomes));
+            pieces
+                .into_iter()
+                .any(|piece| matches!(piece, PatternPiece::List(of, _) if *of == list))
+        };
         let mut all: Vec<EntryPiece> = Vec::new();
-        for list in &self.lists {
+        for (_, list) in self.lists.iter().enumerate().filter(|(index, _)| compared(*index)) {
             for entry in &list.entries {
                 let of = |piece: &str| EntryPiece {
                     list: list.name.clone(),
