@@ -1,16 +1,17 @@
 //! Commands, options and their help texts.
 
+mod reading;
+
 use std::path::PathBuf;
 use std::sync::LazyLock;
 use std::time::Duration;
 
 use anstream::ColorChoice;
 use bytesize::ByteSize;
-use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, Parser, Subcommand, ValueEnum};
-use model::reading;
 use ptx::version::{PtxIsa, Target};
 
+pub use self::reading::{AsyncRaces, ReadingArgs};
 use crate::diff;
 use crate::examples;
 use crate::explore::args::MachineArgs;
@@ -441,30 +442,6 @@ pub enum PropertyName {
     ProgramSpec,
     /// Every execution finishes: no thread waits or repeats a loop for ever.
     Termination,
-}
-
-/// The readings of the built-in model of PTX.
-#[derive(Args, Debug)]
-pub struct ReadingArgs {
-    /// Judge under another interpretation of the document (docs/readings.md); at most once for each
-    /// reading, in the built-in model of PTX
-    #[arg(long = "reading", value_name = "READING=CHOICE", value_parser = PossibleValuesParser::new(reading_choices()))]
-    pub readings: Vec<String>,
-}
-
-/// All choices, such as `R13=semantic`.
-fn reading_choices() -> impl Iterator<Item = PossibleValue> {
-    static NAMES: LazyLock<Vec<(String, String)>> = LazyLock::new(|| {
-        let choices = reading::ALL.iter().flat_map(|reading| {
-            reading.choices.iter().enumerate().map(move |(index, choice)| {
-                let default = if index == 0 { " (default)" } else { "" };
-                let name = format!("{}={}", reading.name, choice.name);
-                (name, format!("{}: {}{default}", reading.question, choice.meaning))
-            })
-        });
-        choices.collect()
-    });
-    NAMES.iter().map(|(name, help)| PossibleValue::new(name.as_str()).help(help.as_str()))
 }
 
 /// What a test may take.

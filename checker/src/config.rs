@@ -21,6 +21,7 @@ const NAME: &str = "causeway.toml";
 /// The options that a file may set.
 const OPTIONS: &[&str] = &[
     "arch",
+    "async-races",
     "bound",
     "count-executions",
     "engine",

@@ -105,7 +105,7 @@ pub(crate) fn model(
     let Some(path) = path.filter(|path| *path != Path::new("ptx")) else {
         return Ok(Some(SelectedModel { model: ptx::under(readings), readings: Some(readings) }));
     };
-    if !switched.readings.is_empty() {
+    if switched.choices().next().is_some() {
         writeln!(err, "error: the readings of `{}` cannot be switched", path.display())?;
         writeln!(err, "help: `--reading` is for the built-in model of PTX, without `--model`")?;
         return Ok(None);
@@ -117,7 +117,7 @@ pub(crate) fn model(
 fn readings(switched: &cli::ReadingArgs, err: &mut dyn Write) -> io::Result<Option<Readings>> {
     let mut readings = Readings::default();
     let mut chosen: Vec<&str> = Vec::new();
-    for text in &switched.readings {
+    for text in switched.choices() {
         let name = text.split('=').next().unwrap_or_default();
         if chosen.contains(&name) {
             writeln!(err, "error: reading {name} is switched twice")?;

@@ -4,7 +4,7 @@ use execution::structure::EventStructure;
 use execution::unfold::Unfolding;
 use execution::values::{Source, Values};
 use model::bits::BitRow;
-use model::given::Fixed;
+use model::given::{Fixed, Tag};
 use model::program::ThreadId;
 use model::scope::Scope;
 use model::value::Value;
@@ -107,6 +107,10 @@ pub fn shown<R: BitRow>(
     });
     let line = of.of.map_or(0, |of| of.line);
     let text = match of.thread {
+        Some(thread) if of.tags.has(Tag::KernelStart) => {
+            let kernel = u.program.threads[usize::from(thread.0)].placement.kernel;
+            format!("start of kernel {kernel}")
+        }
         Some(thread) => {
             u.program.threads[usize::from(thread.0)].lines[usize::from(line)].text.clone()
         }
@@ -128,6 +132,9 @@ fn kind_of(u: &Unfolding<'_>, event: usize) -> &'static str {
         Some(EventKind::Wait) => "wait",
         Some(EventKind::Mbarrier) => "mbarrier",
         Some(EventKind::WaitGroup) => "group wait",
+        Some(EventKind::KernelStart) => "start",
+        Some(EventKind::Trigger) => "launch",
+        Some(EventKind::GridWait) => "grid wait",
     }
 }
 

@@ -58,6 +58,12 @@ pub enum EventKind {
     Mbarrier,
     /// A wait for groups of asynchronous operations.
     WaitGroup,
+    /// The start of a thread whose kernel is launched behind another.
+    KernelStart,
+    /// `griddepcontrol.launch_dependents`.
+    Trigger,
+    /// `griddepcontrol.wait`.
+    GridWait,
 }
 
 /// The bytes a memory operation accesses.
@@ -126,6 +132,8 @@ pub enum FenceCoverage {
     ClusterShared,
     /// mbarrier objects that the thread initializes.
     Initializations,
+    /// Bytes of physical memory.
+    Bytes(Extent),
 }
 
 /// What an event does to an mbarrier object.

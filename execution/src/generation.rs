@@ -7,6 +7,7 @@
 
 mod mbarrier;
 mod misuse;
+mod trigger;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -31,13 +32,16 @@ pub struct Generations {
     /// The generations that completed without an arrival of a thread, since it had exited: each
     /// with that thread.
     pub exits: BTreeSet<(u32, usize)>,
+    /// The first `griddepcontrol.launch_dependents` of each CTA that executes some: its thread, and the event of the
+    /// thread's path.
+    pub triggers: BTreeSet<(usize, u16)>,
 }
 
 impl Generations {
     /// Those of paths without barriers.
     pub fn none(paths: &[&Path]) -> Generations {
         let of = paths.iter().map(|path| vec![None; path.events.len()]).collect();
-        Generations { of, phases: BTreeMap::new(), exits: BTreeSet::new() }
+        Generations { of, ..Generations::default() }
     }
 
     /// As far as each thread's first so many events.
@@ -46,6 +50,7 @@ impl Generations {
             of.truncate(reached);
         }
         self.phases.retain(|&(thread, event), _| usize::from(event) < reached[thread]);
+        self.triggers.retain(|&(thread, event)| usize::from(event) < reached[thread]);
     }
 
     /// Numbered in the order of threads and events, not of arrival: equal groupings are equal then.
@@ -103,8 +108,32 @@ pub struct Waiting {
     pub at: Vec<Option<u16>>,
 }
 
-/// Every grouping.
+/// Every grouping, with every choice of first triggers.
 pub fn groupings(
+    paths: &[&Path],
+    placements: &[Placement],
+    layout: &Layout,
+    ends: Ends<'_>,
+) -> Result<Groupings, UnfoldLimit> {
+    let all = barrier_groupings(paths, placements, layout, ends)?;
+    let choices = trigger::choices(paths, placements, ends)?;
+    if choices == [BTreeSet::new()] {
+        return Ok(all);
+    }
+    let with = |of: Generations, triggers: &BTreeSet<(usize, u16)>| Generations {
+        triggers: triggers.clone(),
+        ..of
+    };
+    let complete = all.complete.iter().flat_map(|of| choices.iter().map(|c| with(of.clone(), c)));
+    let waiting = all.waiting.iter().flat_map(|of| {
+        choices
+            .iter()
+            .map(|c| Waiting { generations: with(of.generations.clone(), c), at: of.at.clone() })
+    });
+    Ok(Groupings { complete: complete.collect(), waiting: waiting.collect(), misused: all.misused })
+}
+
+fn barrier_groupings(
     paths: &[&Path],
     placements: &[Placement],
     layout: &Layout,

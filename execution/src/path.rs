@@ -16,6 +16,7 @@ mod private;
 mod semantic;
 mod spin;
 mod state;
+mod tensor;
 
 use self::address::AddressUse;
 pub use self::address::NOWHERE;
@@ -33,7 +34,7 @@ use model::given::Tag;
 use model::isa::alu::{AluOp, Branch, Comparison};
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::{Guard, Instruction, Operand, Reg, Type};
-use model::program::{InitialValue, Program, Thread, ThreadId};
+use model::program::{InitialValue, Launch, Program, Thread, ThreadId};
 use model::rel::Conventions;
 use model::value::{self, Value};
 
@@ -244,7 +245,7 @@ pub fn paths(
             }
         })
         .collect();
-    walk.pending.push(PathState {
+    let mut begun = PathState {
         pc: 0,
         step: 0,
         exprs,
@@ -260,7 +261,12 @@ pub fn paths(
         heads: Vec::new(),
         passed_over: false,
         groups: state::AsyncGroups::default(),
-    });
+    };
+    let launched = |launch: &Launch| launch.after == source.placement.kernel;
+    if program.launches.iter().any(launched) && !source.lines.is_empty() {
+        begun.push(EventKind::KernelStart, Tags::of(&[Tag::All, Tag::KernelStart]), 0);
+    }
+    walk.pending.push(begun);
     let (mut held, mut known) = (0, 0);
     while let Some(state) = walk.pending.pop() {
         walk.run(state)?;

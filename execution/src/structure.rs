@@ -1,6 +1,7 @@
 //! The relations that an unfolding fixes: the meaning of [`Tag`] and [`Fixed`].
 
 mod asynchronous;
+mod kernel;
 
 use crate::event::{EventKind, Mask};
 use crate::unfold::{Event, Unfolding};
@@ -72,6 +73,10 @@ fn relation<R: BitRow>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
         Fixed::GroupWait => asynchronous::group_wait(u),
         Fixed::Phase => asynchronous::phase(u),
         Fixed::Tracked => asynchronous::tracked(u),
+        Fixed::KernelOrder => kernel::order(u),
+        Fixed::Trigger => kernel::trigger(u),
+        Fixed::LaterTrigger => kernel::later_trigger(u),
+        Fixed::ImplicitTrigger => kernel::implicit_trigger(u),
         Fixed::Covers => asynchronous::covers(u),
     }
 }

@@ -290,6 +290,8 @@ pub struct Unfolding<'u> {
     pub slots_of: Vec<(usize, usize)>,
     /// Barrier generations that completed since a thread had exited, each with that thread.
     pub exits: BTreeSet<(u32, usize)>,
+    /// The first `griddepcontrol.launch_dependents` of each CTA: its thread, and its index in the thread's path.
+    pub triggers: BTreeSet<(usize, u16)>,
     /// An `ldu` whose address another thread of the warp does not have.
     diverged: Option<(ThreadId, u16)>,
 }
@@ -352,8 +354,20 @@ impl<'u> Unfolding<'u> {
             slots_of[read] = (from, slots.len());
         }
         let diverged = diverged(program, &paths);
-        let exits = generations.exits;
-        Unfolding { program, layout, paths, events, first, cells, slots, slots_of, exits, diverged }
+        let Generations { exits, triggers, .. } = generations;
+        Unfolding {
+            program,
+            layout,
+            paths,
+            events,
+            first,
+            cells,
+            slots,
+            slots_of,
+            exits,
+            triggers,
+            diverged,
+        }
     }
 
     /// The threads that never end, each with the place where it stays: at a barrier, or at the first

@@ -74,6 +74,7 @@ pub fn program(cycle: &Cycle) -> CycleProgram {
         home: None,
         absolute: None,
         mbarrier: None,
+        tensormap: None,
     };
     for (index, of) in contents.locations.iter().enumerate() {
         let declared = of.is_declared;

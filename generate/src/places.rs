@@ -85,6 +85,7 @@ impl Arrangement {
     pub fn placements(&self) -> impl Iterator<Item = Placement> + '_ {
         self.0.iter().map(|&[gpu, cluster, cta]| Placement {
             gpu: gpu.into(),
+            kernel: 0,
             cluster: Some(cluster.into()),
             cta: cta.into(),
             warp: None,

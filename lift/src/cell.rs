@@ -213,6 +213,8 @@ pub struct WrittenAddress<'a> {
     pub offset: i64,
     /// The position of the suffix `.unified`.
     pub unified: Option<ByteSpan>,
+    /// The position of the coordinates in a tensor: `[t, {r0, r1}]`.
+    pub coordinates: Option<ByteSpan>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -316,6 +318,11 @@ fn address<'a>(
             offset = 0;
         }
     }
+    let mut coordinates = None;
+    if cursor.is(",") && cursor.text_at(1) == "{" {
+        cursor.advance();
+        coordinates = Some(arg(cursor, report)?.at());
+    }
     let at = open.to(cursor.here());
     if cursor.eat("]").is_none() {
         cursor.expected("`]`", report);
@@ -328,5 +335,5 @@ fn address<'a>(
     } else {
         None
     };
-    Some(Arg::Address(WrittenAddress { base, offset, unified }, at))
+    Some(Arg::Address(WrittenAddress { base, offset, unified, coordinates }, at))
 }

@@ -29,6 +29,8 @@ pub struct VariableDraft {
     pub sparse: bool,
     /// Whether it is declared as an mbarrier object; its values are then its count, its phase and its tx-count.
     pub mbarrier: bool,
+    /// The tensor that it is the tensormap of, and the position at which it is declared.
+    pub tensormap: Option<(VariableId, ByteSpan)>,
     /// The address at which the test places it.
     pub absolute: Option<u64>,
     /// The location of the memory, and the position at which it is declared.
@@ -245,6 +247,7 @@ impl ProgramBuilder {
             alias: None,
             sparse: false,
             mbarrier: false,
+            tensormap: None,
             absolute: None,
             home: None,
             uses: Uses::default(),

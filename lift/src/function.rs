@@ -11,7 +11,8 @@ use model::scope::Placement;
 use crate::external::ExternalFunction;
 
 /// The placement of the thread of a function while it is read, and when it is alone.
-pub const HERE: Placement = Placement { gpu: 0, cluster: Some(0), cta: 0, warp: None, sm: None };
+pub const HERE: Placement =
+    Placement { gpu: 0, kernel: 0, cluster: Some(0), cta: 0, warp: None, sm: None };
 
 /// The language of a function's instructions.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

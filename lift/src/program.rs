@@ -224,6 +224,7 @@ pub fn variables(draft: &ProgramBuilder, report: &mut Diagnostics) -> Vec<Variab
             home: home(draft, id, report),
             absolute: absolute(draft, id, report),
             mbarrier: mbarrier(draft, id, report),
+            tensormap: tensormap(draft, id, report),
         }
     });
     all.collect()
@@ -294,6 +295,28 @@ fn mbarrier(
         phase: u32::try_from(of(1)).unwrap_or(0),
         tx: i32::try_from(of(2).cast_signed()).unwrap_or(0),
     })
+}
+
+/// The tensor of a tensormap, which is copied in parts of 16 bytes.
+fn tensormap(
+    draft: &ProgramBuilder,
+    id: VariableId,
+    report: &mut Diagnostics,
+) -> Option<VariableId> {
+    let (tensor, at) = draft.variables[usize::from(id.0)].tensormap?;
+    let of = &draft.variables[usize::from(tensor.0)];
+    let name = short(&of.name);
+    if space(draft, tensor) != Space::Global || of.tensormap.is_some() {
+        report
+            .error("tensormap", at, format!("`{name}` is not a tensor in global memory"))
+            .help(format!(".global .b32 {name}[4]"));
+    } else if !extent(draft, tensor).is_multiple_of(16) {
+        report
+            .error("tensormap", at, format!("`{name}` is copied in parts of 16 bytes"))
+            .note(format!("it has {} bytes", extent(draft, tensor)))
+            .help(format!(".global .b32 {name}[{}]", extent(draft, tensor).div_ceil(16) * 4));
+    }
+    Some(tensor)
 }
 
 fn initial(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> Vec<u8> {

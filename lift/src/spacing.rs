@@ -110,6 +110,11 @@ pub fn alias(pair: TokenPair<'_>) -> bool {
     pair.before == "@" || variable(pair)
 }
 
+/// `kernel 0 -> 1 @stream`.
+pub fn launch(pair: TokenPair<'_>) -> bool {
+    pair.before != "@"
+}
+
 /// `P0:r0=1`, `P0:c[0x0][0x210]=x`, `P1:r1=&s@P0`: the part after the thread.
 pub fn register(_: TokenPair<'_>) -> bool {
     false

@@ -198,7 +198,9 @@ fn entries(text: &str, init: Cursor<'_>, open: u32) -> Vec<String> {
 fn entry_rule<'t>(text: &'t str, entry: &'t [Token]) -> impl Fn(usize, TokenPair<'_>) -> bool + 't {
     let colon = entry.iter().position(|token| token.is(text, ":"));
     let aliases = entry.iter().any(|token| token.at.of(text) == "aliases");
+    let launch = entry.iter().any(|token| token.is(text, "->"));
     move |index, pair| match colon {
+        _ if launch => spacing::launch(pair),
         Some(colon) if index >= colon => spacing::register(pair),
         _ if aliases => spacing::alias(pair),
         _ => spacing::variable(pair),

@@ -279,6 +279,7 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<(Test, Vec<Vec<ByteSpan>
 
     let tail = condition::read(body.tail, &mut draft, report);
     let variables = program::variables(&draft, report);
+    let launches = declared.launches.clone();
     let declarations = init::declarations(&draft, declared);
     let lines = LineIndex::of(text);
     let variable_lines = draft.variables.iter().map(|variable| lines.number(variable.at)).collect();
@@ -286,6 +287,7 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<(Test, Vec<Vec<ByteSpan>
     let program = Program {
         threads,
         variables,
+        launches,
         observed: tail.observed,
         constants: tail.constants,
         contested: None,

@@ -93,9 +93,12 @@ fn is_thread_name(name: &str) -> bool {
 }
 
 /// What a thread is placed by.
-const LEVELS: [&str; 5] = ["warp", "cta", "cluster", "gpu", "sm"];
+const LEVELS: [&str; 6] = ["warp", "cta", "cluster", "gpu", "kernel", "sm"];
 
-/// `@warp 0,cta 0,cluster 0,gpu 0,sm 0`; without a GPU it is GPU 0.
+/// The levels in words.
+const LEVEL_WORDS: &str = "`warp`, `cta`, `cluster`, `gpu`, `kernel` or `sm`";
+
+/// `@warp 0,cta 0,cluster 0,gpu 0,kernel 0,sm 0`; without a GPU or a kernel it is number 0.
 fn placement(
     name: &str,
     at: ByteSpan,
@@ -116,10 +119,11 @@ fn placement(
         return placement;
     }
     let (mut warp, mut cta, mut cluster, mut gpu, mut sm) = (None, None, None, None, None);
+    let mut kernel = None;
     let errors = report.count();
     loop {
         let Some((level, level_at)) = cursor.word() else {
-            cursor.expected("`warp`, `cta`, `cluster`, `gpu` or `sm`", report);
+            cursor.expected(LEVEL_WORDS, report);
             return placement;
         };
         let slot = match level {
@@ -127,6 +131,7 @@ fn placement(
             "cta" => &mut cta,
             "cluster" => &mut cluster,
             "gpu" => &mut gpu,
+            "kernel" => &mut kernel,
             "sm" => &mut sm,
             _ => {
                 let near = report.nearest(level, LEVELS).unwrap_or("cta");
@@ -136,7 +141,7 @@ fn placement(
                         level_at,
                         format!("unknown level of placement `{}`", short(level)),
                     )
-                    .note("`warp`, `cta`, `cluster`, `gpu` or `sm`")
+                    .note(LEVEL_WORDS)
                     .help(format!("{near} 0"));
                 &mut None
             }
@@ -164,6 +169,7 @@ fn placement(
     placement.warp = warp;
     placement.cluster = cluster;
     placement.gpu = gpu.unwrap_or(0);
+    placement.kernel = kernel.unwrap_or(0);
     placement.sm = sm;
     match cta {
         Some(cta) => placement.cta = cta,

@@ -174,6 +174,9 @@ pub fn source(test: &Test) -> TestText {
         let registers = 0..test.declarations.registers[thread].len();
         source.declare(registers.map(|register| self::register(test, thread, register)));
     }
+    source.declare(test.program.launches.iter().map(|launch| {
+        format!("kernel {} -> {} @{}", launch.before, launch.after, launch.order.name())
+    }));
     let columns: Vec<Vec<String>> = test
         .program
         .threads
@@ -220,6 +223,10 @@ fn variable(test: &Test, index: usize) -> String {
             format!("={{{},{},{}}}", state.count, state.phase, state.tx)
         });
         return format!(".shared .mbarrier {}{state}", variable.name);
+    }
+    if let Some(tensor) = variable.tensormap {
+        let tensor = &test.program.variables[usize::from(tensor.0)].name;
+        return format!("{} @tensormap {tensor}", variable.name);
     }
     let count = declared.count.map_or(String::new(), |count| format!("[{count}]"));
     let name = format!("{ty}{}{count}", variable.name);

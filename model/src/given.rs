@@ -96,6 +96,13 @@ names! {
         MbarrierInval = "MBX",
         /// Waits for a phase that returned true; they are operations on the object, too.
         MbarrierWait = "MBW",
+        /// The start of a thread whose kernel is launched behind another.
+        KernelStart = "KS",
+        /// The reads of the descriptor of a tensor.
+        TensormapProxy = "TMP",
+        /// The fences of that proxy; they are memory fences, too.
+        TensormapRelease = "TMF-REL",
+        TensormapAcquire = "TMF-ACQ",
     }
 }
 
@@ -137,6 +144,17 @@ names! {
         Phase = "phase",
         /// From the events of an asynchronous operation to the waits that saw the phase of its completion completed.
         Tracked = "tracked",
+        /// From the events of a kernel to the starts of the threads of a kernel behind it in its stream, and to each
+        /// `griddepcontrol.wait` of a kernel that depends on it.
+        KernelOrder = "kernel-order",
+        /// From the first `griddepcontrol.launch_dependents` of a CTA to the starts of the threads of kernels that
+        /// depend on its kernel.
+        Trigger = "trigger",
+        /// From a later `griddepcontrol.launch_dependents` of a CTA to its first one.
+        LaterTrigger = "later-trigger",
+        /// From the events of a kernel that never executes `griddepcontrol.launch_dependents` to the starts of the threads
+        /// of kernels that depend on it.
+        ImplicitTrigger = "implicit-trigger",
         /// From a fence that is for some objects only to the events on these objects.
         Covers = "covers",
     }

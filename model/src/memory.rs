@@ -113,6 +113,9 @@ pub struct MbarrierState {
 /// The bytes of an mbarrier object, and its alignment.
 pub const MBARRIER_BYTES: u32 = 8;
 
+/// The bytes of a tensormap: the descriptor of a tensor.
+pub const TENSORMAP_BYTES: u32 = 128;
+
 /// A name for memory.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Variable {
@@ -130,6 +133,8 @@ pub struct Variable {
     pub absolute: Option<u64>,
     /// The state in which it is an mbarrier object before all threads, if the test says so.
     pub mbarrier: Option<MbarrierState>,
+    /// The tensor that its bytes are a tensormap of: `t @tensormap g`.
+    pub tensormap: Option<VariableId>,
 }
 
 /// `y @ generic aliases x`, `s @ surface aliases x`.

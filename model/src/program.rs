@@ -10,6 +10,36 @@ use crate::value::Value;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ThreadId(pub u8);
 
+/// A kernel that is launched behind another: `kernel 0 -> 1 @programmatic`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Launch {
+    /// The number of the kernel before: [`Placement::kernel`].
+    pub before: u32,
+    pub after: u32,
+    pub order: LaunchOrder,
+}
+
+/// What the launch of a kernel waits for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum LaunchOrder {
+    /// The end of the kernel before.
+    Stream,
+    /// `griddepcontrol.launch_dependents` in each of its CTAs, or the end of the CTA.
+    Programmatic,
+}
+
+impl LaunchOrder {
+    pub const ALL: [LaunchOrder; 2] = [LaunchOrder::Stream, LaunchOrder::Programmatic];
+
+    /// As a test writes it, without the `@`.
+    pub fn name(self) -> &'static str {
+        match self {
+            LaunchOrder::Stream => "stream",
+            LaunchOrder::Programmatic => "programmatic",
+        }
+    }
+}
+
 /// Where a thread stays for ever.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Stuck {
@@ -32,6 +62,8 @@ pub enum Stays {
 pub struct Program {
     pub threads: Vec<Thread>,
     pub variables: Vec<Variable>,
+    /// The order of its kernels, each pair once.
+    pub launches: Vec<Launch>,
     /// What an outcome consists of, in the order in which it prints.
     pub observed: Vec<Observed>,
     /// Constants that conditions speak of; values a thin-air execution could have.
@@ -127,8 +159,11 @@ pub enum Observed {
 }
 
 impl Program {
-    /// Whether some instruction is about asynchronous operations.
+    /// Whether some instruction is about asynchronous operations, or kernels are launched in an order.
     pub fn is_asynchronous(&self) -> bool {
+        if !self.launches.is_empty() {
+            return true;
+        }
         let mut lines = self.threads.iter().flat_map(|thread| &thread.lines);
         lines.any(|line| line.instruction.as_asynchronous().is_some())
     }

@@ -5,8 +5,8 @@
 
 use crate::given::{Chosen, Fixed, Tag};
 use crate::reading::{
-    AsyncFencePlace, Coherence, CompletionScope, Dependencies, Exits, FailedCas, FenceHalves,
-    InitializationProxy, PatternLocation, Readings,
+    AsyncFencePlace, AsyncRace, Coherence, CompletionScope, Dependencies, Exits, FailedCas,
+    FenceHalves, ImplicitTrigger, InitializationProxy, PatternLocation, Readings,
 };
 use crate::rel::{Builder, Conventions, FlagMeaning, Model, Rel};
 use crate::section;
@@ -54,6 +54,8 @@ pub fn under(readings: Readings) -> Model {
         [Tag::RestrictedRelease, Tag::RestrictedAcquire].map(|t| m.tag(t));
     let [issue, operation, covers] =
         [Fixed::Issue, Fixed::Operation, Fixed::Covers].map(|f| m.fixed(f));
+
+    let [kernel_order, trigger] = [Fixed::KernelOrder, Fixed::Trigger].map(|f| m.fixed(f));
 
     let memory = read | write;
     let program = all - init;
@@ -160,6 +162,14 @@ pub fn under(readings: Readings) -> Model {
     let fsc =
         m.order(Some(section::FENCE_SC_ORDER), Chosen::Fsc, morally_strong & (fence_sc * fence_sc));
 
+    // 9.7.15.14. The fences before the first `launch_dependents` of a CTA. Reading B13.
+    let launches = scope_includes & (releasing_fence.id() >> po >> trigger);
+    let launches = match readings.implicit_trigger {
+        ImplicitTrigger::Nothing => launches,
+        ImplicitTrigger::Stream => launches | m.fixed(Fixed::ImplicitTrigger),
+    };
+    let launches = m.define(section::GRIDDEPCONTROL, "launches", launches);
+
     // 8.9.4.
     let synchronizes = m.define(
         section::MEMORY_SYNCHRONIZATION,
@@ -168,6 +178,8 @@ pub fn under(readings: Readings) -> Model {
             | fsc
             | m.fixed(Fixed::Barrier)
             | m.fixed(Fixed::ClusterBarrier)
+            | kernel_order
+            | launches
             | (scopes_include & (mbarrier_release >> m.fixed(Fixed::Phase) >> mbarrier_acquire)),
     );
 
@@ -256,13 +268,28 @@ pub fn under(readings: Readings) -> Model {
         }
         FenceHalves::Release => released >> (base_causality & (first_half * async_memory)),
     };
+    let tensormap = m.tag(Tag::TensormapProxy);
     let async_preserved = m.define(
         section::ASYNC_PROXY,
         "async-preserved-base-causality",
         (overlap & base_causality & (async_memory * generic_memory))
+            | (overlap & base_causality & (tensormap * generic_memory))
             | (overlap
                 & ((base_causality & covers.inverse() & fenced) >> (base_causality & unfenced)))
             | (overlap & handed_over),
+    );
+    // The end of a kernel orders the accesses of all proxies, but for the tensormap proxy afterwards, which is acquired
+    // by a fence. Reading B12.
+    let [tensormap_release, tensormap_acquire] =
+        [Tag::TensormapRelease, Tag::TensormapAcquire].map(|t| m.tag(t));
+    let kernel_ended = base_causality.opt() >> kernel_order;
+    let tensormap_released = (base_causality & (generic_memory * tensormap_release)) | kernel_ended;
+    let acquired = base_causality & covers & (tensormap_acquire * tensormap);
+    let kernel_preserved = m.define(
+        section::MEMORY_SYNCHRONIZATION,
+        "kernel-preserved-base-causality",
+        (overlap & (memory * (memory - tensormap)) & (kernel_ended >> base_causality))
+            | (overlap & (tensormap_released >> base_causality >> acquired)),
     );
     let proxy_preserved = m.define(
         section::CAUSALITY_ORDER,
@@ -272,7 +299,8 @@ pub fn under(readings: Readings) -> Model {
             | (location_overlap
                 & (flushed >> base_causality >> alias_fence.id() >> base_causality >> refilled))
             | (location_overlap & (init * memory) & base_causality)
-            | async_preserved,
+            | async_preserved
+            | kernel_preserved,
     );
     let causality = m.define(
         section::CAUSALITY_ORDER,
@@ -342,6 +370,13 @@ pub fn under(readings: Readings) -> Model {
     // Reading R4: neither co nor the identity.
     m.irreflexive(section::CAUSALITY, "Causality", (rf | fr) >> causality);
 
+    // 9.7.15.14: of several `launch_dependents` of a CTA, only the first has an effect.
+    m.empty(
+        section::GRIDDEPCONTROL,
+        "First-Trigger",
+        base_causality & m.fixed(Fixed::LaterTrigger),
+    );
+
     // 8.7.1, 8.7.2. Readings R9, R24.
     let conflict = m.define(
         section::CONFLICT_AND_RACES,
@@ -368,7 +403,10 @@ pub fn under(readings: Readings) -> Model {
         Some(section::ASYNC_OPERATIONS),
         "async-race",
         ((conflict - of_threads) - morally_strong) - (base_causality | base_causality.inverse()),
-        FlagMeaning::Undefined("async-race"),
+        match readings.async_race {
+            AsyncRace::Undefined => FlagMeaning::Undefined("async-race"),
+            AsyncRace::Allowed => FlagMeaning::Report,
+        },
     );
     // Reading B7.
     let initialized = overlap & base_causality & (mbarrier_init * mbarrier);
@@ -395,11 +433,14 @@ pub fn under(readings: Readings) -> Model {
             - (((mbarrier_init * mbarrier_inval) & location_overlap & base_causality) >> ended),
         FlagMeaning::Undefined("mbarrier-data-access"),
     );
-    // 8.1: loads through the non-coherent path are outside the model. Reading R12.
+    // 8.1: loads through the non-coherent path are outside the model. Reading R12. What other kernels of its stream write
+    // is constant for a kernel.
+    let behind = (kernel_order & (memory * m.tag(Tag::KernelStart))) >> (po | issue);
     m.flag(
         Some(section::LD_GLOBAL_NC),
         "non-coherent-read-of-written-data",
-        location_overlap & (m.tag(Tag::NonCoherentRead) * (write - init)),
+        (location_overlap & (m.tag(Tag::NonCoherentRead) * (write - init)))
+            - (behind | behind.inverse()),
         FlagMeaning::Undefined("non-coherent-read-of-written-data"),
     );
     // Data that is read-only is written by nobody. Reading R35.
@@ -429,7 +470,7 @@ mod tests {
     #[test]
     fn the_model_is_small_and_each_term_is_defined_once() {
         let model = super::model();
-        assert!(model.nodes.len() < 300, "{} nodes", model.nodes.len());
+        assert!(model.nodes.len() < 330, "{} nodes", model.nodes.len());
         let mut names: Vec<&str> = model.definitions.iter().map(|d| d.name.as_str()).collect();
         let count = names.len();
         names.sort_unstable();

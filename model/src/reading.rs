@@ -172,6 +172,21 @@ readings! {
         Fence = "fence", "a `fence.proxy.async` between the two",
             Some("the text has copies in the async proxy");
     }
+    /// Reading B9.
+    async_race: AsyncRace = "B9", section::ASYNC_OPERATIONS,
+        "what an access that races with an asynchronous operation does" {
+        Undefined = "undefined", "the program is undefined",
+            Some("the text calls the behavior undefined");
+        Allowed = "allowed", "it reads or leaves any value that the axioms allow", None;
+    }
+    /// Reading B13.
+    implicit_trigger: ImplicitTrigger = "B13", section::GRIDDEPCONTROL,
+        "what the end of a kernel that launches no dependents orders, without `griddepcontrol.wait`" {
+        Nothing = "nothing", "nothing: a dependent kernel has to wait",
+            Some("the text makes memory operations visible by the wait alone");
+        Stream = "stream", "all of it comes before the dependent kernel",
+            Some("the text demands the wait only of those whose prerequisite launches dependents");
+    }
 }
 
 impl Reading {
@@ -278,6 +293,7 @@ mod tests {
             "B5=cta-only",
             "B6=release",
             "B7=fence",
+            "B13=stream",
         ];
         assert_eq!(names(Readings::default()), admitted);
         let none = Readings::default().switch("R13=none").expect("there is one");

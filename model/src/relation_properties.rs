@@ -47,6 +47,10 @@ impl Model {
                 | Fixed::GroupWait
                 | Fixed::Phase
                 | Fixed::Tracked
+                | Fixed::KernelOrder
+                | Fixed::Trigger
+                | Fixed::LaterTrigger
+                | Fixed::ImplicitTrigger
                 | Fixed::Covers => false,
             },
             Node::Chosen(_) => false,

@@ -53,6 +53,8 @@ impl fmt::Display for Scope {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug, Default)]
 pub struct Placement {
     pub gpu: u32,
+    /// The kernel that the thread is part of; no two kernels have a CTA in common.
+    pub kernel: u32,
     /// `None`: the kernel is launched without clusters, so each CTA is its own cluster.
     pub cluster: Option<u32>,
     pub cta: u32,
@@ -65,7 +67,8 @@ pub struct Placement {
 
 impl Placement {
     pub fn same_cta(self, other: Placement) -> bool {
-        (self.gpu, self.cluster, self.cta) == (other.gpu, other.cluster, other.cta)
+        (self.gpu, self.kernel, self.cluster, self.cta)
+            == (other.gpu, other.kernel, other.cluster, other.cta)
     }
 
     /// Whether two threads are of one warp; a thread without a number is a warp of its own.
@@ -80,7 +83,9 @@ impl Placement {
 
     pub fn same_cluster(self, other: Placement) -> bool {
         match (self.cluster, other.cluster) {
-            (Some(mine), Some(theirs)) => self.gpu == other.gpu && mine == theirs,
+            (Some(mine), Some(theirs)) => {
+                (self.gpu, self.kernel, mine) == (other.gpu, other.kernel, theirs)
+            }
             (None, None) => self.same_cta(other),
             (Some(_), None) | (None, Some(_)) => false,
         }
@@ -97,6 +102,9 @@ impl fmt::Display for Placement {
             write!(f, ",cluster {cluster}")?;
         }
         write!(f, ",gpu {}", self.gpu)?;
+        if self.kernel != 0 {
+            write!(f, ",kernel {}", self.kernel)?;
+        }
         match self.sm {
             Some(sm) => write!(f, ",sm {sm}"),
             None => Ok(()),
@@ -117,6 +125,14 @@ mod tests {
         assert!(!Scope::Cta.includes(at(0, None, 0), at(1, None, 0)));
         assert!(!Scope::Gpu.includes(at(0, None, 0), at(1, None, 0)));
         assert!(Scope::Sys.includes(at(0, None, 0), at(1, None, 0)));
+    }
+
+    #[test]
+    fn equal_cta_numbers_in_two_kernels_are_two_ctas() {
+        let (first, second) = (at(0, Some(0), 0), Placement { kernel: 1, ..at(0, Some(0), 0) });
+        assert!(!Scope::Cluster.includes(first, second));
+        assert!(Scope::Gpu.includes(first, second));
+        assert_eq!(second.to_string(), "cta 0,cluster 0,gpu 0,kernel 1");
     }
 
     #[test]

@@ -92,6 +92,7 @@ sections! {
     ATOM = "9.7.15.5", "Parallel Synchronization and Communication Instructions: atom", "parallel-synchronization-and-communication-instructions-atom";
     RED = "9.7.15.7", "Parallel Synchronization and Communication Instructions: red", "parallel-synchronization-and-communication-instructions-red";
     MBARRIER = "9.7.15.16", "Parallel Synchronization and Communication Instructions: mbarrier", "parallel-synchronization-and-communication-instructions-mbarrier";
+    GRIDDEPCONTROL = "9.7.15.14", "Parallel Synchronization and Communication Instructions: griddepcontrol", "parallel-synchronization-and-communication-instructions-griddepcontrol";
     INTEGER_ARITHMETIC = "9.7.1", "Integer Arithmetic Instructions", "integer-arithmetic-instructions";
     SETP = "9.7.6.2", "Comparison and Selection Instructions: setp", "comparison-and-selection-instructions-setp";
     SELP = "9.7.6.3", "Comparison and Selection Instructions: selp", "comparison-and-selection-instructions-selp";

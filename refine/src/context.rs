@@ -297,7 +297,7 @@ pub fn shapes(family: ContextFamily) -> &'static [ContextShape] {
 }
 
 pub(super) const fn at(gpu: u32, cluster: u32, cta: u32) -> Placement {
-    Placement { gpu, cluster: Some(cluster), cta, warp: None, sm: None }
+    Placement { gpu, kernel: 0, cluster: Some(cluster), cta, warp: None, sm: None }
 }
 
 /// Placements of two threads, from far to near: the distance in words, the placements, and the narrowest

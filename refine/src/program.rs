@@ -129,6 +129,7 @@ pub fn program(threads: &[Vec<NumberedStep>], placements: &[Placement], width: W
             home: None,
             absolute: None,
             mbarrier: None,
+            tensormap: None,
         });
     }
     for (index, (steps, &placement)) in threads.iter().zip(placements).enumerate() {

@@ -36,6 +36,10 @@ impl Lowering<'_> {
 
     /// What each line of each thread becomes.
     pub fn program(&self, program: &Program) -> Result<Vec<Vec<LoweredInstruction>>, Refusal> {
+        if !program.launches.is_empty() {
+            let why = "this machine runs the threads of one kernel".to_owned();
+            return Err(Refusal::Lowering { thread: ThreadId(0), line: 0, why });
+        }
         if let Some(direct) = self.direct {
             return Self::direct(program, direct);
         }

@@ -331,7 +331,9 @@ impl<'a, R: BitRow> Opener<'a, R> {
 fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
     let section = match fixed {
         Fixed::Po => Some(section::PROGRAM_ORDER),
-        Fixed::Barrier | Fixed::ClusterBarrier => Some(section::MEMORY_SYNCHRONIZATION),
+        Fixed::Barrier | Fixed::ClusterBarrier | Fixed::KernelOrder => {
+            Some(section::MEMORY_SYNCHRONIZATION)
+        }
         Fixed::Addr | Fixed::Data | Fixed::Ctrl | Fixed::Exited => Some(section::NO_THIN_AIR),
         Fixed::Overlap
         | Fixed::OverlapCompletely
@@ -342,6 +344,9 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
         Fixed::Issue | Fixed::Operation | Fixed::GroupWait => Some(section::ASYNC_OPERATIONS),
         Fixed::Phase | Fixed::Tracked => Some(section::MBARRIER),
         Fixed::Covers => Some(section::MEMBAR),
+        Fixed::Trigger | Fixed::LaterTrigger | Fixed::ImplicitTrigger => {
+            Some(section::GRIDDEPCONTROL)
+        }
     };
     let label = fixed.name().to_owned();
     Edge { from, to, label, section, strong: false, kind: NodeKind::Base, steps: Vec::new() }

@@ -4,12 +4,14 @@
 use super::address::AddressUse;
 use super::mbarrier::Object;
 use super::state::{ComputedAddress, PathState, scope_tag};
+use super::tensor::Tensor;
 use super::{MAX_EVENTS, Next, PathLimit, Walk};
 use crate::event::{Access, AsyncPart, EventKind, FenceCoverage, Mask, MbarrierStep, Tags};
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
 use model::isa::asynchronous::{
-    AsyncFence, AsyncMisuse, AsyncStore, Asynchronous, Copy, GroupKind, Multiply, WaitGroup,
+    AsyncFence, AsyncMisuse, AsyncStore, Asynchronous, Copy, GridControl, GroupKind, Multiply,
+    TensorCopy, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
 use model::isa::{Operand, SpaceQualifier, Type, TypeKind};
@@ -86,6 +88,19 @@ impl Walk<'_> {
                 async_fence(state, *fence, guard);
                 Some(())
             }
+            Asynchronous::TensormapFence(fence) => self.tensormap_fence(state, *fence, guard),
+            Asynchronous::Tensormap(write) => match self.tensormap_write(state, *write, guard) {
+                Ok(()) => Some(()),
+                Err(next) => return next,
+            },
+            Asynchronous::Grid(control) => {
+                let kind = match control {
+                    GridControl::LaunchDependents => EventKind::Trigger,
+                    GridControl::Wait => EventKind::GridWait,
+                };
+                state.push(kind, Tags::of(&[Tag::All]), guard);
+                Some(())
+            }
         };
         if done.is_none() {
             return Next::Stop;
@@ -101,7 +116,14 @@ impl Walk<'_> {
     }
 
     fn copy(&mut self, state: &mut PathState, copy: &Copy, guard: Mask) -> Result<(), Next> {
-        let bytes = self.number(state, copy.bytes);
+        let tensor = match copy.tensor {
+            Some(of) => Some(self.tensor(state, of).ok_or(Next::Stop)?),
+            None => None,
+        };
+        let bytes = match (&tensor, copy.bytes) {
+            (None, Some(bytes)) => self.number(state, bytes),
+            (tensor, _) => tensor.as_ref().map_or(0, Tensor::bytes).into(),
+        };
         let source_bytes = match copy.source_bytes {
             Some(of) => self.number(state, of),
             None => bytes,
@@ -120,10 +142,14 @@ impl Walk<'_> {
             return Err(Next::Stop);
         };
         let whole = |space, writes| AddressUse::of_copy(space, bytes, writes);
-        let source = self.address(state, copy.from, &whole(copy.from_space, false));
-        let (from, from_at) = source.ok_or(Next::Stop)?;
-        let destination = self.address(state, copy.to, &whole(copy.to_space, true));
-        let (to, to_at) = destination.ok_or(Next::Stop)?;
+        let mut side = |address, space, writes| match &tensor {
+            Some(tensor) if space == SpaceQualifier::Global => {
+                Ok((tensor.parts.clone(), tensor.at))
+            }
+            Some(_) | None => self.address(state, address, &whole(space, writes)).ok_or(Next::Stop),
+        };
+        let (from, from_at) = side(copy.from, copy.from_space, false)?;
+        let (to, to_at) = side(copy.to, copy.to_space, true)?;
         let completion = match copy.mbarrier {
             Some(address) => Some(self.object(state, address, copy.to_space).ok_or(Next::Stop)?),
             None => None,
@@ -139,7 +165,8 @@ impl Walk<'_> {
             None => 1,
             Some((_, ty)) => 2 * (CHUNK / ty.bytes()) as usize,
         };
-        let events = from.len() * (1 + targets.len() * per_part) + targets.len();
+        let map = tensor.as_ref().map_or(0, |tensor| tensor.map.len());
+        let events = map + from.len() * (1 + targets.len() * per_part) + targets.len();
         if state.events.len() + events > MAX_EVENTS {
             return Err(Next::Limit(PathLimit::Events));
         }
@@ -152,6 +179,9 @@ impl Walk<'_> {
         let first = state.next_event();
         let of = AsyncOperation { first, issued: first, guard };
         let proxy = if copy.bulk { Tag::AsyncProxy } else { Tag::Generic };
+        if let (Some(tensor), Some(of_copy)) = (tensor, copy.tensor) {
+            self.read_tensormap(state, &tensor, of_copy, of);
+        }
         let mut values = Vec::with_capacity(from.len());
         for access in &from {
             let length = if copy.bulk { access.va.length } else { read };
@@ -184,6 +214,25 @@ impl Walk<'_> {
             state.grouped(first, kind);
         }
         Ok(())
+    }
+
+    /// The reads of a tensormap, which a group of the thread may wait for.
+    fn read_tensormap(
+        &self,
+        state: &mut PathState,
+        tensor: &Tensor,
+        copy: TensorCopy,
+        of: AsyncOperation,
+    ) {
+        for (part, &access) in tensor.map.iter().enumerate() {
+            let whole = (CHUNK, tensor.at);
+            let (value, taint) =
+                self.part_read(state, access, whole, Tag::TensormapProxy, None, of);
+            if let Some(descriptor) = copy.descriptor.filter(|_| part == 0) {
+                state.set(descriptor, value, taint);
+            }
+        }
+        state.grouped(of.first, GroupKind::BulkCopies);
     }
 
     /// The read of a part of a source: its value, and the read if there is one.

@@ -90,7 +90,10 @@ impl<'a> Alignment<'a> {
                 | EventKind::Arrive
                 | EventKind::Wait
                 | EventKind::Mbarrier
-                | EventKind::WaitGroup => false,
+                | EventKind::WaitGroup
+                | EventKind::KernelStart
+                | EventKind::Trigger
+                | EventKind::GridWait => false,
             };
             if !idle {
                 return None;

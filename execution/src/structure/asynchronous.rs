@@ -35,14 +35,16 @@ pub(super) fn issue<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
-/// The stage of an event in its operation: it reads, then writes, then completes.
+/// The stage of an event in its operation: it reads the tensormap, reads, then writes, then completes.
 fn stage(event: &Event<'_>) -> u8 {
     if event.tags.has(Tag::Mbarrier) {
-        3
+        4
     } else if event.is_write() {
+        3
+    } else if event.tags.has(Tag::Atomic) {
         2
     } else {
-        u8::from(event.tags.has(Tag::Atomic))
+        u8::from(!event.tags.has(Tag::TensormapProxy))
     }
 }
 
@@ -138,6 +140,7 @@ pub(super) fn covers<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
     for (fence, of) in u.events.iter().enumerate() {
         let fences = of.tags.has(Tag::AsyncFence)
+            || of.tags.has(Tag::TensormapAcquire)
             || of.tags.has(Tag::RestrictedRelease)
             || of.tags.has(Tag::RestrictedAcquire);
         let (true, Some(thread), Some(path_event)) = (fences, of.thread, of.of) else { continue };
@@ -165,6 +168,7 @@ fn is_covered(
     };
     match covers {
         FenceCoverage::Everything => true,
+        FenceCoverage::Bytes(bytes) => bytes.contains(access.pa),
         FenceCoverage::Space(of) => space == of,
         FenceCoverage::OwnShared => shared(Scope::Cta),
         FenceCoverage::ClusterShared => shared(Scope::Cluster),

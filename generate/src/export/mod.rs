@@ -54,6 +54,10 @@ pub fn export(test: &Test, format: ExportFormat) -> Result<String, Inexpressible
     if test.dialect != Dialect::Ptx || test.sass.is_some() {
         return outside_ptx(test);
     }
+    if !test.program.launches.is_empty() {
+        let what = "an order of kernels".to_owned();
+        return Err(Inexpressible { line: 1, what });
+    }
     match format {
         ExportFormat::Dat3m => dat3m::text(test),
         ExportFormat::HerdLisa => lisa::text(test),

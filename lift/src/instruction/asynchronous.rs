@@ -1,8 +1,8 @@
 //! Asynchronous operations: `mbarrier`, `cp.async`, `st.async`, `red.async`, `wgmma`, and their fences.
 
 use model::isa::asynchronous::{
-    AsyncFence, AsyncStore, Asynchronous, AwaitedPhase, Copy, GroupKind, Mbarrier, MbarrierOp,
-    Multiply, Track, WaitGroup,
+    AsyncFence, AsyncStore, Asynchronous, AwaitedPhase, Copy, GridControl, GroupKind, Mbarrier,
+    MbarrierOp, Multiply, Track, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
 use model::isa::reach::COPIED;
@@ -68,14 +68,17 @@ impl<'a> InstructionReader<'_> {
             ["wgmma", "mma_async", ..] => self.multiply(cell),
             ["cp", "async", "mbarrier", "arrive", ..] => self.track(cell, &parts),
             // Reading B14: a prefetch has no events.
-            ["cp", "async", "bulk", "prefetch", "L2", ..] => Some(None),
+            ["cp", "async", "bulk", "prefetch", ..] => Some(None),
             ["cp", "async", "ca" | "cg", ..] => self.element_copy(cell, &parts),
             ["cp", "async", "bulk", "tensor", ..]
-            | ["cp", "reduce", "async", "bulk", "tensor", ..] => {
-                return vec![Self::unsupported(cell, "copies of tensors")];
-            }
+            | ["cp", "reduce", "async", "bulk", "tensor", ..] => self.tensor_copy(cell, &parts),
+            ["tensormap", ..] => self.tensormap(cell, &parts),
             ["cp", "async", "bulk", ..] => self.bulk_copy(cell, &parts, None),
             ["cp", "reduce", "async", "bulk", ..] => self.reducing_copy(cell, &parts),
+            ["griddepcontrol", "launch_dependents"] => {
+                one(Asynchronous::Grid(GridControl::LaunchDependents))
+            }
+            ["griddepcontrol", ..] => one(Asynchronous::Grid(GridControl::Wait)),
             ["st" | "red", "async", ..] => self.async_store(cell, &parts),
             _ => return vec![Self::unsupported(cell, NOT_COMPARED)],
         };
@@ -84,7 +87,11 @@ impl<'a> InstructionReader<'_> {
     }
 
     /// Whether some production has the instruction; otherwise an error says what is wrong.
-    fn is_written_as_produced(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> bool {
+    pub(super) fn is_written_as_produced(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        parts: &[&str],
+    ) -> bool {
         let Some(fault) = production_check::fault(
             parts,
             cell.operand_text(),
@@ -164,7 +171,7 @@ impl<'a> InstructionReader<'_> {
     }
 
     /// Notes an instruction that the model does not cover yet.
-    fn later(&mut self, cell: &InstructionCell<'a>, what: &str) -> bool {
+    pub(super) fn later(&mut self, cell: &InstructionCell<'a>, what: &str) -> bool {
         let instruction = Self::unsupported(cell, what);
         let line = model::isa::Line { guard: None, instruction, text: cell.text() };
         self.draft.thread(self.thread).lines.push(line);
@@ -255,7 +262,8 @@ impl<'a> InstructionReader<'_> {
             to_space,
             from,
             from_space: SpaceQualifier::Global,
-            bytes,
+            bytes: Some(bytes),
+            tensor: None,
             source_bytes,
             ignores_source,
             mbarrier: None,
@@ -301,7 +309,8 @@ impl<'a> InstructionReader<'_> {
             to_space,
             from,
             from_space,
-            bytes,
+            bytes: Some(bytes),
+            tensor: None,
             source_bytes: None,
             ignores_source: None,
             mbarrier,
@@ -386,6 +395,7 @@ impl<'a> InstructionReader<'_> {
             ["proxy", "async::generic", "acquire", "sync_restrict::shared::cluster", "cluster"] => {
                 AsyncFence::ProxyAcquire
             }
+            ["proxy", "tensormap::generic", ..] => return self.tensormap_fence(cell, &parts),
             ["release", "sync_restrict::shared::cta", "cluster"] => AsyncFence::Release,
             ["acquire", "sync_restrict::shared::cluster", "cluster"] => AsyncFence::Acquire,
             _ => return Some(Self::unsupported(cell, "this proxy is not modelled")),
@@ -397,7 +407,7 @@ impl<'a> InstructionReader<'_> {
         Some(Instruction::Asynchronous(Asynchronous::Fence(fence)))
     }
 
-    fn object(
+    pub(super) fn object(
         &mut self,
         cell: &InstructionCell<'a>,
         arg: &Arg<'a>,
@@ -407,7 +417,7 @@ impl<'a> InstructionReader<'_> {
     }
 
     /// An address, with the access recorded.
-    fn touched(
+    pub(super) fn touched(
         &mut self,
         cell: &InstructionCell<'a>,
         arg: &Arg<'a>,
@@ -433,10 +443,10 @@ impl<'a> InstructionReader<'_> {
 }
 
 /// `None` after an error; the inner `None` where there is nothing to add.
-type Read = Option<Option<Asynchronous>>;
+pub(super) type Read = Option<Option<Asynchronous>>;
 
 #[expect(clippy::unnecessary_wraps, reason = "the type that all readers have")]
-fn one(of: Asynchronous) -> Read {
+pub(super) fn one(of: Asynchronous) -> Read {
     Some(Some(of))
 }
 
@@ -447,7 +457,7 @@ fn constant(operand: Operand) -> Option<u32> {
     }
 }
 
-fn space(part: &str) -> Option<SpaceQualifier> {
+pub(super) fn space(part: &str) -> Option<SpaceQualifier> {
     match part {
         "global" => Some(SpaceQualifier::Global),
         "shared" => Some(SpaceQualifier::Shared),
@@ -457,15 +467,15 @@ fn space(part: &str) -> Option<SpaceQualifier> {
     }
 }
 
-fn space_of(parts: &[&str]) -> SpaceQualifier {
+pub(super) fn space_of(parts: &[&str]) -> SpaceQualifier {
     parts.iter().find_map(|part| space(part)).unwrap_or_default()
 }
 
-fn scope_of(parts: &[&str]) -> Option<Scope> {
+pub(super) fn scope_of(parts: &[&str]) -> Option<Scope> {
     Scope::ALL.into_iter().find(|scope| parts.contains(&scope.name()))
 }
 
-fn atomic_op(part: &str) -> Option<AtomicOp> {
+pub(super) fn atomic_op(part: &str) -> Option<AtomicOp> {
     Some(match part {
         "add" => AtomicOp::Add,
         "min" => AtomicOp::Min,

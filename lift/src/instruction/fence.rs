@@ -66,7 +66,7 @@ impl<'a> InstructionReader<'_> {
             self.no_operands(cell)?;
             return Some(Instruction::ProxyFence(ProxyFence::Proxy(proxy)));
         }
-        if name.starts_with("async") {
+        if name.starts_with("async") || name == "tensormap::generic" {
             return self.async_fence(cell);
         }
         if name == "alias" || name.contains("::") {

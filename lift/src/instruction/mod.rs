@@ -13,6 +13,7 @@ mod float;
 mod integer;
 mod memory;
 mod plan;
+mod tensor;
 
 use model::isa::alu::{Alu, AluOp};
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, Type};
@@ -86,7 +87,9 @@ impl<'a> InstructionReader<'_> {
         let one = match cell.opcode() {
             name if cxx && cxx::is_opcode(name) => self.cxx(cell),
             "ld" | "ldu" | "st" | "atom" | "red" | "membar" if cxx => self.no_cxx(cell),
-            "mbarrier" | "cp" | "wgmma" => return self.asynchronous(cell),
+            "mbarrier" | "cp" | "wgmma" | "griddepcontrol" | "tensormap" => {
+                return self.asynchronous(cell);
+            }
             "st" | "red" if cell.part(1) == "async" => return self.asynchronous(cell),
             "ld" => self.load(cell, Opcode::Ld),
             "ldu" => self.load(cell, Opcode::Ldu),
@@ -377,7 +380,17 @@ impl<'a> InstructionReader<'_> {
     /// The address of an access. In the peer dialect, addresses have no brackets.
     fn address(&mut self, cell: &InstructionCell<'a>, arg: &Arg<'a>) -> Option<Address> {
         let (base, offset) = match *arg {
-            Arg::Address(written, _) => (written.base, written.offset),
+            Arg::Address(written, _) => {
+                if let Some(at) = written.coordinates
+                    && !cell.parts.iter().any(|part| part.text == "tensor")
+                {
+                    self.report
+                        .error("address", at, "only copies of tensors have coordinates")
+                        .note("expected an address");
+                    return None;
+                }
+                (written.base, written.offset)
+            }
             Arg::Name(name, at) if self.draft.dialect == Dialect::Peer => {
                 (WrittenBase::Name(name, at), 0)
             }

@@ -2,8 +2,8 @@
 
 mod declared;
 
-use model::memory::{ABSOLUTE, Home, Proxy, VariableId};
-use model::program::{InitialValue, ThreadId};
+use model::memory::{ABSOLUTE, Home, Proxy, Space, TENSORMAP_BYTES, VariableId};
+use model::program::{InitialValue, Launch, LaunchOrder, ThreadId};
 use ptx::qualifier::Dialect;
 
 use self::declared::DeclaredType;
@@ -42,6 +42,8 @@ pub(crate) struct DeclaredNames {
     pub(crate) variables: usize,
     /// Of each thread.
     pub(crate) registers: Vec<Vec<DeclaredRegister>>,
+    /// The order of kernels.
+    pub(crate) launches: Vec<Launch>,
 }
 
 struct InitReader<'a, 'r> {
@@ -50,6 +52,9 @@ struct InitReader<'a, 'r> {
     registers: Vec<Vec<DeclaredRegister>>,
     pointers: Vec<Pointer<'a>>,
     aliases: Vec<Aliasing<'a>>,
+    launches: Vec<(Launch, ByteSpan)>,
+    /// Tensormaps, and the names of their tensors.
+    tensormaps: Vec<(VariableId, &'a str, ByteSpan)>,
     lines: LineIndex,
 }
 
@@ -60,7 +65,9 @@ pub(crate) fn read(
 ) -> DeclaredNames {
     let registers = vec![Vec::new(); draft.threads.len()];
     let (pointers, aliases, lines) = (Vec::new(), Vec::new(), LineIndex::of(init.text));
-    let mut reader = InitReader { draft, report, registers, pointers, aliases, lines };
+    let (launches, tensormaps) = (Vec::new(), Vec::new());
+    let mut reader =
+        InitReader { draft, report, registers, pointers, aliases, launches, tensormaps, lines };
     let mut cursor = init;
     while !cursor.at_end() {
         if cursor.eat(";").is_some() {
@@ -79,8 +86,9 @@ pub(crate) fn read(
     }
     let variables = reader.draft.variables.len();
     let registers = std::mem::take(&mut reader.registers);
+    let launches = reader.launches.iter().map(|(launch, _)| *launch).collect();
     reader.resolve();
-    DeclaredNames { variables, registers }
+    DeclaredNames { variables, registers, launches }
 }
 
 fn skip_entry(cursor: &mut Cursor<'_>) {
@@ -92,6 +100,9 @@ fn skip_entry(cursor: &mut Cursor<'_>) {
 impl<'a> InitReader<'a, '_> {
     /// One entry; `None` after an error that leaves no sense in reading on.
     fn entry(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
+        if cursor.is("kernel") && cursor.kind_at(1) == Some(TokenKind::Number) {
+            return self.launch(cursor);
+        }
         let ty = declared::read(cursor, self.report)?;
         if cursor.is("*") {
             let at = cursor.here();
@@ -126,6 +137,9 @@ impl<'a> InitReader<'a, '_> {
         if cursor.is("[") && bracket.is_none() {
             self.array_length(cursor, id)?;
         }
+        if cursor.is("@") && cursor.text_at(1) == "tensormap" {
+            return self.tensormap(cursor, id);
+        }
         let attribute = matches!(cursor.text_at(1), "home" | "sparse")
             || cursor.kind_at(1) == Some(TokenKind::Number);
         if cursor.is("@") && !attribute || cursor.is("aliases") {
@@ -141,6 +155,83 @@ impl<'a> InitReader<'a, '_> {
             }
         }
         Some(())
+    }
+
+    /// `kernel 0 -> 1 @programmatic`.
+    fn launch(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
+        const HELP: &str = "kernel 0 -> 1 @stream;";
+        let begin = cursor.eat("kernel")?;
+        let (before, before_at) = self.kernel(cursor)?;
+        if cursor.eat("->").is_none() {
+            cursor.expected("`->`", self.report).help(HELP);
+            return None;
+        }
+        let (after, after_at) = self.kernel(cursor)?;
+        if cursor.eat("@").is_none() {
+            cursor.expected("`@stream` or `@programmatic`", self.report).help(HELP);
+            return None;
+        }
+        let Some((name, name_at)) = cursor.word() else {
+            cursor.expected("`stream` or `programmatic`", self.report).help(HELP);
+            return None;
+        };
+        let Some(order) = LaunchOrder::ALL.into_iter().find(|order| order.name() == name) else {
+            let near = self.report.nearest(name, LaunchOrder::ALL.map(LaunchOrder::name));
+            let near = near.map(str::to_owned);
+            self.report
+                .error("launch", name_at, format!("unknown order of kernels `{}`", short(name)))
+                .note("`stream` or `programmatic`")
+                .help_if(near);
+            return None;
+        };
+        let launch = Launch { before, after, order };
+        let at = begin.to(name_at);
+        let known =
+            self.launches.iter().find(|(known, _)| (known.before, known.after) == (before, after));
+        if let Some(&(_, first)) = known {
+            self.report
+                .error("launch", at, "these kernels have an order already")
+                .label(first, "first here");
+            return Some(());
+        }
+        let mut behind = vec![after];
+        let mut at_behind = 0;
+        while let Some(&kernel) = behind.get(at_behind) {
+            at_behind += 1;
+            for (known, _) in &self.launches {
+                if known.before == kernel && !behind.contains(&known.after) {
+                    behind.push(known.after);
+                }
+            }
+        }
+        if behind.contains(&before) {
+            self.report
+                .error(
+                    "launch",
+                    before_at.to(after_at),
+                    "a kernel cannot be launched behind itself",
+                )
+                .help(HELP);
+            return Some(());
+        }
+        self.launches.push((launch, at));
+        Some(())
+    }
+
+    /// The number of a kernel that has threads.
+    fn kernel(&mut self, cursor: &mut Cursor<'a>) -> Option<(u32, ByteSpan)> {
+        let Some((number, at)) = cursor.number(self.report) else {
+            cursor.expected("the number of a kernel", self.report).help("kernel 0 -> 1 @stream;");
+            return None;
+        };
+        let known = self.draft.threads.iter().find(|of| u64::from(of.placement.kernel) == number);
+        let Some(known) = known else {
+            self.report
+                .error("launch", at, format!("no thread is in kernel {number}"))
+                .help(format!("P1@cta 0,gpu 0,kernel {number}"));
+            return None;
+        };
+        Some((known.placement.kernel, at))
     }
 
     /// `@0x1000`, and in tests in SASS `@sparse`.
@@ -269,6 +360,22 @@ impl<'a> InitReader<'a, '_> {
             values.truncate(room);
         }
         variable.values = values;
+        Some(())
+    }
+
+    /// `t @tensormap g`: 128 bytes of global memory.
+    fn tensormap(&mut self, cursor: &mut Cursor<'a>, id: VariableId) -> Option<()> {
+        cursor.eat("@")?;
+        cursor.eat("tensormap")?;
+        let Some((of, of_at)) = cursor.word() else {
+            cursor.expected("the variable of its tensor", self.report).help("t @tensormap g");
+            return None;
+        };
+        let variable = self.draft.variable(id);
+        variable.element = Some(4);
+        variable.count = Some(TENSORMAP_BYTES / 4);
+        variable.space = Some(Space::Global);
+        self.tensormaps.push((id, of, of_at));
         Some(())
     }
 
@@ -424,7 +531,11 @@ impl<'a> InitReader<'a, '_> {
 
     /// Gives aliases and pointers their variables.
     fn resolve(self) {
-        let InitReader { draft, report, pointers, aliases, .. } = self;
+        let InitReader { draft, report, pointers, aliases, tensormaps, .. } = self;
+        for (map, of, of_at) in tensormaps {
+            let tensor = draft.location(of, of_at, report);
+            draft.variable(map).tensormap = tensor.map(|tensor| (tensor, of_at));
+        }
         for Aliasing { alias, at, proxy, of, of_at } in aliases {
             let Some(target) = draft.location(of, of_at, report) else { continue };
             if draft.root(target) == alias {

@@ -24,6 +24,12 @@ pub enum Asynchronous {
     /// `wgmma.fence`.
     MultiplyFence,
     Fence(AsyncFence),
+    /// `griddepcontrol`.
+    Grid(GridControl),
+    /// `fence.proxy.tensormap::generic`.
+    TensormapFence(TensormapFence),
+    /// `tensormap.replace` and `tensormap.cp_fenceproxy`, which are not asynchronous.
+    Tensormap(TensormapWrite),
 }
 
 /// An operation on an mbarrier object.
@@ -85,7 +91,10 @@ pub struct Copy {
     pub to_space: SpaceQualifier,
     pub from: Address,
     pub from_space: SpaceQualifier,
-    pub bytes: Operand,
+    /// `None` of a copy of a tensor, which is as long as the tensor.
+    pub bytes: Option<Operand>,
+    /// Of a copy of a tensor: the side in global memory is then the tensor, and its address that of the tensormap.
+    pub tensor: Option<TensorCopy>,
     /// `src-size` of `cp.async`: what follows in the destination is written with 0.
     pub source_bytes: Option<Operand>,
     /// `ignore-src` of `cp.async`, and whether it is negated: the source is not read.
@@ -98,6 +107,32 @@ pub struct Copy {
     pub scope: Option<Scope>,
     /// `cp.reduce`: what is done with each element of the destination.
     pub reduction: Option<(AtomicOp, Type)>,
+}
+
+/// What `cp.async.bulk.tensor` has beyond other copies. The tensor is one tile, whatever the coordinates.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TensorCopy {
+    /// The tensormap.
+    pub map: Address,
+    /// The register by which a condition names the first 4 bytes that are read of the tensormap.
+    pub descriptor: Option<Reg>,
+}
+
+/// A fence of the tensormap proxy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct TensormapFence {
+    pub scope: Scope,
+    /// The tensormap that is acquired; `None` of a release.
+    pub acquires: Option<Address>,
+}
+
+/// What writes all bytes of a tensormap through the generic proxy.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TensormapWrite {
+    /// `tensormap.replace`: the first 4 bytes are taken to be the field.
+    Replace { map: Address, space: SpaceQualifier, value: Operand },
+    /// `tensormap.cp_fenceproxy`: a copy from shared memory, and a release fence of the tensormap proxy.
+    CopyFence { to: Address, from: Address, scope: Scope },
 }
 
 /// `st.async` and `red.async`.
@@ -123,6 +158,15 @@ pub struct Track {
     pub space: SpaceQualifier,
     /// Whether the pending count is incremented first; not with `.noinc`.
     pub increments: bool,
+}
+
+/// What `griddepcontrol` does.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum GridControl {
+    /// `launch_dependents`: dependent kernels may start when each CTA has executed it, or has ended.
+    LaunchDependents,
+    /// `wait`: until the kernels before have ended.
+    Wait,
 }
 
 /// What is grouped by a thread, apart from the others.
@@ -196,7 +240,8 @@ impl Asynchronous {
                 let addresses =
                     [&mut copy.to, &mut copy.from].into_iter().chain(&mut copy.mbarrier);
                 addresses.for_each(|address| visit(&mut address.base));
-                visit(&mut copy.bytes);
+                copy.tensor.iter_mut().for_each(|tensor| visit(&mut tensor.map.base));
+                copy.bytes.iter_mut().for_each(&mut *visit);
                 copy.source_bytes.iter_mut().chain(&mut copy.multicast).for_each(visit);
             }
             Asynchronous::Store(store) => {
@@ -208,10 +253,22 @@ impl Asynchronous {
             Asynchronous::Multiply(multiply) => {
                 multiply.sources.iter_mut().for_each(|address| visit(&mut address.base));
             }
+            Asynchronous::TensormapFence(fence) => {
+                fence.acquires.iter_mut().for_each(|address| visit(&mut address.base));
+            }
+            Asynchronous::Tensormap(TensormapWrite::Replace { map, value, .. }) => {
+                visit(&mut map.base);
+                visit(value);
+            }
+            Asynchronous::Tensormap(TensormapWrite::CopyFence { to, from, .. }) => {
+                visit(&mut to.base);
+                visit(&mut from.base);
+            }
             Asynchronous::Commit(_)
             | Asynchronous::WaitGroup(_)
             | Asynchronous::MultiplyFence
-            | Asynchronous::Fence(_) => {}
+            | Asynchronous::Fence(_)
+            | Asynchronous::Grid(_) => {}
         }
     }
 
@@ -236,13 +293,16 @@ impl Asynchronous {
                 | MbarrierOp::CompleteTx { .. } => None,
             },
             Asynchronous::Multiply(multiply) => multiply.destination,
-            Asynchronous::Copy(_)
-            | Asynchronous::Store(_)
+            Asynchronous::Copy(copy) => copy.tensor.and_then(|tensor| tensor.descriptor),
+            Asynchronous::Store(_)
             | Asynchronous::Track(_)
             | Asynchronous::Commit(_)
             | Asynchronous::WaitGroup(_)
             | Asynchronous::MultiplyFence
-            | Asynchronous::Fence(_) => None,
+            | Asynchronous::Fence(_)
+            | Asynchronous::Grid(_)
+            | Asynchronous::TensormapFence(_)
+            | Asynchronous::Tensormap(_) => None,
         }
     }
 
@@ -260,6 +320,8 @@ impl Asynchronous {
             },
             Asynchronous::Copy(copy) => {
                 copy.ignores_source.iter_mut().for_each(|(of, _)| visit(of));
+                let tensor = copy.tensor.as_mut();
+                tensor.and_then(|tensor| tensor.descriptor.as_mut()).into_iter().for_each(visit);
             }
             Asynchronous::Multiply(multiply) => multiply.destination.iter_mut().for_each(visit),
             Asynchronous::Store(_)
@@ -267,7 +329,10 @@ impl Asynchronous {
             | Asynchronous::Commit(_)
             | Asynchronous::WaitGroup(_)
             | Asynchronous::MultiplyFence
-            | Asynchronous::Fence(_) => {}
+            | Asynchronous::Fence(_)
+            | Asynchronous::Grid(_)
+            | Asynchronous::TensormapFence(_)
+            | Asynchronous::Tensormap(_) => {}
         }
     }
 }

@@ -46,6 +46,10 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::MbarrierInit => "initializations of an mbarrier object",
         Tag::MbarrierInval => "invalidations of an mbarrier object",
         Tag::MbarrierWait => "waits for a phase of an mbarrier object that returned true",
+        Tag::KernelStart => "starts of threads of a kernel that is launched behind another",
+        Tag::TensormapProxy => "reads through the tensormap proxy",
+        Tag::TensormapRelease => "`fence.proxy.tensormap::generic.release`",
+        Tag::TensormapAcquire => "`fence.proxy.tensormap::generic.acquire`",
     }
 }
 
@@ -76,6 +80,16 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
         Fixed::Phase => "from an operation on an mbarrier object to the waits that saw its phase",
         Fixed::Tracked => {
             "from asynchronous operations to the waits for the phase they complete in"
+        }
+        Fixed::KernelOrder => {
+            "from the events of a kernel to what starts after it, or waits for it"
+        }
+        Fixed::Trigger => {
+            "from the first `launch_dependents` of a CTA to the starts of the dependents"
+        }
+        Fixed::LaterTrigger => "from a `launch_dependents` of a CTA to the first one",
+        Fixed::ImplicitTrigger => {
+            "from the events of a kernel that launches no dependents to the starts of its dependents"
         }
         Fixed::Covers => "from a fence to the events on the objects that it is for",
     }

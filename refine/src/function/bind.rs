@@ -82,6 +82,7 @@ impl Memory {
             home: None,
             absolute: None,
             mbarrier: None,
+            tensormap: None,
         }
     }
 

@@ -56,10 +56,10 @@ pub fn operands_of(of: &Asynchronous) -> Vec<&'static str> {
     match of {
         Asynchronous::Copy(copy) if !copy.bulk => {
             let bytes = match copy.bytes {
-                Operand::Imm(4) => Some("(4)"),
-                Operand::Imm(8) => Some("(8)"),
-                Operand::Imm(16) => Some("(16)"),
-                Operand::Imm(_) | Operand::Reg(_) | Operand::Address(_) => None,
+                Some(Operand::Imm(4)) => Some("(4)"),
+                Some(Operand::Imm(8)) => Some("(8)"),
+                Some(Operand::Imm(16)) => Some("(16)"),
+                Some(Operand::Imm(_) | Operand::Reg(_) | Operand::Address(_)) | None => None,
             };
             let source = copy.source_bytes.map(|_| "(src-size)");
             let ignored = copy.ignores_source.map(|_| "(ignore-src)");
@@ -85,7 +85,10 @@ pub fn operands_of(of: &Asynchronous) -> Vec<&'static str> {
         | Asynchronous::WaitGroup(_)
         | Asynchronous::Multiply(_)
         | Asynchronous::MultiplyFence
-        | Asynchronous::Fence(_) => Vec::new(),
+        | Asynchronous::Fence(_)
+        | Asynchronous::Grid(_)
+        | Asynchronous::TensormapFence(_)
+        | Asynchronous::Tensormap(_) => Vec::new(),
     }
 }
 
