@@ -30,6 +30,9 @@ fn authority(by: Authority) -> &'static str {
         Authority::Document => {
             "Required by the document; ptxas accepts what breaks it. A warning; with --strict, an error."
         }
+        Authority::Neither => {
+            "The instructions are legal, and do less together than they seem to. A warning."
+        }
         Authority::Ptxas => {
             "Required by ptxas; the document does not forbid what breaks it. An error; with --strict, a warning."
         }
@@ -139,7 +142,8 @@ pub fn page() -> String {
          where the correction keeps the meaning, and with `--unsafe-fixes` where it chooses ([ptx.md](ptx.md#corrections)).\n\n\
          A rule without a remark is of the document and of ptxas. *Document* means that ptxas accepts what breaks the rule: this is a\n\
          warning, and an error with `--strict`. *Ptxas* means that the document does not forbid it: this is an error, and a warning with\n\
-         `--strict` ([ptxas-differences.md](ptxas-differences.md)).\n\n\
+         `--strict` ([ptxas-differences.md](ptxas-differences.md)). *Legal* means that neither forbids what breaks the rule, and that the\n\
+         instructions do less together than they seem to: this is a warning ([ptx.md](ptx.md#several-instructions)).\n\n\
          The examples are in a function with these names, for the newest version and `sm_120`:\n\n```\n",
     );
     out.push_str(catalogue::GLOBALS);
@@ -210,6 +214,7 @@ fn sentence(rule: &LintRule) -> String {
         Authority::Both => "",
         Authority::Document => " *Document.*",
         Authority::Ptxas => " *Ptxas.*",
+        Authority::Neither => " *Legal.*",
     };
     format!("{}{remark}", rule.text.replace('|', "\\|"))
 }

@@ -13,6 +13,7 @@ use text::fix;
 
 use crate::rule::Authority;
 use crate::rules::{self, gate};
+use crate::sequence;
 use crate::version::{PtxIsa, Target};
 use crate::{LintOptions, lint};
 
@@ -173,6 +174,20 @@ fn gated(text: &'static str, need: &gate::Need, of_isa: bool) -> LintExample {
     LintExample { frame: ExampleFrame::Kernel, rejected, accepted: Some(accepted) }
 }
 
+/// The rules of several instructions.
+fn sequences() -> impl Iterator<Item = LintRule> {
+    sequence::RULES.iter().map(|rule| {
+        let example = sequence::EXAMPLES.iter().find(|(code, ..)| *code == rule.code);
+        LintRule {
+            code: rule.code,
+            text: rule.text,
+            section: Some((rule.section)()),
+            by: rule.by,
+            example: example.map(|(_, rejected, accepted)| LintExample::kernel(rejected, accepted)),
+        }
+    })
+}
+
 /// All of them: of memory instructions, in the order of their pages; of versions and targets; and of the rest of a module.
 pub fn all() -> &'static [LintRule] {
     static ALL: LazyLock<Vec<LintRule>> = LazyLock::new(|| {
@@ -205,7 +220,7 @@ pub fn all() -> &'static [LintRule] {
                 example,
             }
         };
-        rules::all().into_iter().map(of_rule).chain(reader::rules()).collect()
+        rules::all().into_iter().map(of_rule).chain(reader::rules()).chain(sequences()).collect()
     });
     &ALL
 }

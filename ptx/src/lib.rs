@@ -26,6 +26,7 @@ mod productions;
 pub mod qualifier;
 pub mod rule;
 pub mod rules;
+mod sequence;
 pub mod shape;
 mod single;
 mod statement;
@@ -90,6 +91,10 @@ pub fn lint(path: &str, bytes: &[u8], options: LintOptions) -> Linted {
     let mut linter =
         lint::Linter { text, module: &module, report: &mut report, options, buffer: Vec::new() };
     let instructions = linter.module();
+    // What could not be read may be what a rule finds missing.
+    if !unreadable {
+        linter.sequences();
+    }
     let not_judged = linter.not_judged();
     let diagnostics = report.finish(path, text);
     Linted { diagnostics, instructions, not_judged, unreadable, unread: false }

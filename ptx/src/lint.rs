@@ -43,14 +43,16 @@ pub(super) fn severity(by: Authority, strict: bool) -> Severity {
         (Authority::Both, _) | (Authority::Ptxas, false) | (Authority::Document, true) => {
             Severity::Error
         }
-        (Authority::Document, false) | (Authority::Ptxas, true) => Severity::Warning,
+        (Authority::Document, false) | (Authority::Ptxas, true) | (Authority::Neither, _) => {
+            Severity::Warning
+        }
     }
 }
 
 /// What is said of a rule that only one of the two has.
 fn who(by: Authority) -> Option<&'static str> {
     match by {
-        Authority::Both => None,
+        Authority::Both | Authority::Neither => None,
         Authority::Document => Some("the document requires this; ptxas does not"),
         Authority::Ptxas => Some("ptxas requires this; the document does not"),
     }

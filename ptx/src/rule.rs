@@ -24,6 +24,8 @@ pub enum Authority {
     Document,
     /// The document is silent, or says otherwise.
     Ptxas,
+    /// Nothing forbids it: legal instructions that do less together than they seem to.
+    Neither,
 }
 
 /// A rule, and how to see that it is broken.

@@ -40,6 +40,10 @@ const LIMITS: &[(&str, &str)] = &[
     ("nesting", "blocks and constants are nested 50 deep at most"),
     ("size", "a file has at most 64 MiB"),
     ("binary", "a file is text in UTF-8, without bytes that are 0"),
+    (
+        "paths",
+        "the rules of several instructions are checked on a limited number of paths of a function",
+    ),
     ("too-many-errors", "of a file with very many errors, only the first are shown"),
 ];
 

@@ -158,7 +158,8 @@ fn what_breaks_a_production_has_its_code() {
         ("9.4", "sm_90", "shfl.idx.b32 %r1, %r2, 1, 0x1f;", "production-target"),
         ("9.4", "sm_90a", "setmaxnreg.inc.sync.aligned.u32 20;", "production-value"),
     ] {
-        let said = said(isa, target, instruction);
+        let mut said = said(isa, target, instruction);
+        said.retain(|(code, _)| code.starts_with("production-"));
         assert!(said.iter().all(|(_, severity)| *severity == Severity::Error), "{said:?}");
         let codes: Vec<&str> = said.iter().map(|(code, _)| *code).collect();
         assert_eq!(codes.join(" "), code, "{isa} {target} {instruction}");

@@ -16,5 +16,6 @@ mod mutation;
 mod reader;
 mod robust;
 mod rule;
+mod sequence;
 mod valid;
 mod written;

@@ -38,7 +38,7 @@ pub(crate) fn rows(name: &str) -> Option<Vec<Vec<String>>> {
 }
 
 /// Says that something is not there, past the capture of what a test that passes prints.
-fn absent(path: &Path) {
+pub(crate) fn absent(path: &Path) {
     let line = format!("skipped: {} is not there\n", path.display());
     std::io::stderr().write_all(line.as_bytes()).expect("standard error can be written to");
 }

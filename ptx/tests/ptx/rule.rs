@@ -136,7 +136,7 @@ const TARGETS: &[u16] = &[
 /// Whether the mode in which a rule is an error is the strict one; `None` if it is in both.
 fn strict(rule: &Rule) -> Option<bool> {
     match rule.by {
-        Authority::Both => None,
+        Authority::Both | Authority::Neither => None,
         Authority::Document => Some(true),
         Authority::Ptxas => Some(false),
     }
