@@ -142,11 +142,12 @@ fn barrier_groupings(
     let steps: Vec<Vec<BarrierStep>> =
         (0..paths.len()).map(|thread| steps_of(paths, placements, thread)).collect();
     let none = Generations::none(paths);
-    if steps.iter().all(Vec::is_empty) {
+    let completions = completions_of(paths);
+    if steps.iter().all(Vec::is_empty) && completions.is_empty() {
         return Ok(Groupings { complete: vec![none], ..Groupings::default() });
     }
-    let counted = steps.iter().flatten().any(|step| step.used.count.is_some());
-    let completions = completions_of(paths);
+    let counted =
+        !completions.is_empty() || steps.iter().flatten().any(|step| step.used.count.is_some());
     let same_warp = |a: usize, b: usize| placements[a].same_warp(placements[b]);
     let diverged = misuse::divergences(paths, &steps, same_warp);
     let mut run = ArrivalSearch {
