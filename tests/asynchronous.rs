@@ -30,7 +30,11 @@ const STEPS: &[&str] = &[
     "cp.async.bulk.wait_group 0",
     "cp.async.bulk.wait_group.read 0",
     "cp.async.cg.shared::cta.global [s], [g], 16",
+    "cp.async.ca.shared::cta.global [t], [g], 16, 8",
+    "cp.async.commit_group",
+    "cp.async.wait_group 1",
     "cp.async.wait_all",
+    "cp.async.mbarrier.arrive.shared::cta.b64 [b]",
     "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [b]",
     "mbarrier.arrive.shared::cta.b64 _, [b]",
     "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [b]",
@@ -47,19 +51,19 @@ const STEPS: &[&str] = &[
 
 /// Where the object is expected by so many arrivals, two columns of steps.
 #[derive(Clone, Debug)]
-struct AsyncSketch {
+pub(crate) struct AsyncSketch {
     count: u32,
     columns: Vec<Vec<&'static str>>,
 }
 
-fn sketches() -> impl Strategy<Value = AsyncSketch> {
+pub(crate) fn sketches() -> impl Strategy<Value = AsyncSketch> {
     let column = || proptest::collection::vec(select(STEPS), 1..5);
     (1..3_u32, proptest::collection::vec(column(), 1..3))
         .prop_map(|(count, columns)| AsyncSketch { count, columns })
 }
 
 impl AsyncSketch {
-    fn parse(&self) -> Test {
+    pub(crate) fn parse(&self) -> Test {
         let mut text = format!(
             "PTX random\n{{\n.shared .mbarrier b={{{}}}; .shared .b32 s[4]; .shared .b32 t[4]; .global .b32 g[4]={{7}};\n}}\n",
             self.count

@@ -22,7 +22,7 @@ use crate::agree;
 use crate::suite;
 
 /// The axioms' side of the comparison: every outcome, no other engine's opinion.
-fn judged(test: &Test, model: &Model) -> Judgement {
+pub(crate) fn judged(test: &Test, model: &Model) -> Judgement {
     allowed(test, model, Some(Duration::from_secs(2)))
 }
 

@@ -36,6 +36,7 @@ mod load_bearing;
 mod lower;
 mod lowering;
 mod machine;
+mod machine_asynchronous;
 mod meetings;
 mod mutants;
 mod numbers;

@@ -120,7 +120,7 @@ pub fn included(test: &Test, judged: &Judgement, explored: &Exploration) -> Incl
         (true, _, Some(why)) => Inclusion::Limited(why.to_owned()),
         (true, _, None) if explored.never_ends() => Inclusion::Stuck {
             reason: never_ends(test, explored, &allowed),
-            expected: test.meta("Stuck").is_some(),
+            expected: test.meta("Stuck").is_some() || test.meta("Hang") == Some("yes"),
         },
         (true, _, None) => Inclusion::Included { reached: reached.len(), allowed: allowed.len() },
     }

@@ -43,6 +43,12 @@ impl Machine<'_> {
             Ask::End => self.complete_all(state, thread),
             Ask::Value
             | Ask::Access { .. }
+            | Ask::Copy(_)
+            | Ask::Object(..)
+            | Ask::Track { .. }
+            | Ask::ReleaseWait
+            | Ask::View
+            | Ask::SharedView
             | Ask::Membar { .. }
             | Ask::Invalidate
             | Ask::AcquireWait

@@ -74,6 +74,19 @@ impl Machine<'_> {
             Step::Return { thread: t, cell: c, fills: false } => {
                 format!("{}'s load of {} returns", name(t), cell(c))
             }
+            Step::Test { thread: t, line, complete } => {
+                let result = if complete { "true" } else { "false" };
+                format!("{} issues {}: {result}", name(t), text(t, line))
+            }
+            Step::CopyReads { thread: t, site } => {
+                format!("{}'s copy reads: {}", name(t), text(t, self.line_of_site(t, site)))
+            }
+            Step::CopyWrites { thread: t, site } => {
+                format!("{}'s copy writes: {}", name(t), text(t, self.line_of_site(t, site)))
+            }
+            Step::Track { thread: t, site } => {
+                format!("{}'s copies arrive: {}", name(t), text(t, self.line_of_site(t, site)))
+            }
         }
     }
 }

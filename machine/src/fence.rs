@@ -40,7 +40,10 @@ impl Machine<'_> {
                 self.change(state, thread, Change::Advance);
                 Some(Step::Through { thread: t, line })
             }
-            Ask::Membar { .. } if behind => None,
+            Ask::Membar { .. } | Ask::ReleaseWait | Ask::View | Ask::SharedView if behind => None,
+            Ask::ReleaseWait | Ask::View | Ask::SharedView => {
+                self.asynchronous_fence(state, thread)
+            }
             // Rule Membar.CTA
             Ask::Membar { reach: MembarScope::Cta, .. } => {
                 let loads = idle || !self.keeps(MachineRule::MembarCtaWaits);
@@ -80,7 +83,7 @@ impl Machine<'_> {
                     }
                     Some(Step::Through { thread: t, line })
                 }
-                Phase::Arrived => None,
+                Phase::Arrived | Phase::Faulted => None,
             },
             // Rule Iv
             Ask::Invalidate => {
@@ -101,10 +104,53 @@ impl Machine<'_> {
             Ask::ClusterArrive
             | Ask::Value
             | Ask::Access { .. }
+            | Ask::Copy(_)
+            | Ask::Object(..)
+            | Ask::Track { .. }
             | Ask::ClusterWait
             | Ask::Barrier { .. }
             | Ask::End
             | Ask::Fault => None,
+        }
+    }
+
+    /// What comes before an arrival or a copy, if the thread has come to it and can do it.
+    fn asynchronous_fence(&mut self, state: &mut State, thread: usize) -> Option<Step> {
+        let known = self.known(state, thread);
+        let (ask, line, idle, phase) = (known.ask, known.local.pc, known.idle, known.local.phase);
+        let thread_id = Self::small(thread);
+        let through = Some(Step::Through { thread: thread_id, line });
+        if ask == Ask::SharedView {
+            if self.keeps(MachineRule::SharedViewDrops) {
+                self.drop_views(state, thread);
+            }
+            self.change(state, thread, Change::Advance);
+            return Some(Step::Fence { thread: thread_id, line });
+        }
+        let buffered = self.has_buffered(state, thread);
+        // Rule Arrive: what comes before a releasing arrival is visible to the threads of the CTA.
+        if ask == Ask::ReleaseWait {
+            let loads = idle || !self.keeps(MachineRule::ArrivalWaits);
+            let stores = !buffered || !self.keeps(MachineRule::ArrivalDrainsBuffer);
+            if !loads || !stores {
+                return None;
+            }
+            self.change(state, thread, Change::Advance);
+            return through;
+        }
+        // Rule View: the stores of the SM are where the async proxy reads.
+        match phase {
+            Phase::Ready if self.keeps(MachineRule::ViewWaits) => (idle && !buffered).then(|| {
+                self.await_stores(state, thread, false);
+                self.change(state, thread, Change::Phase(Phase::Draining));
+                Step::Fence { thread: thread_id, line }
+            }),
+            Phase::Draining if !self.is_through(state, thread, false) => None,
+            Phase::Ready | Phase::Draining => {
+                self.change(state, thread, Change::Advance);
+                through
+            }
+            Phase::DrainingFar | Phase::Arrived | Phase::Faulted => None,
         }
     }
 
@@ -166,7 +212,9 @@ impl Machine<'_> {
             let there = match entry.list {
                 QueueKind::Queue => at == sm,
                 QueueKind::Link => far && self.gpu[usize::from(at)] == gpu,
-                QueueKind::Buffer | QueueKind::Back | QueueKind::Loose => false,
+                QueueKind::Buffer | QueueKind::Back | QueueKind::Loose | QueueKind::Latched => {
+                    false
+                }
             };
             let own = usize::from(entry.thread) == thread;
             let counts = self.is_store(&entry) || self.has(Variant::WaitsForLoads);
@@ -191,7 +239,9 @@ impl Machine<'_> {
             let there = match entry.list {
                 QueueKind::Queue => at == sm,
                 QueueKind::Link => far && self.gpu[usize::from(at)] == gpu,
-                QueueKind::Buffer | QueueKind::Back | QueueKind::Loose => false,
+                QueueKind::Buffer | QueueKind::Back | QueueKind::Loose | QueueKind::Latched => {
+                    false
+                }
             };
             !there || !self.is_store(&entry)
         })

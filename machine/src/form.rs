@@ -45,6 +45,29 @@ pub enum MachineOp {
     /// `UCGABAR_ARV`, `UCGABAR_WAIT`
     ClusterArrive,
     ClusterWait,
+    /// A part of an asynchronous operation, or of one on an mbarrier object.
+    Asynchronous(AsyncOp),
+}
+
+/// What SASS has for asynchronous operations.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum AsyncOp {
+    /// `LDGSTS`, whose load is at this level, and `UBLKCP`.
+    Copy(AccessLevel),
+    /// `LDGDEPBAR`, `UTMACMDFLUSH`
+    Commit,
+    /// `DEPBAR.LE`
+    GroupWait,
+    /// `SYNCS`; before `sm_90`, an access to the word of the object.
+    Object,
+    /// `ARRIVES.LDGSTSBAR`
+    Track,
+    /// What a releasing arrival without a fence waits for, which no text shows (reading R60).
+    ReleaseWait,
+    /// `FENCE.VIEW.ASYNC.G`
+    View,
+    /// `FENCE.VIEW.ASYNC.S`
+    SharedView,
 }
 
 /// What one PTX instruction becomes.

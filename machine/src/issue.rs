@@ -41,7 +41,21 @@ impl Machine<'_> {
                     });
                 }
             }
-            Ask::Membar { .. } | Ask::Invalidate | Ask::AcquireWait | Ask::ClusterArrive => {
+            Ask::Copy(copy) => self.issue_copy(state, thread, copy, visit),
+            Ask::Object(object, step) => self.issue_object(state, thread, (object, step), visit),
+            Ask::Track { site, object } => {
+                let mut next = self.copy(state);
+                self.change(&mut next, thread, Change::Track { site, object });
+                let t = Self::small(thread);
+                self.emit(Step::Issue { thread: t, line, hit: false }, next, visit);
+            }
+            Ask::Membar { .. }
+            | Ask::Invalidate
+            | Ask::AcquireWait
+            | Ask::ReleaseWait
+            | Ask::View
+            | Ask::SharedView
+            | Ask::ClusterArrive => {
                 let mut next = self.copy(state);
                 if let Some(step) = self.fence(&mut next, thread) {
                     self.emit(step, next, visit);
@@ -107,7 +121,7 @@ impl Machine<'_> {
                 QueueKind::Queue => true,
                 QueueKind::Link => reach == MembarScope::Sys,
                 QueueKind::Buffer => usize::from(entry.thread) == thread,
-                QueueKind::Back | QueueKind::Loose => false,
+                QueueKind::Back | QueueKind::Loose | QueueKind::Latched => false,
             };
             !queued || self.sm[usize::from(entry.thread)] != sm || !self.is_store(&entry)
         })
@@ -293,7 +307,13 @@ impl Machine<'_> {
 
     /// Rules Ld-miss and Ld-strong: a line that the load does not use was evicted, or is passed by,
     /// and older loads do not bring it back.
-    fn miss(&mut self, state: &mut State, thread: usize, piece: &AccessPiece, level: AccessLevel) {
+    pub(super) fn miss(
+        &mut self,
+        state: &mut State,
+        thread: usize,
+        piece: &AccessPiece,
+        level: AccessLevel,
+    ) {
         let global = matches!(self.cells[usize::from(piece.first)].place, MemoryPlace::Global(_));
         let cached = matches!(level, AccessLevel::Weak | AccessLevel::Sm) && global;
         let loose = level == AccessLevel::ReadOnly && global;
@@ -311,7 +331,7 @@ impl Machine<'_> {
     fn store(&mut self, state: &mut State, thread: usize, piece: &AccessPiece) {
         for (cell, value) in piece.cells().zip(piece.values) {
             if piece.here {
-                self.shape.set_memory(state, cell, value);
+                self.write(state, cell, value);
             } else {
                 self.store_cell(state, thread, cell, value);
                 self.push(state, thread, piece, QueueKind::Queue, cell, value, false);

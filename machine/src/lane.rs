@@ -24,11 +24,14 @@ impl Machine<'_> {
         let gpu = |t: u8| self.gpu[usize::from(sm(t))];
         let thread = MachineLane::Thread;
         match step {
-            Step::Issue { thread: t, hit: true, .. } => vec![own(t), thread(t)],
+            Step::Issue { thread: t, hit: true, .. } | Step::Test { thread: t, .. } => {
+                vec![own(t), thread(t)]
+            }
             Step::Issue { thread: t, hit: false, .. }
             | Step::Fence { thread: t, .. }
             | Step::Meet { thread: t, .. }
             | Step::Through { thread: t, .. } => vec![thread(t)],
+            Step::CopyWrites { thread: t, .. } | Step::Track { thread: t, .. } => vec![own(t)],
             Step::Drain { thread: t, .. } => vec![thread(t), own(t)],
             Step::Perform { thread: t, cell } => match self.cells[usize::from(cell)].place {
                 MemoryPlace::Shared { sm, .. } => vec![thread(t), MachineLane::Sm(sm)],
@@ -40,7 +43,9 @@ impl Machine<'_> {
             Step::Forward { thread: t, .. } => vec![MachineLane::Link(gpu(t)), thread(t)],
             Step::Copy { thread: t, .. } => vec![MachineLane::L2(gpu(t)), thread(t)],
             Step::Arrive { thread: t, .. } => vec![MachineLane::Link(gpu(t)), MachineLane::Home],
-            Step::ReadOnly { thread: t, .. } => vec![MachineLane::L2(gpu(t)), own(t)],
+            Step::ReadOnly { thread: t, .. } | Step::CopyReads { thread: t, .. } => {
+                vec![MachineLane::L2(gpu(t)), own(t)]
+            }
             Step::Return { thread: t, fills: true, .. } => {
                 vec![MachineLane::L2(gpu(t)), own(t), thread(t)]
             }

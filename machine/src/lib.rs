@@ -5,6 +5,7 @@
 //! order; loads return in any order that queues, fences and barriers permit. The machine does not use the
 //! axioms, and the axioms do not use the machine, so that a comparison of the two is a test of both.
 
+mod asynchronous;
 mod barrier;
 mod describe;
 mod family;
@@ -13,6 +14,7 @@ pub mod form;
 mod issue;
 mod lane;
 mod local;
+mod object;
 mod options;
 mod plan;
 mod queue;
@@ -33,8 +35,9 @@ use model::isa::bar::{Barrier, BarrierMisuse};
 use model::program::{Observed, Program, Stays, Stuck, ThreadId};
 use model::value::{Value, little_endian, low_bytes};
 
-use form::{LoweredInstruction, MachineOp, MembarScope};
+use form::{AsyncOp, LoweredInstruction, MachineOp, MembarScope};
 use local::ThreadState;
+use object::ObjectWord;
 use plan::{Future, ThreadCode};
 use state::{BARRIER, INVALID, StateLayout, ValueId};
 use table::{Ask, Tables};
@@ -99,6 +102,10 @@ pub struct Machine<'p> {
     /// Whether some class has two.
     symmetric: bool,
     plans: Vec<ThreadCode>,
+    /// Where mbarrier objects may be: location, and first byte.
+    objects: Vec<(u16, u32)>,
+    /// How many instructions start copies or wait for them on an object.
+    copies: usize,
     /// Those of CTAs, in the order in which states have them.
     barriers: Vec<CtaBarrier>,
     /// For each of them, whether some arrival at it gives a count: then the order of arrivals is a choice.
@@ -177,6 +184,12 @@ impl<'p> Machine<'p> {
             thread_symmetry::classes(program, &lowered, &plans, &alone, &sm, &gpu, &options);
         let (barriers, cluster_barriers) = barriers_of(program, &cta, &cluster);
         let counted = counted(program, &cta, &barriers);
+        let objects = object::slots(program, &layout);
+        if objects.len() > MOST_CELLS {
+            return Err(Refusal::TooLarge("mbarrier objects"));
+        }
+        let sites = plans.iter().flat_map(|plan| &plan.sites);
+        let copies = sites.filter(|site| site.copies).count();
         let clusters = cluster_barriers.iter().flatten().count();
         let settles = options.lazy_all || !barriers.is_empty() || clusters > 0;
         let mut machine = Machine {
@@ -194,6 +207,8 @@ impl<'p> Machine<'p> {
             symmetric: (0_u8..).zip(&class).any(|(thread, class)| thread != *class),
             class,
             plans,
+            objects,
+            copies,
             counted,
             barriers,
             cluster_barriers,
@@ -255,11 +270,28 @@ impl<'p> Machine<'p> {
             let first = self.gpu.iter().position(|gpu| *gpu == self.gpu[sm]) == Some(sm);
             self.options.copies && first && self.is_far(self.gpu[sm], cell)
         });
+        let direct = self.plans.iter().fold(0, |all, plan| all | plan.ahead[0].direct);
+        let views = slots(1, &|_, cell| {
+            let shared = matches!(self.cells[cell].place, MemoryPlace::Shared { .. });
+            shared && direct >> cell & 1 != 0
+        });
         let barriers = at;
         let count = self.barriers.len() + self.cluster_barriers.iter().flatten().count();
         let entry = if self.remembers() { 6 } else { 4 };
-        let entries = barriers + count * BARRIER;
-        StateLayout { local, memory, l1, read_only, copies, barriers, entries, entry }
+        let objects = barriers + count * BARRIER;
+        let entries = objects + self.objects.len();
+        StateLayout {
+            local,
+            memory,
+            l1,
+            read_only,
+            copies,
+            views,
+            barriers,
+            objects,
+            entries,
+            entry,
+        }
     }
 
     fn is_far(&self, gpu: u8, cell: usize) -> bool {
@@ -275,8 +307,16 @@ impl<'p> Machine<'p> {
         (0..self.sm.len()).any(|thread| {
             let forms = self.lowered[thread].iter().flat_map(|lowered| &lowered.forms);
             forms.into_iter().any(|form| {
-                let (MachineOp::Membar(reach) | MachineOp::MembarAll(reach)) = form else {
-                    return false;
+                let reach = match form {
+                    MachineOp::Membar(reach) | MachineOp::MembarAll(reach) => reach,
+                    MachineOp::Asynchronous(AsyncOp::View) => &MembarScope::Gpu,
+                    MachineOp::Asynchronous(_)
+                    | MachineOp::Access(_)
+                    | MachineOp::Invalidate
+                    | MachineOp::AcquireWait
+                    | MachineOp::Bar
+                    | MachineOp::ClusterArrive
+                    | MachineOp::ClusterWait => return false,
                 };
                 let sm = usize::from(self.sm[thread]);
                 let gpu = self.gpu[sm];
@@ -335,6 +375,17 @@ impl<'p> Machine<'p> {
                 state.bytes[usize::from(*slot)] = warm(value);
             }
         }
+        for slot in self.shape.views.iter().flatten() {
+            state.bytes[usize::from(*slot)] = INVALID;
+        }
+        for (slot, (location, start)) in (0..).zip(self.objects.clone()) {
+            let declared = self.layout.locations[usize::from(location)].mbarrier;
+            if let Some(of) = declared.filter(|_| start == 0) {
+                let (expected, tx) = (of.count.into(), of.tx.into());
+                let new = ObjectWord { phase: of.phase, pending: expected, expected, tx };
+                self.set_object(&mut state, slot, Some(new));
+            }
+        }
         for thread in 0..self.sm.len() {
             let local = ThreadState::new(&self.context(thread));
             let local = self.local_id(thread, local);
@@ -360,7 +411,7 @@ impl<'p> Machine<'p> {
     pub fn is_over(&self, state: &State) -> bool {
         let ended = |thread| {
             let known = self.known(state, thread);
-            known.ask == Ask::End && known.idle
+            known.ask == Ask::End && known.idle && known.local.in_flight.is_empty()
         };
         self.shape.count(state) == 0 && (0..self.sm.len()).all(ended)
     }
@@ -378,6 +429,12 @@ impl<'p> Machine<'p> {
                 Ask::Barrier { .. } | Ask::ClusterWait => Stays::Waits,
                 Ask::Value
                 | Ask::Access { .. }
+                | Ask::Copy(_)
+                | Ask::Object(..)
+                | Ask::Track { .. }
+                | Ask::ReleaseWait
+                | Ask::View
+                | Ask::SharedView
                 | Ask::Membar { .. }
                 | Ask::Invalidate
                 | Ask::AcquireWait

@@ -6,13 +6,15 @@ use execution::layout::{Layout, Window};
 use model::isa::alu::AluOp;
 use model::isa::atom::AtomicOp;
 use model::isa::bar::{Barrier, BarrierKind, Reduction};
-use model::isa::cvta::AddressOp;
+use model::isa::cvta::{AddressOp, Cvta};
 use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier, Type};
 use model::memory::{Extent, Space};
 use model::program::{InitialValue, Program, ThreadId};
 use model::value::{Value, low_bits, low64};
 
+use super::asynchronous::{CopyAccess, InFlight};
 use super::form::{LoweredInstruction, MachineOp};
+use super::object::ObjectRequest;
 use super::plan::ThreadCode;
 
 /// A read whose value is still on its way.
@@ -37,6 +39,8 @@ pub(super) enum Phase {
     DrainingFar,
     /// Waits at a barrier.
     Arrived,
+    /// It has used an mbarrier object without meaning.
+    Faulted,
 }
 
 /// The state of a thread at the barrier of its cluster, between arriving and waiting.
@@ -60,6 +64,7 @@ pub(super) struct ThreadState {
     pub(super) cluster: Cluster,
     /// A `MEMBAR.ALL` that loads have gone past, and how far (reading R53).
     pub(super) behind: Option<Behind>,
+    pub(super) in_flight: InFlight,
 }
 
 /// The progress of a `MEMBAR` that the thread has passed.
@@ -106,6 +111,13 @@ pub(super) enum Want {
     /// Needs a value that is on its way.
     Value,
     Access(Vec<ScalarAccess>),
+    Copy(CopyAccess),
+    Object(ObjectRequest),
+    /// An arrival on the object at these bytes when the copies so far are complete.
+    Track(Extent),
+    ReleaseWait,
+    View,
+    SharedView,
     /// Any form but an access.
     Form(MachineOp),
     Barrier {
@@ -148,6 +160,8 @@ pub(super) struct ThreadContext<'p> {
     pub(super) thread: ThreadId,
     pub(super) lowered: &'p [LoweredInstruction],
     pub(super) plan: &'p ThreadCode,
+    /// Whether the machine has the rule that `DEPBAR.LE` waits.
+    pub(super) waits_for_groups: bool,
 }
 
 impl ThreadState {
@@ -168,6 +182,7 @@ impl ThreadState {
             pending: Vec::new(),
             cluster: Cluster::Outside,
             behind: None,
+            in_flight: InFlight::default(),
         }
     }
 
@@ -175,7 +190,7 @@ impl ThreadState {
         self.pending.iter().any(|pending| pending.register == Some(register))
     }
 
-    fn operand(&self, context: &ThreadContext<'_>, operand: Operand) -> Value {
+    pub(super) fn operand(&self, context: &ThreadContext<'_>, operand: Operand) -> Value {
         match operand {
             Operand::Reg(register) => self.registers[usize::from(register.0)],
             Operand::Imm(value) => value.into(),
@@ -198,6 +213,9 @@ impl ThreadState {
     pub(super) fn settle(&mut self, context: &ThreadContext<'_>, most: u32) -> Option<Want> {
         let lines = &context.program.threads[usize::from(context.thread.0)].lines;
         let mut circle = Circle::default();
+        if self.phase == Phase::Faulted {
+            return Some(Want::Fault);
+        }
         for _ in 0..most {
             let Some(line) = lines.get(usize::from(self.pc)) else { return Some(Want::End) };
             if self.form == 0 && self.phase == Phase::Ready {
@@ -241,30 +259,7 @@ impl ThreadState {
                     self.pc += 1;
                 }
                 Instruction::Cvta(cvta) => {
-                    let source = low64(self.operand(context, cvta.source));
-                    let space = cvta.space.space();
-                    let origin = space.map_or(0, |space| context.layout.origin(space));
-                    let inside = |window: Option<Window>| {
-                        window.is_some_and(|w| source.wrapping_sub(w.base) < w.size)
-                    };
-                    let result: Value = match cvta.op {
-                        // Reading R32: what is generic already stays as it is.
-                        AddressOp::ToGeneric if inside(space.map(|s| context.layout.window(s))) => {
-                            source.into()
-                        }
-                        AddressOp::ToGeneric => source.wrapping_add(origin).into(),
-                        AddressOp::FromGeneric => source.wrapping_sub(origin).into(),
-                        AddressOp::IsIn => {
-                            let window = context.layout.named_window(cvta.space, context.thread);
-                            inside(window).into()
-                        }
-                    };
-                    let result = if cvta.op == AddressOp::IsIn {
-                        result
-                    } else {
-                        result & low_bits(cvta.ty.bits)
-                    };
-                    self.registers[usize::from(cvta.destination.0)] = result;
+                    self.registers[usize::from(cvta.destination.0)] = self.converted(context, cvta);
                     self.pc += 1;
                 }
                 // Refused before anything runs.
@@ -282,7 +277,16 @@ impl ThreadState {
                         self.pc += 1;
                         continue;
                     };
+                    if let (MachineOp::Asynchronous(op), Instruction::Asynchronous(of)) =
+                        (form, &line.instruction)
+                    {
+                        if let Some(want) = self.asynchronous(context, of, *op) {
+                            return Some(want);
+                        }
+                        continue;
+                    }
                     return Some(match form {
+                        MachineOp::Asynchronous(_) => Want::Fault,
                         MachineOp::Access(_) => self.access(context, &line.instruction),
                         MachineOp::Bar => self.barrier(context, &line.instruction),
                         MachineOp::Membar(_)
@@ -296,6 +300,27 @@ impl ThreadState {
             }
         }
         None
+    }
+
+    fn converted(&self, context: &ThreadContext<'_>, cvta: &Cvta) -> Value {
+        let source = low64(self.operand(context, cvta.source));
+        let space = cvta.space.space();
+        let origin = space.map_or(0, |space| context.layout.origin(space));
+        let inside =
+            |window: Option<Window>| window.is_some_and(|w| source.wrapping_sub(w.base) < w.size);
+        let result: Value = match cvta.op {
+            // Reading R32: what is generic already stays as it is.
+            AddressOp::ToGeneric if inside(space.map(|s| context.layout.window(s))) => {
+                source.into()
+            }
+            AddressOp::ToGeneric => source.wrapping_add(origin).into(),
+            AddressOp::FromGeneric => source.wrapping_sub(origin).into(),
+            AddressOp::IsIn => {
+                let window = context.layout.named_window(cvta.space, context.thread);
+                inside(window).into()
+            }
+        };
+        if cvta.op == AddressOp::IsIn { result } else { result & low_bits(cvta.ty.bits) }
     }
 
     fn barrier(&self, context: &ThreadContext<'_>, instruction: &Instruction) -> Want {
@@ -373,6 +398,14 @@ impl ThreadState {
         Want::Access(scalars)
     }
 
+    pub(super) fn address(&self, context: &ThreadContext<'_>, address: Address) -> u64 {
+        let base = match address.base {
+            Operand::Address(variable) => context.layout.address(variable, context.thread),
+            Operand::Reg(_) | Operand::Imm(_) => low64(self.operand(context, address.base)),
+        };
+        base.wrapping_add(address.offset.cast_unsigned())
+    }
+
     /// The physical bytes at an address; `None` if there are none, or it is misaligned.
     fn resolve(
         &self,
@@ -381,11 +414,7 @@ impl ThreadState {
         space: SpaceQualifier,
         length: u32,
     ) -> Option<Extent> {
-        let base = match address.base {
-            Operand::Address(variable) => context.layout.address(variable, context.thread),
-            Operand::Reg(_) | Operand::Imm(_) => low64(self.operand(context, address.base)),
-        };
-        let sum = base.wrapping_add(address.offset.cast_unsigned());
+        let sum = self.address(context, address);
         if !sum.is_multiple_of(length.into()) {
             return None;
         }

@@ -136,10 +136,18 @@ pub enum MachineRule {
     InvalidateDropsCopies,
     PassingCancelsCopies,
     ScWaits,
+    ArrivalWaits,
+    ArrivalDrainsBuffer,
+    CopiesKeepOrder,
+    GroupWaits,
+    TrackedArrivalWaits,
+    ViewWaits,
+    BulkBehindLink,
+    SharedViewDrops,
 }
 
 impl MachineRule {
-    pub const ALL: [MachineRule; 26] = [
+    pub const ALL: [MachineRule; 34] = [
         MachineRule::InvalidateDropsLines,
         MachineRule::InvalidateWaits,
         MachineRule::FenceInvalidatesLast,
@@ -166,6 +174,14 @@ impl MachineRule {
         MachineRule::InvalidateDropsCopies,
         MachineRule::PassingCancelsCopies,
         MachineRule::ScWaits,
+        MachineRule::ArrivalWaits,
+        MachineRule::ArrivalDrainsBuffer,
+        MachineRule::CopiesKeepOrder,
+        MachineRule::GroupWaits,
+        MachineRule::TrackedArrivalWaits,
+        MachineRule::ViewWaits,
+        MachineRule::BulkBehindLink,
+        MachineRule::SharedViewDrops,
     ];
 
     /// Its number, as in `docs/machine.md`, and its statement.
@@ -215,6 +231,28 @@ impl MachineRule {
                 ("R21b", "what passes to the link cancels older copies")
             }
             MachineRule::ScWaits => ("R22", "loads after a MEMBAR.SC wait until it has completed"),
+            MachineRule::ArrivalWaits => {
+                ("R23", "a releasing arrival waits for the thread's own loads")
+            }
+            MachineRule::ArrivalDrainsBuffer => {
+                ("R20d", "a releasing arrival drains the store buffer")
+            }
+            MachineRule::CopiesKeepOrder => {
+                ("R24", "LDGSTS stays behind older accesses of its SM to its source")
+            }
+            MachineRule::GroupWaits => {
+                ("R25", "DEPBAR.LE waits for all but the latest groups of copies")
+            }
+            MachineRule::TrackedArrivalWaits => {
+                ("R26", "ARRIVES.LDGSTSBAR waits for the copies before it")
+            }
+            MachineRule::ViewWaits => ("R27", "FENCE.VIEW.ASYNC.G waits for all stores of its SM"),
+            MachineRule::SharedViewDrops => {
+                ("R29", "FENCE.VIEW.ASYNC.S has bulk copies see what is in shared memory")
+            }
+            MachineRule::BulkBehindLink => {
+                ("R28", "a bulk copy comes behind the stores in its GPU's link")
+            }
         }
     }
 

@@ -2,11 +2,12 @@
 
 use fixedbitset::FixedBitSet;
 
-use super::form::{AccessLevel, LoweredInstruction, MachineOp, MembarScope};
+use super::form::{AccessLevel, AsyncOp, LoweredInstruction, MachineOp, MembarScope};
 use super::{Cell, MemoryPlace};
 use execution::layout::Layout;
 use execution::live;
-use model::isa::{Instruction, Reg, Type};
+use model::isa::asynchronous::Asynchronous;
+use model::isa::{Address, Instruction, Operand, Reg, Type, TypeKind};
 use model::program::{Program, ThreadId};
 
 /// What an access does when it performs.
@@ -30,6 +31,8 @@ pub(super) struct Site {
     /// Whether a value comes back.
     pub(super) returns: bool,
     pub(super) register: Option<Reg>,
+    /// Whether it is of a copy, or of an arrival after copies.
+    pub(super) copies: bool,
 }
 
 impl Site {
@@ -51,6 +54,8 @@ pub(super) struct Future {
     pub(super) written: u64,
     /// By loads of the read-only path, which wait in no queue.
     pub(super) loose: u64,
+    /// By bulk copies, which wait in no queue of their SM.
+    pub(super) direct: u64,
 }
 
 impl Future {
@@ -60,6 +65,7 @@ impl Future {
             read: self.read | other.read,
             written: self.written | other.written,
             loose: self.loose | other.loose,
+            direct: self.direct | other.direct,
         }
     }
 
@@ -106,20 +112,28 @@ impl ThreadCode {
                 | MachineOp::AcquireWait
                 | MachineOp::Bar
                 | MachineOp::ClusterArrive
-                | MachineOp::ClusterWait => None,
+                | MachineOp::ClusterWait
+                | MachineOp::Asynchronous(_) => None,
             });
             let level = level.unwrap_or(AccessLevel::Weak);
             let grain = cells.iter().map(|cell| cell.length).max().unwrap_or(1);
             let before = sites.len();
             let unit = lowered[index].fused.filter(|_| units);
+            if let Some(of) = line.instruction.as_asynchronous() {
+                let mask = |address| mask(program, layout, cells, thread, address);
+                own.push(push_asynchronous(of, &lowered[index], grain, &mut sites, mask));
+                continue;
+            }
             push_sites(&line.instruction, level, unit, grain, &mut sites);
-            let where_ = mask(program, layout, cells, thread, &line.instruction);
+            let address = line.instruction.access().map(|(address, ..)| address);
+            let where_ = address.map_or(0, |address| mask(program, layout, cells, thread, address));
             own.push(sites[before..].iter().fold(Future::default(), |all, site| {
                 all.or(Future {
                     cached: if site.is_cached() { where_ } else { 0 },
                     read: if site.kind == SiteKind::Write { 0 } else { where_ },
                     written: if site.is_store() { where_ } else { 0 },
                     loose: if site.level == AccessLevel::ReadOnly { where_ } else { 0 },
+                    direct: 0,
                 })
             }));
         }
@@ -167,19 +181,76 @@ fn push_sites(
         } else {
             (SiteKind::Write, false, None)
         };
-        sites.push(Site { kind, level, unit, ty, cells, returns, register });
+        let copies = false;
+        sites.push(Site { kind, level, unit, ty, cells, returns, register, copies });
     }
 }
 
-/// The cells that an instruction may access: those of its variable if it names one, else any.
+/// The site of a copy or of an arrival after copies, and the cells that it accesses.
+fn push_asynchronous(
+    of: &Asynchronous,
+    lowered: &LoweredInstruction,
+    grain: u32,
+    sites: &mut Vec<Site>,
+    mask: impl Fn(Address) -> u64,
+) -> Future {
+    let level = lowered.forms.iter().find_map(|form| match form {
+        MachineOp::Asynchronous(AsyncOp::Copy(level)) => Some(*level),
+        MachineOp::Asynchronous(_)
+        | MachineOp::Access(_)
+        | MachineOp::Membar(_)
+        | MachineOp::MembarAll(_)
+        | MachineOp::Invalidate
+        | MachineOp::AcquireWait
+        | MachineOp::Bar
+        | MachineOp::ClusterArrive
+        | MachineOp::ClusterWait => None,
+    });
+    let level = level.unwrap_or(AccessLevel::Gpu);
+    let ty = |bytes: u64| Type {
+        kind: TypeKind::Bits,
+        bits: u16::try_from(8 * bytes.min(16)).unwrap_or(128),
+    };
+    let mut push = |ty: Type| {
+        let cells = u8::try_from(ty.bytes() / grain).unwrap_or(1).max(1);
+        let (kind, unit, register) = (SiteKind::Read, None, None);
+        let (returns, copies) = (false, true);
+        sites.push(Site { kind, level, unit, ty, cells, returns, register, copies });
+    };
+    match of {
+        Asynchronous::Copy(copy) => {
+            let bytes = if let Some(Operand::Imm(bytes)) = copy.bytes { bytes } else { 16 };
+            push(ty(bytes));
+            let (read, written) = (mask(copy.from), mask(copy.to));
+            let cached = if level == AccessLevel::Weak { read } else { 0 };
+            let direct = if copy.bulk { read | written } else { 0 };
+            Future { cached, read, written, loose: 0, direct }
+        }
+        Asynchronous::Track(_) => {
+            push(ty(4));
+            Future::default()
+        }
+        Asynchronous::Mbarrier(_)
+        | Asynchronous::Store(_)
+        | Asynchronous::Commit(_)
+        | Asynchronous::WaitGroup(_)
+        | Asynchronous::Multiply(_)
+        | Asynchronous::MultiplyFence
+        | Asynchronous::Fence(_)
+        | Asynchronous::Grid(_)
+        | Asynchronous::TensormapFence(_)
+        | Asynchronous::Tensormap(_) => Future::default(),
+    }
+}
+
+/// The cells that an access at an address may have: those of its variable if it names one, else any.
 fn mask(
     program: &Program,
     layout: &Layout,
     cells: &[Cell],
     thread: ThreadId,
-    instruction: &Instruction,
+    address: Address,
 ) -> u64 {
-    let Some((address, ..)) = instruction.access() else { return 0 };
     let object = program.variable_of(thread, address);
     let object = object.map(|(variable, thread)| layout.object(variable, thread));
     // An offset may lead to another variable.

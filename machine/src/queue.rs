@@ -37,7 +37,9 @@ impl Machine<'_> {
         let owner = match entry.list {
             QueueKind::Queue => sm,
             QueueKind::Link => self.gpu[usize::from(sm)],
-            QueueKind::Buffer | QueueKind::Back | QueueKind::Loose => entry.thread,
+            QueueKind::Buffer | QueueKind::Back | QueueKind::Loose | QueueKind::Latched => {
+                entry.thread
+            }
         };
         (entry.list, entry.cell, owner)
     }
@@ -60,9 +62,12 @@ impl Machine<'_> {
         let entry = self.shape.entry(state, index);
         let ordered = match entry.list {
             QueueKind::Buffer => true,
+            QueueKind::Queue if self.is_of_copy(&entry) => {
+                self.keeps(MachineRule::SmOrder) && self.keeps(MachineRule::CopiesKeepOrder)
+            }
             QueueKind::Queue => self.keeps(MachineRule::SmOrder),
             QueueKind::Link => self.keeps(MachineRule::LinkOrder),
-            QueueKind::Back | QueueKind::Loose => false,
+            QueueKind::Back | QueueKind::Loose | QueueKind::Latched => false,
         };
         if !ordered {
             return true;
@@ -90,12 +95,18 @@ impl Machine<'_> {
         let entry = self.shape.entry(state, index);
         let site = self.site(&entry);
         let mut group = ScalarGroup { places: [u8::try_from(index).ok()?; 16], count: 1 };
-        if site.cells > 1 {
+        let cells = self.together(state, &entry);
+        if cells > 1 {
             let start = self.cells[usize::from(entry.cell)].start;
-            if !start.is_multiple_of(site.ty.bytes()) {
+            let first = if site.copies {
+                self.first_together(state, &entry) == Some(entry.cell)
+            } else {
+                start.is_multiple_of(site.ty.bytes())
+            };
+            if !first {
                 return None;
             }
-            for piece in 0..usize::from(site.cells) {
+            for piece in 0..usize::from(cells) {
                 let cell = usize::from(entry.cell) + piece;
                 // The oldest one: a loop may have come here more than once.
                 let place = (0..self.shape.count(state)).find(|&place| {
@@ -104,7 +115,7 @@ impl Machine<'_> {
                 })?;
                 group.places[piece] = u8::try_from(place).ok()?;
             }
-            group.count = site.cells;
+            group.count = cells;
             if usize::from(group.places[0]) != index {
                 return None;
             }
@@ -136,6 +147,10 @@ impl Machine<'_> {
     pub(super) fn progress(&mut self, state: &State, index: usize, visit: StepVisitor<'_>) {
         let entry = self.shape.entry(state, index);
         let QueueEntry { cell, thread, .. } = entry;
+        // Its copy goes on as a whole.
+        if entry.list == QueueKind::Latched {
+            return;
+        }
         if entry.list == QueueKind::Back {
             let mut next = self.copy(state);
             self.shape.remove(&mut next, index);
@@ -208,7 +223,7 @@ impl Machine<'_> {
                 self.perform(state, taken);
                 Step::Arrive { thread, cell }
             }
-            QueueKind::Loose | QueueKind::Back => {
+            QueueKind::Loose | QueueKind::Back | QueueKind::Latched => {
                 for entry in taken {
                     let at = usize::from(entry.cell);
                     let row = usize::from(self.sm[usize::from(thread)]) * self.cells.len();
@@ -234,7 +249,7 @@ impl Machine<'_> {
             super::MemoryPlace::Global(_) | super::MemoryPlace::Private => false,
         };
         if here {
-            self.shape.set_memory(state, cell, entry.data);
+            self.write(state, cell, entry.data);
         } else {
             self.store_cell(state, thread, cell, entry.data);
             self.enqueue(state, QueueEntry { list: QueueKind::Queue, ..entry });
@@ -361,7 +376,7 @@ impl Machine<'_> {
             }
             SiteKind::Write => {
                 for entry in taken {
-                    self.shape.set_memory(state, entry.cell.into(), entry.data);
+                    self.write(state, entry.cell.into(), entry.data);
                 }
             }
             SiteKind::Atomic => {
@@ -379,7 +394,9 @@ impl Machine<'_> {
     /// A read has its value: it is on its way back. What can not be told from its being there is.
     pub(super) fn come_back(&mut self, state: &mut State, entry: QueueEntry) {
         let QueueEntry { cell, thread, fill, .. } = entry;
-        if self.options.reduced() || !fill && self.options.reduce >= Reduce::Por {
+        if self.is_of_copy(&entry) {
+            self.latched(state, entry);
+        } else if self.options.reduced() || !fill && self.options.reduce >= Reduce::Por {
             self.arrived(state, entry);
             self.steps.push(Step::Return { thread, cell, fills: fill });
         } else {
@@ -449,7 +466,7 @@ impl Machine<'_> {
         if let Some(new) = op.apply(ty, flush(old), flush(first), second).map(flush) {
             let new = self.split(first_cell, count, new);
             for (cell, value) in cells.zip(new) {
-                self.shape.set_memory(state, cell, value);
+                self.write(state, cell, value);
             }
         }
     }

@@ -23,6 +23,8 @@ struct Others {
     written: [u64; MOST_THREADS],
     touched: [u64; MOST_THREADS],
     loose: u64,
+    /// Cells that bulk copies of any SM have still to access.
+    direct: u64,
 }
 
 impl Machine<'_> {
@@ -67,10 +69,15 @@ impl Machine<'_> {
             return false;
         }
         match self.known(state, thread).ask {
-            Ask::AcquireWait | Ask::Membar { .. } | Ask::ClusterArrive => true,
+            Ask::AcquireWait | Ask::ReleaseWait | Ask::Membar { .. } | Ask::ClusterArrive => true,
             Ask::Invalidate => self.options.reduced() && self.alone[thread] && !self.options.copies,
             Ask::Value
             | Ask::Access { .. }
+            | Ask::Copy(_)
+            | Ask::Object(..)
+            | Ask::Track { .. }
+            | Ask::View
+            | Ask::SharedView
             | Ask::ClusterWait
             | Ask::Barrier { .. }
             | Ask::End
@@ -116,6 +123,7 @@ impl Machine<'_> {
             written[sm] |= future.written;
             touched[sm] |= future.touched();
             others.loose |= future.loose;
+            others.direct |= future.direct | self.copied_directly(state, thread);
         }
         for entry in self.shape.entries(state) {
             let sm = usize::from(self.sm[usize::from(entry.thread)]);
@@ -128,7 +136,7 @@ impl Machine<'_> {
                     }
                 }
                 QueueKind::Loose => others.loose |= cell,
-                QueueKind::Back => {}
+                QueueKind::Back | QueueKind::Latched => {}
             }
         }
         for sm in 0..sms {
@@ -171,11 +179,11 @@ impl Machine<'_> {
     fn nobody_can_tell(&self, state: &State, entry: &QueueEntry, others: &Others) -> bool {
         let site = self.site(entry);
         let first = usize::from(entry.cell);
-        let cells = ((1_u64 << site.cells) - 1) << first;
+        let cells = ((1_u64 << self.together(state, entry)) - 1) << first;
         let sm = usize::from(self.sm[usize::from(entry.thread)]);
         let reads = site.kind == SiteKind::Read;
         let conflicts = if reads { others.written[sm] } else { others.touched[sm] | others.loose };
-        if conflicts & cells != 0
+        if (conflicts | others.direct) & cells != 0
             || site.unit.is_some()
             || !matches!(self.cells[first].place, MemoryPlace::Global(_))
         {
@@ -266,6 +274,10 @@ impl Machine<'_> {
         }
         let cells = piece.cells().fold(0_u64, |all, cell| all | 1 << cell);
         let reads = kind == SiteKind::Read;
+        // What bulk copies see of a store depends on the fences of others.
+        if !reads && piece.cells().any(|cell| self.shape.views[cell].is_some()) {
+            return false;
+        }
         let others = (0..self.sm.len()).filter(|&other| other != thread);
         let still = others.into_iter().any(|other| {
             let future = self.known(state, other).future;
@@ -273,6 +285,7 @@ impl Machine<'_> {
             conflicts & cells != 0
         });
         !still
+            && !self.will_be_copied(state, cells)
             && self
                 .shape
                 .entries(state)

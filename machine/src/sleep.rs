@@ -71,6 +71,8 @@ impl Machine<'_> {
             MemoryPlace::Shared { .. } => false,
         };
         self.options.reduce >= Reduce::Sleep
+            && self.copies == 0
+            && self.objects.is_empty()
             && self.options.without.is_none()
             && !self.symmetric
             && !self.settles

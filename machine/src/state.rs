@@ -23,11 +23,19 @@ pub(super) enum QueueKind {
     Back,
     /// Reads of the read-only path, in no order.
     Loose,
+    /// Values that a copy has read and not written.
+    Latched,
 }
 
 impl QueueKind {
-    pub(super) const ALL: [QueueKind; 5] =
-        [QueueKind::Buffer, QueueKind::Queue, QueueKind::Link, QueueKind::Back, QueueKind::Loose];
+    pub(super) const ALL: [QueueKind; 6] = [
+        QueueKind::Buffer,
+        QueueKind::Queue,
+        QueueKind::Link,
+        QueueKind::Back,
+        QueueKind::Loose,
+        QueueKind::Latched,
+    ];
 }
 
 /// The piece of an access that touches one cell.
@@ -111,8 +119,12 @@ pub(super) struct StateLayout {
     pub(super) read_only: Vec<Option<u16>>,
     /// By GPU and cell: the copy of far memory (reading R58).
     pub(super) copies: Vec<Option<u16>>,
+    /// By cell of shared memory: the older value that bulk copies may read, if some bulk copy may read it.
+    pub(super) views: Vec<Option<u16>>,
     /// Where barriers begin.
     pub(super) barriers: usize,
+    /// Where mbarrier objects begin: a byte for each.
+    pub(super) objects: usize,
     /// Where entries begin.
     pub(super) entries: usize,
     /// Bytes of an entry: 6 where `MEMBAR`s have to remember what they wait for, else 4.
@@ -175,6 +187,14 @@ impl StateLayout {
         let [low, high] = barrier.arrived.to_le_bytes();
         let bytes = [barrier.arrivals, barrier.votes, low, high, barrier.count];
         state.bytes[at..at + BARRIER].copy_from_slice(&bytes);
+    }
+
+    pub(super) fn object(&self, state: &State, slot: u8) -> u8 {
+        state.bytes[self.objects + usize::from(slot)]
+    }
+
+    pub(super) fn set_object(&self, state: &mut State, slot: u8, object: u8) {
+        state.bytes[self.objects + usize::from(slot)] = object;
     }
 
     #[inline]

@@ -32,6 +32,14 @@ pub enum Step {
     ReadOnly { thread: u8, cell: u8 },
     /// A value arrives at its SM, and fills a line or not.
     Return { thread: u8, cell: u8, fills: bool },
+    /// A wait for a phase of an mbarrier object returns.
+    Test { thread: u8, line: u16, complete: bool },
+    /// A bulk copy reads its source; by the number of the access in its thread's code.
+    CopyReads { thread: u8, site: u8 },
+    /// A copy writes its destination, and is complete.
+    CopyWrites { thread: u8, site: u8 },
+    /// An arrival after copies takes effect.
+    Track { thread: u8, site: u8 },
 }
 
 impl Step {
@@ -50,7 +58,11 @@ impl Step {
             | Step::Copy { thread, .. }
             | Step::Arrive { thread, .. }
             | Step::ReadOnly { thread, .. }
-            | Step::Return { thread, .. } => *thread = of(*thread),
+            | Step::Return { thread, .. }
+            | Step::Test { thread, .. }
+            | Step::CopyReads { thread, .. }
+            | Step::CopyWrites { thread, .. }
+            | Step::Track { thread, .. } => *thread = of(*thread),
         }
         self
     }
@@ -98,6 +110,11 @@ impl Machine<'_> {
                 let before = self.emitted;
                 self.issue(state, thread, visit);
                 order.took(thread, this, self.emitted > before);
+            }
+        }
+        if self.copies > 0 {
+            for thread in 0..self.sm.len() {
+                self.progress_copies(state, thread, visit);
             }
         }
         for index in 0..self.shape.count(state) {

@@ -4,11 +4,15 @@ use std::collections::HashMap;
 use std::hash::Hash;
 use std::ops::Range;
 
+use super::asynchronous::CopyRequest;
 use super::form::{AccessLevel, MachineOp, MembarScope};
 use super::local::{AccessRequest, Phase, ScalarAccess, ThreadContext, ThreadState, Want};
+use super::object::{ObjectRequest, ObjectStep, ObjectWord};
+use super::options::MachineRule;
 use super::plan::{Future, Site};
 use super::state::{QueueEntry, ValueId};
 use super::{Machine, MemoryPlace};
+use model::isa::Reg;
 use model::value::{Value, low_bytes};
 
 /// Things by number, each once.
@@ -67,6 +71,17 @@ pub(super) enum Ask {
         count: u8,
         unit: Option<MembarScope>,
     },
+    Copy(CopyRequest),
+    /// An operation on the object of this number.
+    Object(u8, ObjectStep),
+    /// An arrival on it when the copies so far are complete.
+    Track {
+        site: u8,
+        object: u8,
+    },
+    ReleaseWait,
+    View,
+    SharedView,
     /// `MEMBAR`, waiting as far as that; loads may go past the one that is not `sc`.
     Membar {
         reach: MembarScope,
@@ -121,6 +136,32 @@ pub(super) enum Change {
     /// That one is through.
     Through,
     Cluster(super::local::Cluster),
+    /// A copy begins, has read its source, is complete.
+    Start(CopyRequest),
+    HasRead {
+        site: u8,
+    },
+    Completed {
+        site: u8,
+    },
+    /// An arrival after copies is issued, takes effect.
+    Track {
+        site: u8,
+        object: u8,
+    },
+    Arrived {
+        site: u8,
+    },
+    /// A wait for a phase has returned.
+    Tested {
+        done: Option<Reg>,
+        result: bool,
+    },
+    Set {
+        register: Reg,
+        value: Value,
+    },
+    Fault,
     Release {
         all: bool,
         votes: u8,
@@ -134,6 +175,8 @@ pub(super) struct Tables {
     index: Vec<HashMap<ThreadState, u32>>,
     pub(super) values: Interner<Value>,
     pub(super) operations: Interner<AccessRequest>,
+    /// States of mbarrier objects; the first is that of none.
+    pub(super) objects: Interner<Option<ObjectWord>>,
     pub(super) pieces: Vec<AccessPiece>,
     /// A table is full, or a thread runs for ever without memory.
     pub(super) overflow: Option<&'static str>,
@@ -141,11 +184,13 @@ pub(super) struct Tables {
 
 impl Tables {
     pub(super) fn new(classes: usize) -> Tables {
-        Tables {
+        let mut tables = Tables {
             locals: (0..classes).map(|_| Vec::new()).collect(),
             index: vec![HashMap::new(); classes],
             ..Tables::default()
-        }
+        };
+        tables.objects.intern(&None);
+        tables
     }
 }
 
@@ -189,6 +234,7 @@ impl Machine<'_> {
             thread: model::program::ThreadId(self.class[thread]),
             lowered: &self.lowered[class],
             plan: &self.plans[class],
+            waits_for_groups: self.keeps(MachineRule::GroupWaits),
         }
     }
 
@@ -245,8 +291,27 @@ impl Machine<'_> {
             Want::Form(MachineOp::AcquireWait) => Ask::AcquireWait,
             Want::Form(MachineOp::ClusterArrive) => Ask::ClusterArrive,
             Want::Form(MachineOp::ClusterWait) => Ask::ClusterWait,
+            Want::ReleaseWait => Ask::ReleaseWait,
+            Want::View => Ask::View,
+            Want::SharedView => Ask::SharedView,
             // As a form, neither an access nor a barrier is wanted.
-            Want::Fault | Want::Form(MachineOp::Access(_) | MachineOp::Bar) => Ask::Fault,
+            Want::Fault
+            | Want::Form(MachineOp::Access(_) | MachineOp::Bar | MachineOp::Asynchronous(_)) => {
+                Ask::Fault
+            }
+            Want::Copy(of) => {
+                let site = self.plans[usize::from(self.class[thread])].sites_of(local.pc).start;
+                let site = u8::try_from(site).unwrap_or(0);
+                self.copy_request(site, &of).map_or(Ask::Fault, Ask::Copy)
+            }
+            Want::Object(ObjectRequest { at, step }) => {
+                self.slot(at).map_or(Ask::Fault, |object| Ask::Object(object, step))
+            }
+            Want::Track(at) => {
+                let site = self.plans[usize::from(self.class[thread])].sites_of(local.pc).start;
+                let site = u8::try_from(site).unwrap_or(0);
+                self.slot(at).map_or(Ask::Fault, |object| Ask::Track { site, object })
+            }
             Want::Access(scalars) => {
                 let from = u32::try_from(self.tables.pieces.len()).expect("memory is full before");
                 let class = usize::from(self.class[thread]);
@@ -335,6 +400,22 @@ impl Machine<'_> {
             }
             Change::Through => local.behind = None,
             Change::Cluster(cluster) => local.cluster = cluster,
+            Change::Start(copy) => {
+                local.in_flight.start(copy);
+                local.advance(&context);
+            }
+            Change::HasRead { site } => local.in_flight.has_read(site),
+            Change::Completed { site } => local.in_flight.completed(site),
+            Change::Track { site, object } => {
+                local.in_flight.track(site, object);
+                local.advance(&context);
+            }
+            Change::Arrived { site } => local.in_flight.arrived(site),
+            Change::Tested { done, result } => local.tested(&context, done, result),
+            Change::Set { register, value } => {
+                local.registers[usize::from(register.0)] = value;
+            }
+            Change::Fault => local.phase = Phase::Faulted,
             Change::Release { all, votes } => local.release(&context, all, votes),
         }
     }

@@ -1,6 +1,6 @@
 //! The placement of threads on SMs, and the division of memory into cells.
 
-use super::{Cell, MemoryPlace};
+use super::{Cell, MemoryPlace, asynchronous};
 use execution::layout::Layout;
 use model::memory::{Home, Space};
 use model::program::Program;
@@ -41,7 +41,8 @@ pub(super) fn cells(
 ) -> (Vec<Cell>, Vec<(u8, u32)>) {
     let lines = program.threads.iter().flat_map(|thread| &thread.lines);
     let sizes = lines.filter_map(|line| line.instruction.access());
-    let smallest = sizes.map(|(_, ty, _)| ty.bytes()).min().unwrap_or(1);
+    let sizes = sizes.map(|(_, ty, _)| ty.bytes()).chain(asynchronous::grain(program));
+    let smallest = sizes.min().unwrap_or(1);
     let (mut cells, mut first) = (Vec::new(), Vec::new());
     for (location, of) in layout.locations.iter().enumerate() {
         let variable = &program.variables[usize::from(of.variable.0)];

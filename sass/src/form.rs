@@ -1,7 +1,8 @@
 //! The memory operations of SASS opcodes, and of sequences of them.
 
-use machine::form::{AccessLevel, Family, LoweredInstruction, MachineOp, MembarScope};
+use machine::form::{AccessLevel, AsyncOp, Family, LoweredInstruction, MachineOp, MembarScope};
 use model::isa::Instruction;
+use model::isa::asynchronous::{Asynchronous, Mbarrier, MbarrierOp};
 use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;
 
@@ -107,6 +108,50 @@ pub fn sequence(
         forms.push(MachineOp::AcquireWait);
     }
     Ok(LoweredInstruction { fused: unit(instruction, &forms), forms })
+}
+
+/// The effects of a sequence that replaces an asynchronous instruction. Several accesses to an mbarrier object are one
+/// operation on it.
+pub fn asynchronous(
+    instruction: &Asynchronous,
+    text: &str,
+) -> Result<LoweredInstruction, UnknownInstruction> {
+    let mut forms: Vec<MachineOp> = Vec::new();
+    for name in text.split(';').map(str::trim).filter(|name| !name.is_empty()) {
+        let opcode = name.split('.').next().unwrap_or("");
+        let has = |wanted: &str| name.split('.').any(|part| part == wanted);
+        let op = match opcode {
+            "LDGSTS" if !has("BYPASS") => AsyncOp::Copy(AccessLevel::Weak),
+            "LDGSTS" | "UBLKCP" => AsyncOp::Copy(AccessLevel::Gpu),
+            "LDGDEPBAR" | "UTMACMDFLUSH" => AsyncOp::Commit,
+            "DEPBAR" if has("LE") => AsyncOp::GroupWait,
+            "SYNCS" | "ATOMS" | "ATOM" | "STS" | "ST" | "LDS" | "LD" => AsyncOp::Object,
+            "ARRIVES" => AsyncOp::Track,
+            "FENCE" if has("G") => AsyncOp::View,
+            "FENCE" if has("S") => AsyncOp::SharedView,
+            _ => {
+                forms.extend(self::forms(name)?);
+                continue;
+            }
+        };
+        let op = MachineOp::Asynchronous(op);
+        if forms.last() != Some(&op) {
+            forms.push(op);
+        }
+    }
+    let waits = |form: &MachineOp| matches!(form, MachineOp::Membar(_) | MachineOp::MembarAll(_));
+    if releases(instruction) && !forms.iter().any(waits) {
+        forms.insert(0, MachineOp::Asynchronous(AsyncOp::ReleaseWait));
+    }
+    Ok(LoweredInstruction { fused: None, forms })
+}
+
+/// Whether it is an arrival that releases what its thread did before.
+fn releases(instruction: &Asynchronous) -> bool {
+    matches!(
+        instruction,
+        Asynchronous::Mbarrier(Mbarrier { op: MbarrierOp::Arrive { .. }, synchronizes: true, .. })
+    )
 }
 
 fn acquires(instruction: &Instruction) -> bool {

@@ -2,14 +2,16 @@
 
 use machine::Refusal;
 use machine::form::{Family, LoweredInstruction};
+use model::isa::asynchronous::{Asynchronous, Copy, GroupKind, WaitGroup};
 use model::isa::atom::AtomicOp;
 use model::isa::bar::Barrier;
-use model::isa::{Instruction, Type, TypeKind};
+use model::isa::{Instruction, Operand, Type, TypeKind};
 use model::program::{Program, ThreadId};
 use ptx::qualifier::Qualifier;
 
 use super::form::{self, UnknownInstruction};
 use crate::lowering::LoweringTable;
+use crate::lowering::asynchronous::operands_of;
 
 /// A table, and the target for which its rows are used.
 #[derive(Clone, Copy, Debug)]
@@ -90,8 +92,14 @@ impl Lowering<'_> {
                 return Err("this machine has no warps".to_owned());
             }
             Instruction::ProxyFence(_) => return Err("this machine has no proxies".to_owned()),
-            Instruction::Asynchronous(_) => {
-                return Err("this machine has no asynchronous operations".to_owned());
+            Instruction::Asynchronous(of) => {
+                if let Some(what) = missing(of) {
+                    return Err(format!("this machine has no {what}"));
+                }
+                let sass =
+                    self.text(instruction, text).ok_or_else(|| self.no_row(instruction, text))?;
+                return form::asynchronous(of, &sass)
+                    .map_err(|UnknownInstruction(name)| format!("the machine has no `{name}`"));
             }
             Instruction::Unsupported(why) => return Err(why.clone()),
             Instruction::Load(_)
@@ -130,6 +138,37 @@ impl Lowering<'_> {
     }
 }
 
+/// What of an asynchronous operation the machine does not have, if something.
+fn missing(of: &Asynchronous) -> Option<&'static str> {
+    match of {
+        Asynchronous::Copy(Copy { reduction: Some(_), .. }) => Some("asynchronous reductions"),
+        Asynchronous::Copy(Copy { multicast: Some(_), .. }) => Some("copies to several CTAs"),
+        Asynchronous::Copy(Copy { tensor: Some(_), .. })
+        | Asynchronous::TensormapFence(_)
+        | Asynchronous::Tensormap(_) => Some("tensormaps"),
+        Asynchronous::Grid(_) => Some("dependent kernels"),
+        Asynchronous::Copy(copy) if !matches!(copy.bytes, Some(Operand::Imm(_))) => {
+            Some("copies whose size is in a register")
+        }
+        Asynchronous::Store(_) => Some("asynchronous stores"),
+        Asynchronous::Multiply(_)
+        | Asynchronous::MultiplyFence
+        | Asynchronous::Commit(GroupKind::Multiplications)
+        | Asynchronous::WaitGroup(WaitGroup { of: GroupKind::Multiplications, .. }) => {
+            Some("matrix multiplications")
+        }
+        Asynchronous::Copy(_)
+        | Asynchronous::Mbarrier(_)
+        | Asynchronous::Track(_)
+        | Asynchronous::Commit(GroupKind::Copies | GroupKind::BulkCopies)
+        | Asynchronous::WaitGroup(WaitGroup {
+            of: GroupKind::Copies | GroupKind::BulkCopies,
+            ..
+        })
+        | Asynchronous::Fence(_) => None,
+    }
+}
+
 /// The opcode of an instruction and its qualifiers; the peer dialect omits the type.
 fn named<'t>(instruction: &Instruction, text: &'t str) -> (&'t str, Vec<&'t str>) {
     let mut words = text.split_whitespace();
@@ -142,6 +181,9 @@ fn named<'t>(instruction: &Instruction, text: &'t str) -> (&'t str, Vec<&'t str>
         && !parts.iter().any(typed)
     {
         parts.push(ty.name());
+    }
+    if let Some(of) = instruction.as_asynchronous() {
+        parts.extend(operands_of(of));
     }
     (opcode, parts)
 }

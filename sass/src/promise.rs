@@ -129,7 +129,7 @@ impl OrderingWord {
             MachineOp::Membar(reach) => OrderingWord::Membar { sc: true, reach },
             MachineOp::MembarAll(reach) => OrderingWord::Membar { sc: false, reach },
             MachineOp::Invalidate => OrderingWord::Invalidate,
-            MachineOp::AcquireWait => return None,
+            MachineOp::AcquireWait | MachineOp::Asynchronous(_) => return None,
             MachineOp::Bar => OrderingWord::Bar,
             MachineOp::ClusterArrive => OrderingWord::ClusterArrive,
             MachineOp::ClusterWait => OrderingWord::ClusterWait,

@@ -95,7 +95,9 @@ pub fn brief(instruction: &Instruction<'_>, does: &DecodedOp) -> Option<String> 
         Ok(Some(MachineOp::ClusterArrive)) => "arrives at the barrier of the cluster".to_owned(),
         Ok(Some(MachineOp::ClusterWait)) => "waits at the barrier of the cluster".to_owned(),
         Ok(None) if class(instruction.opcode.text) == Some(Class::View) => "not known".to_owned(),
-        Ok(Some(MachineOp::AcquireWait) | None) => "has no effect on memory order".to_owned(),
+        Ok(Some(MachineOp::AcquireWait | MachineOp::Asynchronous(_)) | None) => {
+            "has no effect on memory order".to_owned()
+        }
         Err(_) => "not on the machine".to_owned(),
     })
 }
@@ -178,7 +180,7 @@ pub fn memory(
             "goes on when all threads of the cluster have arrived",
             "by itself no order: an acquire requires `CCTL.IVALL` after it",
         ]),
-        Ok(Some(MachineOp::AcquireWait) | None) => match kind {
+        Ok(Some(MachineOp::AcquireWait | MachineOp::Asynchronous(_)) | None) => match kind {
             Some(Class::View) => all.push("which accesses it orders is not known"),
             Some(Class::Depbar) => all.push(
                 "waits until scoreboards are low enough: the loads or asynchronous copies that they count have completed; it has no effect on the order that other threads see",
@@ -330,7 +332,9 @@ pub fn contract(instruction: &Instruction<'_>, does: &DecodedOp) -> Option<Strin
         Ok(Some(MachineOp::ClusterWait)) => {
             return Some("`barrier.cluster.wait` without its acquire".to_owned());
         }
-        Ok(Some(MachineOp::AcquireWait) | None) | Err(_) => return None,
+        Ok(Some(MachineOp::AcquireWait | MachineOp::Asynchronous(_)) | None) | Err(_) => {
+            return None;
+        }
     };
     let kinds = [(Class::Store, "st"), (Class::Atomic, "atom"), (Class::Reduction, "red")];
     let access = kinds.iter().find(|(of, _)| *of == kind).map_or("ld", |(_, name)| name);
