@@ -70,7 +70,8 @@ impl CheckedForm<'_> {
             (production, production.faults(self.modifiers, self.operands, self.isa, self.target))
         });
         all.min_by_key(|(production, faults)| {
-            faults.iter().map(weight).sum::<usize>() + 2 * usize::from(production.warning.is_some())
+            let distance = faults.iter().map(weight).sum::<usize>();
+            (!faults.is_empty(), distance + 2 * usize::from(production.warning.is_some()))
         })
     }
 

@@ -121,6 +121,12 @@ fn what_breaks_a_production_has_its_code() {
         ("9.4", "sm_90", "cp.async.ca.shared.global [%r1], [%rd1], 8, 16;", "production-value"),
         ("9.4", "sm_90", "cp.async.ca.global.shared [%rd1], [%r1], 16;", "production-modifier"),
         ("9.4", "sm_90", "cp.async.wait_group %r1;", "production-operand"),
+        (
+            "9.4",
+            "sm_90",
+            "mbarrier.init.layout::v1.shared::cta.b64 [%r1], 1048576;",
+            "production-value",
+        ),
         ("9.4", "sm_90", "cp.async.commit_group 0;", "production-operands"),
         ("7.0", "sm_80", "cp.async.ca.shared.global.L2::64B [%r1], [%rd1], 4;", "production-isa"),
         ("7.0", "sm_75", "cp.async.wait_all;", "production-target"),
@@ -175,6 +181,12 @@ fn what_only_the_document_forbids_is_a_warning() {
         "red.async.release.gpu.global.min.u32 [%rd1], %r1;",
         "red.async.relaxed.gpu.global.add.u32 [%rd1], %r1;",
         "st.async.shared::cta.mbarrier::complete_tx::bytes.b32 [%r1], %r2, [%r3];",
+        "cp.async.wait_group -1;",
+        "mbarrier.init.layout::v1.shared::cta.b64 [%r1], 512;",
+        "mbarrier.expect_tx.shared::cta.b64 [%r1], 1048576;",
+        "mbarrier.arrive.expect_tx.shared::cta.b64 _, [%r1], 1048576;",
+        "cp.async.bulk.global.shared::cta.bulk_group.b128 [%rd1], [%r1], 16;",
+        "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.b128 [%r1], [%r2], 16, [%r3];",
     ] {
         let expected = [("production-document", Severity::Warning)];
         assert_eq!(said("9.4", "sm_100a", instruction), expected, "{instruction}");
