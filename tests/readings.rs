@@ -69,11 +69,11 @@ fn what_is_passed_over_does_not_matter() {
                 continue;
             }
             passed_over += 1;
-            let other = Task { model: &alternative.model, ..suite::task(&model) };
+            let other = Task { model: alternative.model(), ..suite::task(&model) };
             let other = Task { engines: vec![&Enumerate], blame: false, ..other };
             let (one, other) = (judge(&entry.test, &task), judge(&entry.test, &other));
             let path = entry.path.display();
-            assert_eq!(one.verdict, other.verdict, "{path}: {}", alternative.model.name);
+            assert_eq!(one.verdict, other.verdict, "{path}: {}", alternative.model().name);
             assert_eq!(one.found.outcomes, other.found.outcomes, "{path}");
         }
     }
@@ -85,9 +85,9 @@ fn what_is_passed_over_does_not_matter() {
             if may_matter(&test.program, &task, alternative) {
                 continue;
             }
-            let other = ask(&Enumerate, &alternative.model, &test)?;
+            let other = ask(&Enumerate, alternative.model(), &test)?;
             if one != other {
-                return Err(format!("{}: {one:?} and {other:?}", alternative.model.name));
+                return Err(format!("{}: {one:?} and {other:?}", alternative.model().name));
             }
         }
         Ok(())

@@ -4,6 +4,8 @@
 //! program. The checks for that inspect the text of the program, or its paths, and are conservative:
 //! a choice that they exclude cannot change the verdict.
 
+use std::sync::OnceLock;
+
 use execution::agreed::agreed;
 use execution::layout::Layout;
 use execution::path::Path;
@@ -29,7 +31,14 @@ pub struct Alternative {
     pub choice: &'static Choice,
     chosen: Readings,
     other: Readings,
-    pub model: Model,
+    model: OnceLock<Model>,
+}
+
+impl Alternative {
+    /// The model with this choice. It is built when it is asked for first: most programs ask for few of them.
+    pub fn model(&self) -> &Model {
+        self.model.get_or_init(|| ptx::under(self.other))
+    }
 }
 
 /// What to compare the model under these readings with.
@@ -39,7 +48,7 @@ pub fn alternatives(chosen: Readings) -> Vec<Alternative> {
         choice,
         chosen,
         other,
-        model: ptx::under(other),
+        model: OnceLock::new(),
     };
     chosen.others().map(with).collect()
 }
@@ -132,14 +141,14 @@ pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement, start: Insta
             resting.open.push((reading, choice, Limit::Time.text().to_owned()));
             continue;
         }
-        let other = again(test, task, engine, &alternative.model);
+        let other = again(test, task, engine, alternative.model());
         if let Verdict::Undecided(why) = other.verdict {
             resting.open.push((reading, choice, why));
         } else if differs(judgement, &other) {
             let instead = other.observed().unwrap_or_else(|| other.verdict.name().to_owned());
             resting.on.push(Rest { reading, choice, instead });
         } else if alternative.other.dependencies == Dependencies::Semantic {
-            let shown = shown_only(&alternative.model);
+            let shown = shown_only(alternative.model());
             if differs(&other, &again(test, task, engine, &shown)) {
                 resting.open.push((reading, choice, NOT_DECIDED.to_owned()));
             }
@@ -228,8 +237,8 @@ pub fn may_matter(program: &Program, task: &Task<'_>, alternative: &Alternative)
         (Dependencies::Syntactic, Dependencies::Semantic)
         | (Dependencies::Semantic, Dependencies::Syntactic) => {
             decides_or_folds(program)
-                && (dependencies_differ(program, task, &alternative.model)
-                    || dependencies_differ(program, task, &shown_only(&alternative.model)))
+                && (dependencies_differ(program, task, alternative.model())
+                    || dependencies_differ(program, task, &shown_only(alternative.model())))
         }
         _ => true,
     }

@@ -27,7 +27,13 @@ impl<'u, R: BitRow> EventStructure<'u, R> {
                 tags[tag as usize].insert(index);
             }
         }
-        let fixed = Fixed::ALL.iter().map(|&fixed| relation(unfolding, fixed)).collect();
+        let asynchronous = unfolding.program.is_asynchronous();
+        let of = |&fixed: &Fixed| {
+            // Most programs have none of these.
+            let absent = !asynchronous && is_asynchronous(fixed);
+            if absent { BitRel::empty(unfolding.events.len()) } else { relation(unfolding, fixed) }
+        };
+        let fixed = Fixed::ALL.iter().map(of).collect();
         EventStructure { unfolding, tags, fixed }
     }
 
@@ -41,6 +47,37 @@ impl<'u, R: BitRow> EventStructure<'u, R> {
 
     pub fn fixed(&self, fixed: Fixed) -> &BitRel<R> {
         &self.fixed[fixed as usize]
+    }
+}
+
+/// Whether a relation is empty in a program without asynchronous operations and kernels in an order.
+fn is_asynchronous(fixed: Fixed) -> bool {
+    match fixed {
+        Fixed::Issue
+        | Fixed::Operation
+        | Fixed::GroupWait
+        | Fixed::Phase
+        | Fixed::Tracked
+        | Fixed::Covers
+        | Fixed::KernelOrder
+        | Fixed::Trigger
+        | Fixed::LaterTrigger
+        | Fixed::ImplicitTrigger => true,
+        Fixed::Po
+        | Fixed::SameCta
+        | Fixed::SameCluster
+        | Fixed::SameGpu
+        | Fixed::Overlap
+        | Fixed::OverlapCompletely
+        | Fixed::LocationOverlap
+        | Fixed::LocationOverlapCompletely
+        | Fixed::Rmw
+        | Fixed::Addr
+        | Fixed::Data
+        | Fixed::Ctrl
+        | Fixed::Barrier
+        | Fixed::ClusterBarrier
+        | Fixed::Exited => false,
     }
 }
 

@@ -16,6 +16,8 @@ struct Planner<'a, R> {
     rows: Vec<R>,
     stands: Vec<usize>,
     stage: Vec<Stage>,
+    /// Whether the bound of a node is empty. Most programs have no event of some kinds, so many are.
+    empty: Vec<bool>,
     ops: Vec<Option<PlanOp>>,
 }
 
@@ -36,6 +38,7 @@ impl<R: BitRow> Plan<R> {
             rows: vec![R::default(); count * events],
             stands: Vec::with_capacity(count),
             stage: Vec::with_capacity(count),
+            empty: Vec::with_capacity(count),
             ops: Vec::with_capacity(count),
         };
         for index in 0..count {
@@ -61,10 +64,20 @@ impl<R: BitRow> Planner<'_, R> {
     /// Appends the node whose bound stands in its rows already; an empty bound is a value.
     fn push(&mut self, stage: Stage, op: Option<PlanOp>) {
         let index = self.stands.len();
-        let known = stage == Stage::Known || bits::is_empty(self.value(index));
+        let empty = bits::is_empty(self.value(index));
+        let known = stage == Stage::Known || empty;
         self.stands.push(index);
         self.stage.push(if known { Stage::Known } else { stage });
+        self.empty.push(empty);
         self.ops.push(if known { None } else { op });
+    }
+
+    /// Appends a node that relates nothing.
+    fn push_empty(&mut self) {
+        self.stands.push(self.stands.len());
+        self.stage.push(Stage::Known);
+        self.empty.push(true);
+        self.ops.push(None);
     }
 
     /// Appends a node that always equals `node`.
@@ -73,6 +86,7 @@ impl<R: BitRow> Planner<'_, R> {
         self.rows.copy_within(range, self.stands.len() * self.events);
         self.stands.push(node);
         self.stage.push(self.stage[node]);
+        self.empty.push(self.empty[node]);
         self.ops.push(None);
     }
 
@@ -102,7 +116,32 @@ impl<R: BitRow> Planner<'_, R> {
         self.value(a).iter().zip(self.value(b)).all(|(a, b)| a.minus(*b).is_empty())
     }
 
+    /// Appends a node that follows from an operand which relates nothing; false if there is none.
+    fn follows(&mut self, index: usize) -> bool {
+        let empty = |of: NodeId| self.empty[self.at(of)];
+        match self.model.nodes[index] {
+            Node::And(a, b) | Node::Seq(a, b) if empty(a) || empty(b) => self.push_empty(),
+            Node::Inverse(a) | Node::Plus(a) | Node::Minus(a, _) if empty(a) => self.push_empty(),
+            Node::Or(a, b) | Node::Minus(a, b) if empty(b) => self.alias(self.at(a)),
+            Node::Or(a, b) if empty(a) => self.alias(self.at(b)),
+            Node::Fixed(_)
+            | Node::Chosen(_)
+            | Node::Identity(_)
+            | Node::Cross(..)
+            | Node::Or(..)
+            | Node::And(..)
+            | Node::Minus(..)
+            | Node::Seq(..)
+            | Node::Inverse(_)
+            | Node::Plus(_) => return false,
+        }
+        true
+    }
+
     fn node(&mut self, index: usize) {
+        if self.follows(index) {
+            return;
+        }
         match self.model.nodes[index] {
             Node::Fixed(fixed) => {
                 let structure = self.structure;
@@ -130,13 +169,13 @@ impl<R: BitRow> Planner<'_, R> {
                 let (a, b) = (self.at(a), self.at(b));
                 let stage = self.stage[a].max(self.stage[b]);
                 if stage != Stage::Known {
-                    if self.known(b) && bits::is_empty(self.value(b)) || a == b {
+                    if a == b {
                         return self.alias(a);
                     }
                     if self.known(a) && self.within(b, a) {
                         return self.alias(a);
                     }
-                    if self.known(b) && self.within(a, b) || bits::is_empty(self.value(a)) {
+                    if self.known(b) && self.within(a, b) {
                         return self.alias(b);
                     }
                 }
