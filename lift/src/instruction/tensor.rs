@@ -91,11 +91,15 @@ impl<'a> InstructionReader<'_> {
     /// `tensormap.replace`, `tensormap.cp_fenceproxy`.
     pub(super) fn tensormap(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
         let args = self.args(cell)?;
-        if parts[1] == "replace" {
+        if parts.get(1) == Some(&"replace") {
             let space = space_of(parts);
             let map = self.tensormap_at(cell, args.first()?, space)?;
             let value = self.operand(args.last()?)?;
             return one(Asynchronous::Tensormap(TensormapWrite::Replace { map, space, value }));
+        }
+        if parts.get(1) != Some(&"cp_fenceproxy") {
+            self.later(cell, "this operation on tensormaps");
+            return Some(None);
         }
         let to = self.tensormap_at(cell, args.first()?, SpaceQualifier::Global)?;
         let from = self.tensormap_at(cell, args.get(1)?, SpaceQualifier::SharedCta)?;
