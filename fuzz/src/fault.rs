@@ -79,7 +79,9 @@ impl PlantedFault {
             PlantedFault::Axiom { axiom, .. } => REDUNDANT_AXIOMS
                 .contains(&axiom.as_str())
                 .then_some("the axiom is redundant: it changes no outcome"),
-            PlantedFault::Rule(_) => None,
+            PlantedFault::Rule(rule) => {
+                rule.is_asynchronous().then_some("the laws draw no asynchronous operations")
+            }
             PlantedFault::Table(EntryPiece { list, piece, .. }) => {
                 let strong = piece.starts_with(".STRONG");
                 if list.ends_with("-strong") {

@@ -260,6 +260,21 @@ impl MachineRule {
         self.row().0
     }
 
+    /// Whether the rule is about arrivals, copies and proxies: no other program shows its absence.
+    pub fn is_asynchronous(self) -> bool {
+        matches!(
+            self,
+            MachineRule::ArrivalWaits
+                | MachineRule::ArrivalDrainsBuffer
+                | MachineRule::CopiesKeepOrder
+                | MachineRule::GroupWaits
+                | MachineRule::TrackedArrivalWaits
+                | MachineRule::ViewWaits
+                | MachineRule::BulkBehindLink
+                | MachineRule::SharedViewDrops
+        )
+    }
+
     pub fn text(self) -> &'static str {
         self.row().1
     }
