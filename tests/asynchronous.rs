@@ -1,12 +1,15 @@
 //! Asynchronous operations: engines agree on random programs, a fence never adds an outcome, and tests measured
 //! elsewhere have their verdicts.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
+use std::process::Command;
 
 use engine::enumerate::Enumerate;
 use engine::judge::{Task, judge};
 use engine::{ENGINES, Engine};
 use litmus::Test;
+use model::isa::Instruction;
 use model::program::LaunchOrder;
 use model::ptx;
 use proptest::prelude::*;
@@ -302,4 +305,30 @@ fn measured_tests_have_their_verdicts() {
     }
     assert!(wrong.is_empty(), "\n{wrong}");
     assert!(known >= 95, "only {known} tests are read");
+}
+
+/// What the suite executes `ptx explain` explains.
+#[test]
+fn every_asynchronous_instruction_of_the_suite_is_explained() {
+    let mut written = BTreeSet::new();
+    for entry in suite::load(&suite::folder()) {
+        for line in entry.test.program.threads.iter().flat_map(|thread| &thread.lines) {
+            if matches!(line.instruction, Instruction::Asynchronous(_)) {
+                written.insert(line.text.clone());
+            }
+        }
+    }
+    assert!(written.len() > 90, "only {} instructions", written.len());
+    let mut bare = Vec::new();
+    for text in &written {
+        let output = Command::new(env!("CARGO_BIN_EXE_causeway"))
+            .args(["ptx", "explain", text])
+            .output()
+            .expect("the binary runs");
+        let said = String::from_utf8_lossy(&output.stdout);
+        if !said.contains("\nEvents:") {
+            bare.push(format!("{text}\n{said}"));
+        }
+    }
+    assert!(bare.is_empty(), "{} of {}: {}", bare.len(), written.len(), bare.join("\n"));
 }

@@ -398,15 +398,16 @@ pub fn under(readings: Readings) -> Model {
         FlagMeaning::Undefined("mixed-size-race"),
     );
     m.flag(Some(section::CONFLICT_AND_RACES), "data-race", race - mixed_size, FlagMeaning::Report);
-    // 8.9.1.1. Reading B9.
+    // 8.9.1.1. Reading B9. In a `.cat` file the name says what a flag means.
+    let (race, means) = match readings.async_race {
+        AsyncRace::Undefined => ("async-race", FlagMeaning::Undefined("async-race")),
+        AsyncRace::Allowed => ("allowed-async-race", FlagMeaning::Report),
+    };
     m.flag(
         Some(section::ASYNC_OPERATIONS),
-        "async-race",
+        race,
         ((conflict - of_threads) - morally_strong) - (base_causality | base_causality.inverse()),
-        match readings.async_race {
-            AsyncRace::Undefined => FlagMeaning::Undefined("async-race"),
-            AsyncRace::Allowed => FlagMeaning::Report,
-        },
+        means,
     );
     // Reading B7.
     let initialized = overlap & base_causality & (mbarrier_init * mbarrier);

@@ -2,8 +2,7 @@
 
 use crate::version::PtxIsa;
 
-/// A fence of proxies, of one state space or of one operation: an instruction of its own, of which
-/// only `.proxy.alias` is modelled.
+/// A fence of proxies, of one state space or of one operation: an instruction of its own.
 #[derive(Clone, Copy, Debug)]
 pub struct Spelling {
     /// The parts after the opcode; `*` is any scope.
@@ -12,6 +11,13 @@ pub struct Spelling {
     pub operands: bool,
     pub isa: PtxIsa,
     pub sm: u16,
+}
+
+impl Spelling {
+    /// Whether litmus tests execute it: the fabric, and fences of aliases with an order, are not modelled.
+    pub fn is_modelled(&self) -> bool {
+        self.parts == ["proxy", "alias"] || !self.parts.contains(&"alias")
+    }
 }
 
 macro_rules! spellings {

@@ -23,14 +23,11 @@ pub fn fault(
 ) -> Option<ProductionFault> {
     let length = production::head(parts)?;
     let (head, modifiers) = (parts[..length].join("."), &parts[length..]);
-    let operands: Vec<WrittenOperand<'_>> = production::split(operands)
-        .into_iter()
-        .map(|text| WrittenOperand { text: text.trim(), ty: WrittenType::Unknown })
-        .collect();
-    let written = CheckedForm { head: &head, modifiers, operands: &operands, isa, target };
-    let (production, faults) = written.nearest(production::of(&head)?)?;
+    let operands = written(operands);
+    let form = CheckedForm { head: &head, modifiers, operands: &operands, isa, target };
+    let (production, faults) = form.nearest(production::of(&head)?)?;
     let fault = faults.first()?;
-    let SaidFault { code, place, message, note, help } = written.said(production, fault);
+    let SaidFault { code, place, message, note, help } = form.said(production, fault);
     let modifier = match place {
         FaultPlace::Modifier(index) => Some(length + index),
         FaultPlace::Head | FaultPlace::Operand(_) => None,
@@ -38,6 +35,53 @@ pub fn fault(
     // The version of PTX of a test is in its header.
     let help = if let Fault::Version(_, least) = fault { format!("PTX-ISA={least}") } else { help };
     Some(ProductionFault { code, modifier, message, note, help })
+}
+
+/// What an instruction that a production has requires.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct ProductionNeeds {
+    /// The first version of PTX that has it.
+    pub isa: PtxIsa,
+    /// For each of the targets that were asked for, what requires another one: `` `wgmma.fence` requires sm_90a ``.
+    pub missing: Vec<Option<String>>,
+}
+
+/// What an instruction with these parts and operands requires; `None` if no production has it, or none is known.
+pub fn needs(parts: &[&str], operands: &str, targets: &[Target]) -> Option<ProductionNeeds> {
+    let length = production::head(parts)?;
+    let (head, modifiers) = (parts[..length].join("."), &parts[length..]);
+    let operands = written(operands);
+    let form = CheckedForm {
+        head: &head,
+        modifiers,
+        operands: &operands,
+        isa: PtxIsa::NEWEST,
+        target: None,
+    };
+    let (production, faults) = form.nearest(production::of(&head)?)?;
+    if !faults.is_empty() {
+        return None;
+    }
+    let first = PtxIsa::new(1, 0);
+    let versions = production.faults(modifiers, &operands, first, None);
+    let versions = versions.iter().filter_map(|fault| {
+        let Fault::Version(_, least) = fault else { return None };
+        Some(*least)
+    });
+    let missing = targets.iter().map(|target| {
+        let faults = production.faults(modifiers, &operands, PtxIsa::NEWEST, Some(*target));
+        faults.iter().find_map(|fault| {
+            let Fault::Target(place, targets) = fault else { return None };
+            Some(format!("{} requires {}", form.subject(*place), target_names(targets)))
+        })
+    });
+    Some(ProductionNeeds { isa: versions.max().unwrap_or(first), missing: missing.collect() })
+}
+
+/// The operands as they are written, of types that are not known.
+fn written(operands: &str) -> Vec<WrittenOperand<'_>> {
+    let operands = production::split(operands).into_iter();
+    operands.map(|text| WrittenOperand { text: text.trim(), ty: WrittenType::Unknown }).collect()
 }
 
 /// An instruction, and what it is checked for.
@@ -207,7 +251,7 @@ fn listed(all: impl Iterator<Item = String>) -> String {
     all.into_iter().take(MOST).collect::<Vec<_>>().join(", ") + more
 }
 
-fn target_help(targets: &str, target: Option<Target>) -> String {
+fn target_names(targets: &str) -> String {
     let word = |one: &str| match one {
         "90a" => "sm_90a".to_owned(),
         "100a" => "sm_100a or another `a` of 100 to 119".to_owned(),
@@ -218,9 +262,12 @@ fn target_help(targets: &str, target: Option<Target>) -> String {
         "later" => "no target that is known".to_owned(),
         number => format!("sm_{number} or higher"),
     };
+    targets.split('|').map(word).collect::<Vec<_>>().join("; ")
+}
+
+fn target_help(targets: &str, target: Option<Target>) -> String {
     let special = target.is_some_and(|target| target.variant.is_some());
-    let all: Vec<String> = targets.split('|').map(word).collect();
-    let help = format!("targets: {}", all.join("; "));
+    let help = format!("targets: {}", target_names(targets));
     if special || targets.chars().all(|c| c.is_ascii_digit()) {
         help
     } else {

@@ -35,11 +35,21 @@ pub fn command(explain: &PtxExplain, out: &mut dyn Write) -> io::Result<Exit> {
                 Err(diagnostics) => (diagnostics, Exit::BadInput),
             };
             let broken = diagnostics.iter().any(|one| one.severity == Severity::Error);
+            let errors = diagnostics.iter().filter(|one| one.severity == Severity::Error);
+            let mut codes = errors.map(|one| one.code);
+            let gated = codes.all(|code| ["production-isa", "production-target"].contains(&code));
+            let account = other.account.as_ref().filter(|_| gated);
             if explained && explain.format == ExplainFormat::Text {
                 writeln!(out)?;
             }
-            explained = !broken;
+            explained = !broken || account.is_some();
             match (explain.format, broken) {
+                (ExplainFormat::Text, _) if account.is_some() => {
+                    show::text(other.text, &diagnostics, account, out)?;
+                }
+                (ExplainFormat::Json, _) if account.is_some() => {
+                    show::json(other.text, &diagnostics, account, out)?;
+                }
                 (ExplainFormat::Text, false) => other.text(&diagnostics, out)?,
                 (ExplainFormat::Json, false) => other.json(&diagnostics, out)?,
                 (ExplainFormat::Text, true) => show::text(text, &diagnostics, None, out)?,

@@ -3,7 +3,10 @@
 
 use std::io::{self, Write};
 
+use describe::ptx::{PtxExplanation, asynchronous};
 use litmus::print::TestText;
+use model::isa::Instruction;
+use model::isa::asynchronous::Asynchronous;
 use model::section::{self, Section};
 use ptx::opcode;
 use ptx::shape::Opcode;
@@ -16,11 +19,13 @@ use crate::lint::LintObject;
 /// An instruction of which only the opcode is known.
 pub(super) struct OtherInstruction<'a> {
     /// The text as written, without `;`.
-    text: &'a str,
+    pub(super) text: &'a str,
     is: String,
     /// Whether litmus tests execute it. If not, the reason, if the reader of litmus tests gives one.
     modelled: Result<(), Option<String>>,
     section: Section,
+    /// Of an asynchronous operation.
+    pub(super) account: Option<PtxExplanation>,
 }
 
 /// The description of an instruction with a known PTX opcode, unless `describe::ptx` explains it.
@@ -58,8 +63,51 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
             }
         },
     };
-    let modelled = in_a_test(text).unwrap_or(if modelled { Ok(()) } else { Err(None) });
-    Some(OtherInstruction { text, is, modelled, section })
+    let of_test = in_a_test(text).unwrap_or(if modelled { Ok(()) } else { Err(None) });
+    let account = read_asynchronous(rest).and_then(|of| {
+        let parts: Vec<&str> = name.split('.').collect();
+        let written = (&parts[..], rest[name.len()..].trim());
+        asynchronous::account(&of, written, section, rest.len() < text.len())
+    });
+    let modelled = if account.is_some() { Ok(()) } else { of_test };
+    Some(OtherInstruction { text, is, modelled, section, account })
+}
+
+/// The variables that an instruction alone may name: an mbarrier object, shared and global memory, a tensormap.
+const VARIABLES: [&str; 4] = ["_object", "_shared", "_global", "_tensormap"];
+
+/// Targets that have all asynchronous operations between them.
+const TARGETS: [&str; 2] = ["sm_90a", "sm_100a"];
+
+/// The asynchronous operation that an instruction is, with variables in place of its addresses. `None` if it is none,
+/// or not read on its own.
+fn read_asynchronous(instruction: &str) -> Option<Asynchronous> {
+    let line = instruction.split_whitespace().collect::<Vec<_>>().join(" ");
+    let pieces: Vec<&str> = line.split('[').collect();
+    let addresses = u32::try_from(pieces.len() - 1).ok().filter(|count| *count <= 3)?;
+    let named = (0..VARIABLES.len().pow(addresses)).map(|mut choice| {
+        let mut line = pieces[0].to_owned();
+        for piece in &pieces[1..] {
+            let end = piece.find([',', '+', '-', ']', ' ', '{']).unwrap_or(piece.len());
+            let variable = VARIABLES[choice % VARIABLES.len()];
+            choice /= VARIABLES.len();
+            line = format!("{line}[{variable}{}", &piece[end..]);
+        }
+        line
+    });
+    let all = named.flat_map(|line| TARGETS.map(|target| (line.clone(), target)));
+    all.into_iter().find_map(|(line, target)| {
+        let source = format!(
+            "PTX one\nArch={target}\n{{\n.shared .mbarrier _object={{1}}; .shared .b32 _shared[64]; \
+             .global .b32 _global[64]; _tensormap @tensormap _global;\n}}\n P0@cta 0,cluster 0,gpu 0 ;\n {line} ;\nexists (true)\n"
+        );
+        let test = litmus::parse("instruction", source.as_bytes()).ok()?;
+        let lines = test.program.threads.into_iter().flat_map(|thread| thread.lines);
+        lines.map(|line| line.instruction).find_map(|instruction| {
+            let Instruction::Asynchronous(of) = instruction else { return None };
+            Some(of)
+        })
+    })
 }
 
 /// Whether the model supports the instruction, according to the reader of litmus tests. `None` if the
@@ -131,7 +179,16 @@ mod tests {
         }
         assert!(other("foo.bar r, s").is_none());
         let modelled = |text| other(text).expect("it is known").modelled;
-        assert!(modelled("st.async.u32 [a], r, [b];").is_err());
+        assert!(modelled("multimem.st.weak.global.u32 [a], r;").is_err());
+        let tracked = other("@p cp.async.mbarrier.arrive.noinc.b64 [%0];").expect("it is known");
+        assert!(tracked.modelled.is_ok());
+        let account = tracked.account.expect("it is explained");
+        assert_eq!((account.needs.sm, account.needs.variant), (80, None));
+        let guarded = account.meaning.events.iter().any(|event| event.text.contains("guard"));
+        assert!(guarded, "the guard is named");
+        let multiplied = other("wgmma.fence.sync.aligned").and_then(|fence| fence.account);
+        let needs = multiplied.expect("it is explained").needs;
+        assert_eq!((needs.sm, needs.variant), (90, Some('a')));
         assert_eq!(modelled("mov.u32 %0, %r1"), Ok(()));
         assert_eq!(modelled("@p bra $L1"), Ok(()));
         let special = modelled("mov.u32 %0, %tid.x").expect_err("a test gives it no value");

@@ -100,9 +100,10 @@ impl ExplanationPage<'_> {
 
     fn needs(&mut self, account: &PtxExplanation) -> io::Result<()> {
         let needs = &account.needs;
-        let target = match needs.sm {
-            0 => "any target".to_owned(),
-            sm => format!("`sm_{sm}` or higher"),
+        let target = match (needs.sm, needs.variant) {
+            (0, _) => "any target".to_owned(),
+            (sm, None) => format!("`sm_{sm}` or higher"),
+            (sm, Some(variant)) => format!("`sm_{sm}{variant}`"),
         };
         self.heading("Required")?;
         writeln!(self.out, "  PTX ISA {} or higher, and {target}", needs.isa)?;
@@ -269,7 +270,10 @@ pub(super) fn json(
         hints: named(&account.hints),
         requires: Requirements {
             ptx_isa: account.needs.isa.to_string(),
-            target: (account.needs.sm > 0).then(|| format!("sm_{}", account.needs.sm)),
+            target: (account.needs.sm > 0).then(|| {
+                let variant = account.needs.variant.map_or(String::new(), String::from);
+                format!("sm_{}{variant}", account.needs.sm)
+            }),
             reasons: statements(&account.needs.reasons),
         },
         machine: account

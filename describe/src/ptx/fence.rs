@@ -150,13 +150,20 @@ pub(super) fn spelled(spelling: &Spelling) -> InstructionMeaning {
         ));
         return meaning;
     }
-    meaning.events.push(said(section::PROXIES, "none: the model covers `.proxy.alias` only"));
+    let order = spelling.parts.iter().find(|part| matches!(**part, "acquire" | "release"));
+    if spelling.is_modelled() {
+        let event = order.map_or(
+            "one proxy fence, which accesses nothing and has no scope".to_owned(),
+            |order| format!("one fence, which accesses nothing: {order}"),
+        );
+        meaning.events.push(said(section::PROXIES, event));
+    } else {
+        meaning.events.push(said(section::PROXIES, "none: the model does not cover this proxy"));
+        let text = "`check` gives a program with it the verdict `unsupported`";
+        meaning.limits.push(said(section::PROXIES, text));
+    }
     meaning.promises.push(said(section::MEMBAR, promise(spelling.parts)));
-    meaning
-        .limits
-        .push(said(section::PROXIES, "`check` gives a program with it the verdict `unsupported`"));
-    let one_way = spelling.parts.iter().any(|part| matches!(*part, "acquire" | "release"));
-    if !one_way {
+    if order.is_none() {
         meaning.limits.push(said(
             section::MEMORY_SYNCHRONIZATION,
             "it synchronizes with nothing: threads need a release and an acquire as well",

@@ -4,7 +4,7 @@
 use ::ptx::ParsedInstruction;
 use ::ptx::rule::Authority;
 use ::ptx::rules::gate;
-use sass::lowering;
+use sass::lowering::{self, LoweringTable};
 
 use super::CitedText;
 use super::words::{page, said};
@@ -27,16 +27,40 @@ pub enum LoweringEntry {
     Unmeasured,
 }
 
+/// The lowering of an instruction that no memory instruction is, with its opcode in front of its parts. `rejected`
+/// says why ptxas rejects it on a target.
+pub fn of_parts(
+    parts: &[&str],
+    rejected: &dyn Fn(u16) -> Option<CitedText>,
+) -> Vec<FamilyLowering> {
+    let (opcode, parts) = parts.split_first().unwrap_or((&"", &[]));
+    each_target(&|table, sm| {
+        rejected(sm).map_or_else(|| measured(table, sm, opcode, parts), LoweringEntry::Rejected)
+    })
+}
+
+/// The lowering of a memory instruction.
 pub fn families(single: &ParsedInstruction<'_>) -> Vec<FamilyLowering> {
+    each_target(&|table, sm| {
+        rejected(single, sm)
+            .unwrap_or_else(|| measured(table, sm, single.opcode.name(), &single.parts))
+    })
+}
+
+fn measured(table: &'static LoweringTable, sm: u16, opcode: &str, parts: &[&str]) -> LoweringEntry {
+    table
+        .measured(sm, opcode, parts)
+        .map_or(LoweringEntry::Unmeasured, |found| LoweringEntry::Sass(found.text, found.by))
+}
+
+/// The targets of each family, together where they agree.
+fn each_target(
+    becomes: &dyn Fn(&'static LoweringTable, u16) -> LoweringEntry,
+) -> Vec<FamilyLowering> {
     let mut all: Vec<FamilyLowering> = Vec::new();
     for family in lowering::families() {
         for &sm in &family.table.targets {
-            let becomes = rejected(single, sm).unwrap_or_else(|| {
-                let found = family.table.measured(sm, single.opcode.name(), &single.parts);
-                found.map_or(LoweringEntry::Unmeasured, |found| {
-                    LoweringEntry::Sass(found.text, found.by)
-                })
-            });
+            let becomes = becomes(&family.table, sm);
             match all.last_mut() {
                 Some(last) if last.family == family.title && last.becomes == becomes => {
                     last.targets.push(sm);

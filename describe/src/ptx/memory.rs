@@ -94,7 +94,7 @@ impl ExplainedAccess {
     }
 }
 
-fn place(space: SpaceQualifier) -> &'static str {
+pub(super) fn place(space: SpaceQualifier) -> &'static str {
     match space {
         SpaceQualifier::Generic => "a generic address",
         SpaceQualifier::Global => "global memory",

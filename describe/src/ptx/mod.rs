@@ -3,6 +3,7 @@
 //! An explanation is independent of the output format.
 
 mod address;
+pub mod asynchronous;
 mod fence;
 pub mod lowered;
 mod memory;
@@ -62,6 +63,8 @@ pub struct MinimumVersion {
     pub isa: PtxIsa,
     /// The `sm_` number; 0 means any target.
     pub sm: u16,
+    /// `a` where the instruction is of `sm_90a` and of no target above it that is not such.
+    pub variant: Option<char>,
     pub reasons: Vec<CitedText>,
 }
 
@@ -94,7 +97,11 @@ pub fn account(
         let reason = format!("this fence requires PTX ISA {} or later", spelling.isa);
         let reason = format!("{reason} and `sm_{}` or higher", spelling.sm);
         let reasons = vec![words::said(page, reason)];
-        (meaning, Vec::new(), MinimumVersion { isa: spelling.isa, sm: spelling.sm, reasons })
+        (
+            meaning,
+            Vec::new(),
+            MinimumVersion { isa: spelling.isa, sm: spelling.sm, variant: None, reasons },
+        )
     } else {
         let meaning = memory::meaning(&form, isa).or_else(|| fence::meaning(&form))?;
         let parts = single.parts.iter().filter_map(|name| {
@@ -139,6 +146,7 @@ fn needs(all: &[Need]) -> MinimumVersion {
     MinimumVersion {
         isa: all.iter().map(|need| need.isa).max().unwrap_or(PtxIsa::new(1, 0)),
         sm: all.iter().map(|need| need.sm).max().unwrap_or(0),
+        variant: None,
         reasons: reasons.collect(),
     }
 }

@@ -144,7 +144,7 @@ fn without_comments(code: &str) -> String {
 }
 
 /// Replaces `{name}` and `{0:e}` of Rust and Python templates, and `${0}` and `${0:x}` of LLVM, by names. A
-/// vector is kept: it contains a `,`, or a `%` if it has a single PTX register.
+/// vector is kept: it contains a `,`, or a `%` if it has a single PTX register, or holds the coordinate of a tensor.
 fn names(text: &str) -> Cow<'_, str> {
     let mut out = String::new();
     let mut rest = text;
@@ -152,7 +152,14 @@ fn names(text: &str) -> Cow<'_, str> {
         let Some(length) = rest[open..].find('}') else { break };
         let inside = &rest[open + 1..open + length];
         let name = inside.split(':').next().unwrap_or("").trim();
-        if !name.is_empty() && name.chars().all(|c| is_word(c) && !matches!(c, '$' | '%')) {
+        // The coordinate stands behind the address: `[map, {c}]`.
+        let before = &rest[..open];
+        let coordinate = before.trim_end().ends_with(',')
+            && before.rfind('[').is_some_and(|at| !before[at..].contains(']'));
+        if !coordinate
+            && !name.is_empty()
+            && name.chars().all(|c| is_word(c) && !matches!(c, '$' | '%'))
+        {
             let dollar = rest[..open].ends_with('$');
             out.push_str(&rest[..open]);
             let digit = name.starts_with(|c: char| c.is_ascii_digit());

@@ -129,7 +129,7 @@ pub(super) fn threads(scope: Scope) -> &'static str {
     }
 }
 
-fn space(space: SpaceQualifier) -> &'static str {
+pub(super) fn space(space: SpaceQualifier) -> &'static str {
     match space {
         SpaceQualifier::Generic => "a generic address: what it points to decides the state space",
         SpaceQualifier::Global => "global memory, which all threads share",
@@ -148,7 +148,7 @@ fn space(space: SpaceQualifier) -> &'static str {
     }
 }
 
-fn operation(operation: AtomicOp) -> &'static str {
+pub(super) fn operation(operation: AtomicOp) -> &'static str {
     match operation {
         AtomicOp::Add => "writes the sum of the old value and the operand",
         AtomicOp::Sub => "writes the difference; of the peer dialect only",
