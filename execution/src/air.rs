@@ -117,7 +117,10 @@ impl Air {
                 known.extend(values.written(event, of.bytes()));
             }
         }
-        known.extend(u.program.observed.iter().filter_map(|&of| values.register(of)));
+        // A path that ends early has no registers at its end.
+        if !u.is_stuck() && u.fault().is_none() {
+            known.extend(u.program.observed.iter().filter_map(|&of| values.register(of)));
+        }
         known
     }
 

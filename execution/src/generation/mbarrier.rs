@@ -193,8 +193,12 @@ impl ArrivalSearch<'_> {
 
     /// Whether a thread stands at a wait that does not return what its path says, and does not block.
     pub(super) fn returns_otherwise(&self, state: &ArrivalState) -> bool {
-        self.steps.iter().zip(&state.position).any(|(steps, &position)| {
-            let step = steps.get(position).and_then(|step| step.object).map(|used| used.step);
+        let at = |thread: usize| self.steps[thread].get(state.position[thread]);
+        // A thread that waits at a barrier has not come to the step behind it.
+        let mut standing =
+            (0..self.steps.len()).filter(|&thread| state.waiting[thread].is_none()).filter_map(at);
+        standing.any(|step| {
+            let step = step.object.map(|used| used.step);
             matches!(step, Some(MbarrierStep::Wait { blocks: false, .. }))
         })
     }
