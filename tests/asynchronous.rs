@@ -9,166 +9,18 @@ use engine::enumerate::Enumerate;
 use engine::judge::{Task, judge};
 use engine::{ENGINES, Engine};
 use litmus::Test;
+use litmus::arbitrary::asynchronous::{AsyncSketch, asynchronous, kernels};
 use model::isa::Instruction;
-use model::program::LaunchOrder;
 use model::ptx;
-use proptest::prelude::*;
-use proptest::sample::select;
-use proptest::strategy::ValueTree;
+use proptest::strategy::{Strategy, ValueTree};
 
 use crate::agree::{Answer, ask, difference, number, runner};
 use crate::suite;
 
-/// What a thread may do. `%` is the number of the line, for labels.
-const STEPS: &[&str] = &[
-    "st.shared.u32 [s], 1",
-    "st.shared.u32 [s], 2",
-    "ld.shared.u32 r%, [s]",
-    "ld.shared.u32 r%, [t]",
-    "st.global.u32 [g], 3",
-    "ld.global.u32 r%, [g]",
-    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g], 16, [b]",
-    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [t], [g], 16, [b]",
-    "cp.async.bulk.global.shared::cta.bulk_group [g], [s], 16",
-    "cp.async.bulk.commit_group",
-    "cp.async.bulk.wait_group 0",
-    "cp.async.bulk.wait_group.read 0",
-    "cp.async.cg.shared::cta.global [s], [g], 16",
-    "cp.async.ca.shared::cta.global [t], [g], 16, 8",
-    "cp.async.commit_group",
-    "cp.async.wait_group 1",
-    "cp.async.wait_all",
-    "cp.async.mbarrier.arrive.shared::cta.b64 [b]",
-    "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [b]",
-    "mbarrier.arrive.shared::cta.b64 _, [b]",
-    "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [b]",
-    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16",
-    "mbarrier.test_wait.parity.shared::cta.b64 p%, [b], 0",
-    "L%: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ; @!p bra L%",
-    "L%: mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 p, [b], 0 ; @!p bra L%",
-    "bar.sync 0",
-    "fence.acq_rel.cta",
-    "fence.proxy.async",
-    "fence.proxy.async.shared::cta",
-    "fence.proxy.async.global",
-];
-
-/// What a thread may do beside that where kernels follow one another, and where tensors are copied.
-const KERNEL_STEPS: &[&str] = &[
-    "st.global.u32 [g], 3",
-    "ld.global.u32 r%, [g]",
-    "ld.global.u32 r%, [f]",
-    "st.global.u32 [f], 4",
-    "st.release.gpu.global.u32 [f], 6",
-    "ld.acquire.gpu.global.u32 r%, [f]",
-    "ld.shared.u32 r%, [s]",
-    "fence.acq_rel.gpu",
-    "fence.acq_rel.cta",
-    "griddepcontrol.launch_dependents",
-    "griddepcontrol.launch_dependents",
-    "griddepcontrol.wait",
-    "bar.sync 0",
-    "fence.proxy.async",
-    "st.global.u32 [m], 5",
-    "fence.proxy.tensormap::generic.release.gpu",
-    "fence.proxy.tensormap::generic.acquire.gpu [m], 128",
-    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16",
-    "cp.async.bulk.tensor.1d.shared::cta.global.tile.mbarrier::complete_tx::bytes [s], [m, {i}], [b]",
-    "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [m, {i}], [s]",
-    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g], 16, [b]",
-    "cp.async.bulk.commit_group",
-    "cp.async.bulk.wait_group 0",
-    "cp.async.bulk.wait_group.read 0",
-    "L%: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ; @!p bra L%",
-];
-
-/// Where the object is expected by so many arrivals, columns of steps. The last column may be of a kernel that is launched
-/// behind that of the others.
-#[derive(Clone, Debug)]
-pub(crate) struct AsyncSketch {
-    count: u32,
-    launch: Option<LaunchOrder>,
-    columns: Vec<Vec<&'static str>>,
-}
-
-pub(crate) fn sketches() -> impl Strategy<Value = AsyncSketch> {
-    let column = || proptest::collection::vec(select(STEPS), 1..5);
-    (1..3_u32, proptest::collection::vec(column(), 1..3)).prop_map(|(count, columns)| AsyncSketch {
-        count,
-        launch: None,
-        columns,
-    })
-}
-
-fn kernel_sketches() -> impl Strategy<Value = AsyncSketch> {
-    let column = || proptest::collection::vec(select(KERNEL_STEPS), 1..5);
-    (select(&LaunchOrder::ALL[..]), proptest::collection::vec(column(), 2..4))
-        .prop_map(|(order, columns)| AsyncSketch { count: 1, launch: Some(order), columns })
-}
-
-impl AsyncSketch {
-    pub(crate) fn parse(&self) -> Test {
-        let mut text = format!(
-            "PTX random\n{{\n.shared .mbarrier b={{{}}}; .shared .b32 s[4]; .shared .b32 t[4]; .global .b32 g[4]={{7}};\n}}\n",
-            self.count
-        );
-        if let Some(order) = self.launch {
-            let declared =
-                format!("{{\n.global .b32 f; m @tensormap g; kernel 0 -> 1 @{};", order.name());
-            text = text.replacen('{', &declared, 1);
-        }
-        let cells = |column: &Vec<&str>| -> Vec<String> {
-            let numbered = column.iter().enumerate();
-            numbered
-                .flat_map(|(line, step)| {
-                    let step = step.replace('%', &line.to_string());
-                    step.split(" ; ").map(str::to_owned).collect::<Vec<String>>()
-                })
-                .collect()
-        };
-        let columns: Vec<Vec<String>> = self.columns.iter().map(cells).collect();
-        let last = columns.len() - 1;
-        let kernel = |n: usize| usize::from(self.launch.is_some() && n == last);
-        let names: Vec<String> =
-            (0..=last).map(|n| format!("P{n}@cta 0,gpu 0,kernel {}", kernel(n))).collect();
-        writeln!(text, "{} ;", names.join(" | ")).expect("strings can be written");
-        for row in 0..columns.iter().map(Vec::len).max().unwrap_or(0) {
-            let cells: Vec<&str> =
-                columns.iter().map(|column| column.get(row).map_or("", String::as_str)).collect();
-            writeln!(text, "{} ;", cells.join(" | ")).expect("strings can be written");
-        }
-        let mut observed = match self.launch {
-            None => vec!["s[0]".to_owned(), "t[0]".to_owned()],
-            Some(_) => vec!["[s@P0]".to_owned(), format!("[s@P{last}]"), "f".to_owned()],
-        };
-        observed.push("g[0]".to_owned());
-        for (thread, column) in self.columns.iter().enumerate() {
-            for (line, step) in column.iter().enumerate() {
-                if step.contains("r%") {
-                    observed.push(format!("P{thread}:r{line}"));
-                }
-                if step.contains("tensor.1d") {
-                    observed.push(format!("P{thread}:descriptor"));
-                }
-                if step.contains("p%") {
-                    observed.push(format!("P{thread}:p{line}"));
-                }
-            }
-        }
-        writeln!(text, "locations [{};]\nexists (g[0]=0)", observed.join("; "))
-            .expect("strings can be written");
-        litmus::parse("random", text.as_bytes())
-            .unwrap_or_else(|errors| panic!("it does not parse: {}\n{text}", errors[0]))
-    }
-
-    /// The same with another step in one column.
-    fn with(&self, column: usize, at: usize, step: &'static str) -> AsyncSketch {
-        let mut more = self.clone();
-        let column = column % more.columns.len();
-        let place = at % (more.columns[column].len() + 1);
-        more.columns[column].insert(place, step);
-        more
-    }
+pub(crate) fn parse(sketch: &AsyncSketch) -> Test {
+    let text = sketch.to_string();
+    litmus::parse("random", text.as_bytes())
+        .unwrap_or_else(|errors| panic!("it does not parse: {}\n{text}", errors[0]))
 }
 
 /// Visits random programs, with what the enumerating engine answers.
@@ -183,7 +35,7 @@ fn random(
     let (mut answered, cases) = (0, number("CAUSEWAY_CASES", cases));
     for _ in 0..cases {
         let sketch = from.new_tree(&mut runner).expect("a program is drawn").current();
-        let test = sketch.parse();
+        let test = parse(&sketch);
         if let Ok(answer) = ask(&Enumerate, &model, &test) {
             answered += 1;
             visit(&sketch, &test, &answer);
@@ -204,7 +56,7 @@ fn engines_agree(from: &impl Strategy<Value = AsyncSketch>, seed: u64) {
         compared += 1;
         defined += u32::from(matches!(answer, Answer::Outcomes(all) if !all.is_empty()));
         let difference = difference(("enumerate", answer), (solve.name(), &other));
-        assert!(difference.is_none(), "{}\n{sketch:?}", difference.unwrap_or_default());
+        assert!(difference.is_none(), "{}\n{sketch}", difference.unwrap_or_default());
     });
     eprintln!("{compared} compared, {defined} with outcomes");
     assert!(defined > compared / 10, "only {defined} of {compared} have outcomes");
@@ -212,12 +64,12 @@ fn engines_agree(from: &impl Strategy<Value = AsyncSketch>, seed: u64) {
 
 #[test]
 fn engines_agree_on_random_asynchronous_programs() {
-    engines_agree(&sketches(), 20);
+    engines_agree(&asynchronous(), 20);
 }
 
 #[test]
 fn engines_agree_on_random_kernels() {
-    engines_agree(&kernel_sketches(), 22);
+    engines_agree(&kernels(), 22);
 }
 
 /// A thread's path holds a limited number of events; a copy counts with each of its parts.
@@ -250,13 +102,13 @@ fn never_adds_an_outcome(
     random(from, 1500, number("CAUSEWAY_SEED", seed), |sketch, _, answer| {
         place += 1;
         let more = sketch.with(place, place / 2, steps[place % steps.len()]);
-        let Ok(other) = ask(&Enumerate, &model, &more.parse()) else { return };
+        let Ok(other) = ask(&Enumerate, &model, &parse(&more)) else { return };
         match (answer, &other) {
             (Answer::Outcomes(before), Answer::Outcomes(after)) => {
-                assert!(after.is_subset(before), "{sketch:?}\nwith a fence: {more:?}");
+                assert!(after.is_subset(before), "{sketch}\nwith a fence: {more}");
                 fewer += u32::from(after.len() < before.len());
             }
-            (Answer::Outcomes(_), _) => panic!("{sketch:?}\nwith a fence: {more:?}: {other:?}"),
+            (Answer::Outcomes(_), _) => panic!("{sketch}\nwith a fence: {more}: {other:?}"),
             _ => {}
         }
     });
@@ -265,7 +117,7 @@ fn never_adds_an_outcome(
 
 #[test]
 fn a_proxy_fence_never_adds_an_outcome() {
-    never_adds_an_outcome(&sketches(), 21, &["fence.proxy.async"]);
+    never_adds_an_outcome(&asynchronous(), 21, &["fence.proxy.async"]);
 }
 
 /// A launch does not only order: a later one of its CTA has no effect.
@@ -278,7 +130,7 @@ fn a_fence_or_a_wait_in_kernels_never_adds_an_outcome() {
         "fence.proxy.tensormap::generic.acquire.gpu [m], 128",
         "fence.proxy.async",
     ];
-    never_adds_an_outcome(&kernel_sketches(), 23, &steps);
+    never_adds_an_outcome(&kernels(), 23, &steps);
 }
 
 /// Tests that were measured elsewhere, where they are present.

@@ -3,6 +3,7 @@
 use ::explore::inclusion::{Inclusion, compare};
 use ::explore::{ExploreLimits, explore};
 use litmus::Test;
+use litmus::arbitrary::asynchronous::{self, AsyncSketch};
 use machine::{Home, Options, Reduce};
 use model::isa::Instruction;
 use model::ptx;
@@ -10,13 +11,13 @@ use proptest::strategy::{Strategy, ValueTree};
 use sass::lower::Lowering;
 
 use crate::agree::{number, runner};
-use crate::asynchronous::{AsyncSketch, sketches};
+use crate::asynchronous::parse;
 use crate::machine::judged;
 use crate::suite;
 
 const LIMITS: ExploreLimits = ExploreLimits::states(50_000);
 
-fn asynchronous(test: &Test) -> bool {
+fn is_asynchronous(test: &Test) -> bool {
     let mut lines = test.program.threads.iter().flat_map(|thread| &thread.lines);
     lines.any(|line| matches!(line.instruction, Instruction::Asynchronous(_)))
 }
@@ -60,7 +61,7 @@ fn the_tests_of_asynchronous_operations_run() {
     let model = ptx::model();
     let (mut coverage, mut refused) = (Coverage::default(), 0);
     for entry in suite::load(&suite::folder()) {
-        if !asynchronous(&entry.test) {
+        if !is_asynchronous(&entry.test) {
             continue;
         }
         let lowering = Lowering::of(90).expect("there is a table");
@@ -75,7 +76,7 @@ fn the_tests_of_asynchronous_operations_run() {
 }
 
 fn sketch(runner: &mut proptest::test_runner::TestRunner) -> AsyncSketch {
-    sketches().new_tree(runner).expect("a program is drawn").current()
+    asynchronous::asynchronous().new_tree(runner).expect("a program is drawn").current()
 }
 
 #[test]
@@ -87,7 +88,7 @@ fn no_random_asynchronous_program_leaves_the_axioms() {
     let cases = number("CAUSEWAY_CASES", 2_000);
     for case in 0..cases {
         let sketch = sketch(&mut runner);
-        let test = sketch.parse();
+        let test = parse(&sketch);
         let axioms = judged(&test, &model);
         let place = usize::try_from(case).expect("there are few cases") % machines.len();
         let (sm, options) = machines[place];
@@ -95,11 +96,11 @@ fn no_random_asynchronous_program_leaves_the_axioms() {
         let (inclusion, explored) = compare(&test, &axioms, lowering, options, LIMITS);
         if let Inclusion::Extra(extra) = &inclusion {
             let outcome = test.display_outcome(&extra[0].0);
-            panic!("{options:?} on sm_{sm}: the axioms forbid {outcome}\n{sketch:?}");
+            panic!("{options:?} on sm_{sm}: the axioms forbid {outcome}\n{sketch}");
         }
         // What a run finds to be without meaning the axioms call undefined.
         let faults = explored.map_or(0, |explored| explored.faults);
-        assert_eq!(faults, 0, "{options:?} on sm_{sm}: a run faults\n{sketch:?}");
+        assert_eq!(faults, 0, "{options:?} on sm_{sm}: a run faults\n{sketch}");
         coverage.add(&inclusion);
     }
     let Coverage { included, reached, allowed } = coverage;
@@ -113,7 +114,7 @@ fn no_reduction_loses_an_outcome_of_copies() {
     let mut compared = 0;
     for case in 0..number("CAUSEWAY_CASES", 700) {
         let sketch = sketch(&mut runner);
-        let test = sketch.parse();
+        let test = parse(&sketch);
         let lowering = Lowering::of(90).expect("there is a table");
         let home = (case % 2 == 0).then_some(Home::Host);
         let explored = [Reduce::None, Reduce::Por, Reduce::All].map(|reduce| {
@@ -125,8 +126,8 @@ fn no_reduction_loses_an_outcome_of_copies() {
         }
         compared += 1;
         let [all, some, fewest] = explored.map(|explored| explored.outcomes);
-        assert!(all.keys().eq(some.keys()), "steps at once lose an outcome\n{sketch:?}");
-        assert!(all.keys().eq(fewest.keys()), "equal threads lose an outcome\n{sketch:?}");
+        assert!(all.keys().eq(some.keys()), "steps at once lose an outcome\n{sketch}");
+        assert!(all.keys().eq(fewest.keys()), "equal threads lose an outcome\n{sketch}");
     }
     assert!(compared > 500, "only {compared} programs were compared");
 }

@@ -4,6 +4,7 @@
 //! location observed. The weights favour constructs that are rare in uniform programs: mutually exclusive
 //! scopes, chains through atomics, aliases, accesses of several sizes.
 
+pub mod asynchronous;
 pub mod cxx;
 mod hints;
 pub mod placed;

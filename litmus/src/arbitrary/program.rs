@@ -29,10 +29,20 @@ pub struct RandomThread {
     pub cells: Vec<String>,
 }
 
-/// The registers of data that a cell names: `r` with a number.
-fn registers(cell: &str) -> impl Iterator<Item = usize> {
+/// The registers that are observed of those that a cell names: `r` with a number for data, `p` with a number for predicates, and
+/// what a copy of a tensor reads of its tensormap.
+fn registers(cell: &str) -> BTreeSet<(char, usize)> {
     let words = cell.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
-    words.filter_map(|word| word.strip_prefix('r')?.parse().ok())
+    let number = |kind: char, word: &str| Some((kind, word.strip_prefix(kind)?.parse().ok()?));
+    let data = words.clone().filter_map(|word| number('r', word));
+    let flags = words.filter_map(|word| number('p', word));
+    let tensor = cell.contains(".tensor.").then_some(('t', 0));
+    data.chain(flags).chain(tensor).collect()
+}
+
+/// As a condition names it.
+fn register_name((kind, number): (char, usize)) -> String {
+    if kind == 't' { "descriptor".to_owned() } else { format!("{kind}{number}") }
 }
 
 impl RandomProgram {
@@ -100,9 +110,10 @@ impl fmt::Display for RandomProgram {
         for (number, thread) in self.threads.iter().enumerate() {
             let head = format!("P{number}@{}", thread.placement);
             table.push(std::iter::once(head).chain(thread.cells.iter().cloned()).collect());
-            let registers: BTreeSet<usize> =
+            let registers: BTreeSet<(char, usize)> =
                 thread.cells.iter().flat_map(|cell| registers(cell)).collect();
-            observed.extend(registers.into_iter().map(|register| format!("{number}:r{register}")));
+            let names = registers.into_iter().map(register_name);
+            observed.extend(names.map(|name| format!("{number}:{name}")));
         }
         observed.extend(self.observed.iter().cloned());
         source.columns(&table);

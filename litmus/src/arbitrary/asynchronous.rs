@@ -1,0 +1,156 @@
+//! Random programs of asynchronous operations: copies, groups, mbarrier objects, fences of the async proxy, and kernels that
+//! follow one another.
+//!
+//! The steps are drawn uniformly, and the programs are so small that many of them are defined and order something.
+
+use std::fmt;
+
+use model::program::LaunchOrder;
+use proptest::collection::vec;
+use proptest::prelude::*;
+use proptest::sample::select;
+
+use super::{RandomProgram, RandomThread};
+
+/// What a thread may do. `%` is the number of the line, for labels.
+const STEPS: &[&str] = &[
+    "st.shared.u32 [s], 1",
+    "st.shared.u32 [s], 2",
+    "ld.shared.u32 r%, [s]",
+    "ld.shared.u32 r%, [t]",
+    "st.global.u32 [g], 3",
+    "ld.global.u32 r%, [g]",
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g], 16, [b]",
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [t], [g], 16, [b]",
+    "cp.async.bulk.global.shared::cta.bulk_group [g], [s], 16",
+    "cp.async.bulk.commit_group",
+    "cp.async.bulk.wait_group 0",
+    "cp.async.bulk.wait_group.read 0",
+    "cp.async.cg.shared::cta.global [s], [g], 16",
+    "cp.async.ca.shared::cta.global [t], [g], 16, 8",
+    "cp.async.commit_group",
+    "cp.async.wait_group 1",
+    "cp.async.wait_all",
+    "cp.async.mbarrier.arrive.shared::cta.b64 [b]",
+    "cp.async.mbarrier.arrive.noinc.shared::cta.b64 [b]",
+    "mbarrier.arrive.shared::cta.b64 _, [b]",
+    "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [b]",
+    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16",
+    "mbarrier.test_wait.parity.shared::cta.b64 p%, [b], 0",
+    "L%: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ; @!p bra L%",
+    "L%: mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 p, [b], 0 ; @!p bra L%",
+    "bar.sync 0",
+    "fence.acq_rel.cta",
+    "fence.proxy.async",
+    "fence.proxy.async.shared::cta",
+    "fence.proxy.async.global",
+];
+
+/// What a thread may do beside that where kernels follow one another, and where tensors are copied.
+const KERNEL_STEPS: &[&str] = &[
+    "st.global.u32 [g], 3",
+    "ld.global.u32 r%, [g]",
+    "ld.global.u32 r%, [f]",
+    "st.global.u32 [f], 4",
+    "st.release.gpu.global.u32 [f], 6",
+    "ld.acquire.gpu.global.u32 r%, [f]",
+    "ld.shared.u32 r%, [s]",
+    "fence.acq_rel.gpu",
+    "fence.acq_rel.cta",
+    "griddepcontrol.launch_dependents",
+    "griddepcontrol.launch_dependents",
+    "griddepcontrol.wait",
+    "bar.sync 0",
+    "fence.proxy.async",
+    "st.global.u32 [m], 5",
+    "fence.proxy.tensormap::generic.release.gpu",
+    "fence.proxy.tensormap::generic.acquire.gpu [m], 128",
+    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16",
+    "cp.async.bulk.tensor.1d.shared::cta.global.tile.mbarrier::complete_tx::bytes [s], [m, {i}], [b]",
+    "cp.async.bulk.tensor.1d.global.shared::cta.tile.bulk_group [m, {i}], [s]",
+    "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g], 16, [b]",
+    "cp.async.bulk.commit_group",
+    "cp.async.bulk.wait_group 0",
+    "cp.async.bulk.wait_group.read 0",
+    "L%: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ; @!p bra L%",
+];
+
+/// A test to be; displays as its text. Where the object is expected by so many arrivals, columns of steps. The last column may be of
+/// a kernel that is launched behind that of the others.
+#[derive(Clone, Debug)]
+pub struct AsyncSketch {
+    count: u32,
+    launch: Option<LaunchOrder>,
+    columns: Vec<Vec<&'static str>>,
+}
+
+/// Programs of one kernel.
+pub fn asynchronous() -> impl Strategy<Value = AsyncSketch> {
+    let column = || vec(select(STEPS), 1..5);
+    (1..3_u32, vec(column(), 1..3)).prop_map(|(count, columns)| AsyncSketch {
+        count,
+        launch: None,
+        columns,
+    })
+}
+
+/// Programs of two kernels.
+pub fn kernels() -> impl Strategy<Value = AsyncSketch> {
+    let column = || vec(select(KERNEL_STEPS), 1..5);
+    (select(&LaunchOrder::ALL[..]), vec(column(), 2..4)).prop_map(|(order, columns)| AsyncSketch {
+        count: 1,
+        launch: Some(order),
+        columns,
+    })
+}
+
+/// The cells of a column, of which a wait is two.
+fn cells(column: &[&'static str]) -> Vec<String> {
+    let numbered = column.iter().enumerate();
+    numbered
+        .flat_map(|(line, step)| {
+            let step = step.replace('%', &line.to_string());
+            step.split(" ; ").map(str::to_owned).collect::<Vec<String>>()
+        })
+        .collect()
+}
+
+impl AsyncSketch {
+    /// The test in pieces.
+    pub fn program(&self) -> RandomProgram {
+        let object = format!(".shared .mbarrier b={{{}}}", self.count);
+        let memory = [".shared .b32 s[4]", ".shared .b32 t[4]", ".global .b32 g[4]={7}"];
+        let mut declarations = vec![object];
+        declarations.extend(memory.map(str::to_owned));
+        let last = self.columns.len() - 1;
+        let mut observed = vec!["s[0]".to_owned(), "t[0]".to_owned()];
+        if let Some(order) = self.launch {
+            let kernels = format!("kernel 0 -> 1 @{}", order.name());
+            declarations.extend([".global .b32 f", "m @tensormap g", &kernels].map(str::to_owned));
+            observed = vec!["[s@P0]".to_owned(), format!("[s@P{last}]"), "f".to_owned()];
+        }
+        observed.push("g[0]".to_owned());
+        let thread = |(number, column): (usize, &Vec<&'static str>)| {
+            let kernel = usize::from(self.launch.is_some() && number == last);
+            RandomThread { placement: format!("cta 0,gpu 0,kernel {kernel}"), cells: cells(column) }
+        };
+        let threads = self.columns.iter().enumerate().map(thread).collect();
+        RandomProgram { language: "PTX", declarations, threads, observed }
+    }
+
+    /// The same with another step in one column.
+    #[must_use]
+    pub fn with(&self, column: usize, at: usize, step: &'static str) -> AsyncSketch {
+        let mut more = self.clone();
+        let column = column % more.columns.len();
+        let place = at % (more.columns[column].len() + 1);
+        more.columns[column].insert(place, step);
+        more
+    }
+}
+
+impl fmt::Display for AsyncSketch {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.program().fmt(f)
+    }
+}
