@@ -1,8 +1,10 @@
 //! The programs: sources of random ones, and the program of a case.
 
+mod awaited;
 mod cycles;
 mod ordered;
 
+use litmus::arbitrary::asynchronous::{asynchronous, kernels};
 use litmus::arbitrary::placed::{ProgramKind, placed};
 use litmus::arbitrary::{ProgramShape, RandomProgram, sketch};
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
@@ -35,6 +37,14 @@ pub enum ProgramSource {
     Ordered,
     /// Programs with explicit placement: threads that share an SM, memory at home and elsewhere.
     Placed(ProgramKind),
+    /// Small and dense programs of copies, mbarrier objects and fences of the async proxy.
+    Asynchronous,
+    /// The same of two kernels, with copies of tensors.
+    Kernels,
+    /// Programs of asynchronous operations that the axioms order, as far as one instruction decides.
+    Awaited,
+    /// The same of two kernels.
+    Launched,
 }
 
 /// Sources of which these others take one turn each, and one has all other turns of so many.
@@ -61,6 +71,12 @@ impl ProgramSource {
             ProgramSource::Cycles => cycles::cycles(),
             ProgramSource::Ordered => ordered::ordered(),
             ProgramSource::Placed(kind) => placed(kind).prop_map(|test| test.program()).boxed(),
+            ProgramSource::Asynchronous => {
+                asynchronous().prop_map(|sketch| sketch.program()).boxed()
+            }
+            ProgramSource::Kernels => kernels().prop_map(|sketch| sketch.program()).boxed(),
+            ProgramSource::Awaited => awaited::awaited(),
+            ProgramSource::Launched => awaited::launched(),
         }
     }
 }

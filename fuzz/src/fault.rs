@@ -5,6 +5,7 @@ use std::fmt;
 use engine::ENGINES;
 use machine::MachineRule;
 use model::ptx;
+use model::rel::FlagMeaning;
 use sass::lowering::{self, EntryPiece, FamilyTable};
 
 use crate::law::REDUNDANT_AXIOMS;
@@ -14,6 +15,8 @@ use crate::law::REDUNDANT_AXIOMS;
 pub enum PlantedFault {
     /// An engine, by its name, without an axiom.
     Axiom { engine: &'static str, axiom: String },
+    /// An engine, by its name, without what makes a program undefined.
+    Flag { engine: &'static str, flag: String },
     /// The machine without a rule.
     Rule(MachineRule),
     /// The lowering table of `sm_90` without a piece that orders memory.
@@ -27,16 +30,17 @@ fn hopper() -> &'static FamilyTable {
 }
 
 impl PlantedFault {
-    /// All faults: each axiom off in each engine, each rule of the machine off, each piece of the table gone.
+    /// All faults: each axiom and each cause of undefinedness off in each engine, each rule of the machine off, each piece of the table gone.
     ///
     /// Some cannot be found, as they change no outcome: `docs/redundant.md` lists the redundant axioms.
     pub fn all() -> Vec<PlantedFault> {
         let mut all = Vec::new();
         for engine in ENGINES {
-            let axioms = ptx::model().axioms.into_iter();
-            all.extend(
-                axioms.map(|of| PlantedFault::Axiom { engine: engine.name(), axiom: of.name }),
-            );
+            let (engine, model) = (engine.name(), ptx::model());
+            let axioms = model.axioms.into_iter();
+            all.extend(axioms.map(|of| PlantedFault::Axiom { engine, axiom: of.name }));
+            let flags = model.flags.into_iter().filter(|of| of.meaning != FlagMeaning::Report);
+            all.extend(flags.map(|of| PlantedFault::Flag { engine, flag: of.name }));
         }
         all.extend(MachineRule::ALL.map(PlantedFault::Rule));
         all.extend(hopper().table.ordering_pieces().into_iter().map(PlantedFault::Table));
@@ -54,6 +58,9 @@ impl PlantedFault {
             PlantedFault::Axiom { engine, axiom } => {
                 format!("the engine `{engine}` without the axiom {axiom}")
             }
+            PlantedFault::Flag { engine, flag } => {
+                format!("the engine `{engine}` without the flag {flag}")
+            }
             PlantedFault::Rule(rule) => {
                 format!("the machine without its rule {}: {}", rule.name(), rule.text())
             }
@@ -68,6 +75,7 @@ impl PlantedFault {
         match self {
             PlantedFault::Axiom { engine, .. } if *engine == "enumerate" => &["naive", "verdicts"],
             PlantedFault::Axiom { .. } => &["verdicts", "engines"],
+            PlantedFault::Flag { .. } => &["engines"],
             PlantedFault::Rule(_) => &["machine"],
             PlantedFault::Table(_) => &["machine", "promises"],
         }
@@ -79,9 +87,10 @@ impl PlantedFault {
             PlantedFault::Axiom { axiom, .. } => REDUNDANT_AXIOMS
                 .contains(&axiom.as_str())
                 .then_some("the axiom is redundant: it changes no outcome"),
-            PlantedFault::Rule(rule) => {
-                rule.is_asynchronous().then_some("the laws draw no asynchronous operations")
-            }
+            PlantedFault::Flag { flag, .. } => flag
+                .ends_with("-read-of-written-data")
+                .then_some("the laws draw no writes of what is read through such a path"),
+            PlantedFault::Rule(_) => None,
             PlantedFault::Table(EntryPiece { list, piece, .. }) => {
                 let strong = piece.starts_with(".STRONG");
                 if list.ends_with("-strong") {
@@ -99,7 +108,7 @@ impl PlantedFault {
     pub(crate) fn table(&self) -> Option<lowering::LoweringTable> {
         match self {
             PlantedFault::Table(piece) => Some(hopper().table.without(piece)),
-            PlantedFault::Axiom { .. } | PlantedFault::Rule(_) => None,
+            PlantedFault::Axiom { .. } | PlantedFault::Flag { .. } | PlantedFault::Rule(_) => None,
         }
     }
 }
@@ -107,7 +116,8 @@ impl PlantedFault {
 impl fmt::Display for PlantedFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            PlantedFault::Axiom { engine, axiom } => write!(f, "{engine}-without-{axiom}"),
+            PlantedFault::Axiom { engine, axiom: part }
+            | PlantedFault::Flag { engine, flag: part } => write!(f, "{engine}-without-{part}"),
             PlantedFault::Rule(rule) => write!(f, "machine-without-{}", rule.name()),
             PlantedFault::Table(EntryPiece { list, entry, piece }) => {
                 write!(f, "table-without-{piece}-at-{list}-{entry}")

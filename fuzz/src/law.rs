@@ -136,10 +136,20 @@ impl FuzzSetting {
         let model = ptx::model();
         let of = |engine: &dyn Engine| {
             let mut own = model.clone();
-            if let Some(PlantedFault::Axiom { engine: name, axiom }) = &fault
-                && *name == engine.name()
-            {
-                own.axioms.retain(|one| one.name != *axiom);
+            match &fault {
+                Some(PlantedFault::Axiom { engine: name, axiom }) if *name == engine.name() => {
+                    own.axioms.retain(|one| one.name != *axiom);
+                }
+                Some(PlantedFault::Flag { engine: name, flag }) if *name == engine.name() => {
+                    own.flags.retain(|one| one.name != *flag);
+                }
+                Some(
+                    PlantedFault::Axiom { .. }
+                    | PlantedFault::Flag { .. }
+                    | PlantedFault::Rule(_)
+                    | PlantedFault::Table(_),
+                )
+                | None => {}
             }
             own
         };
@@ -169,7 +179,10 @@ impl FuzzSetting {
     fn without(&self) -> Option<MachineRule> {
         match self.fault {
             Some(PlantedFault::Rule(rule)) => Some(rule),
-            Some(PlantedFault::Axiom { .. } | PlantedFault::Table(_)) | None => None,
+            Some(
+                PlantedFault::Axiom { .. } | PlantedFault::Flag { .. } | PlantedFault::Table(_),
+            )
+            | None => None,
         }
     }
 

@@ -54,6 +54,7 @@ fn candidates(program: &RandomProgram) -> Vec<RandomProgram> {
     }
     handed_on(program, &mut all);
     flags(program, &mut all);
+    waits(program, &mut all);
     for (thread, of) in program.threads.iter().enumerate() {
         for (at, cell) in of.cells.iter().enumerate() {
             for simple in simpler(cell) {
@@ -133,10 +134,21 @@ fn joined(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
                 replaced(&cell, &format!("r{number}"), &format!("r{other}"))
             })
         });
+        let renamed: Vec<String> = renamed.collect();
+        let one = |cells: Vec<String>| with_cells(program, first, cells).without_thread(second);
+        let barrier = |cells: &[String]| cells.iter().position(|cell| cell == "bar.sync 0");
+        if let (Some(here), Some(there)) = (barrier(&cells), barrier(&renamed)) {
+            // What comes before the barrier in either thread, and then what comes behind it.
+            let before = [&cells[..here], &renamed[..there]].concat();
+            all.push(one([&before[..], &cells[here + 1..], &renamed[there + 1..]].concat()));
+            // What comes behind the barrier in either, by one thread, and no barrier.
+            let mut less = with_cells(program, second, renamed[..there].to_vec());
+            less.threads[first].cells =
+                [&cells[..here], &cells[here + 1..], &renamed[there + 1..]].concat();
+            all.push(less);
+        }
         cells.extend(renamed);
-        let mut one = with_cells(program, first, cells);
-        one = one.without_thread(second);
-        all.push(one);
+        all.push(one(cells));
     }
 }
 
@@ -239,6 +251,35 @@ fn flags(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
         less.threads[one].cells.splice(here..here + 2, [release]);
         less.threads[other].cells.splice(there..there + 2, [acquire]);
         all.push(less);
+    }
+}
+
+/// With a test of a phase in the place of a loop that waits for it, or with a copy of the generic proxy in the place of one
+/// that is awaited so.
+fn waits(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
+    let fresh = program.instructions();
+    for (thread, of) in program.threads.iter().enumerate() {
+        for (at, two) in of.cells.windows(2).enumerate() {
+            let Some((_, wait)) = two[0].split_once(": mbarrier.try_wait.") else { continue };
+            if !two[1].starts_with("@!p bra ") {
+                continue;
+            }
+            let mut replace = |from: usize, by: Vec<String>| {
+                let mut cells = of.cells.clone();
+                cells.splice(from..at + 2, by);
+                all.push(with_cells(program, thread, cells));
+            };
+            let wait = wait.replace(" p,", &format!(" p{fresh},"));
+            replace(at, vec![format!("mbarrier.test_wait.{wait}")]);
+            let copy = at.checked_sub(2).and_then(|from| {
+                let operands = of.cells[from].strip_prefix("cp.async.bulk.shared::cta.global.")?;
+                let operands = operands.split_once(' ')?.1.strip_suffix(", [b]")?;
+                Some((from, format!("cp.async.cg.shared::cta.global {operands}")))
+            });
+            if let Some((from, copy)) = copy {
+                replace(from, vec![copy, "cp.async.wait_all".to_owned()]);
+            }
+        }
     }
 }
 

@@ -22,6 +22,9 @@ const SOURCES: &[ProgramSource] = &[
     ProgramSource::Uniform(MIXED),
     ProgramSource::Uniform(ELSEWHERE),
     ProgramSource::Uniform(ProgramShape { length: 2, ..BARRIERS }),
+    ProgramSource::Asynchronous,
+    ProgramSource::Awaited,
+    ProgramSource::Kernels,
 ];
 
 pub(super) const DIRECTED: Law = Law {

@@ -25,6 +25,10 @@ pub(super) const AGREE: Law = Law {
         ProgramSource::Placed(ProgramKind::Chain),
         ProgramSource::Placed(ProgramKind::Ring),
         ProgramSource::Cycles,
+        ProgramSource::Asynchronous,
+        ProgramSource::Awaited,
+        ProgramSource::Kernels,
+        ProgramSource::Launched,
     ],
     check: agree,
 };
@@ -32,7 +36,7 @@ pub(super) const AGREE: Law = Law {
 pub(super) const VERDICTS: Law = Law {
     name: "verdicts",
     statement: "the engine `solve` has an outcome of `enumerate`, and none beside all of them",
-    sources: &mostly::<32>(
+    sources: &mostly::<36>(
         ProgramSource::Uniform(TINY),
         &[
             ProgramSource::Ordered,
@@ -43,6 +47,10 @@ pub(super) const VERDICTS: Law = Law {
             ProgramSource::Ordered,
             ProgramSource::Uniform(ProgramShape { length: 2, ..MIXED }),
             ProgramSource::Uniform(SMALL),
+            ProgramSource::Asynchronous,
+            ProgramSource::Awaited,
+            ProgramSource::Kernels,
+            ProgramSource::Launched,
         ],
     ),
     check: verdicts,
@@ -51,7 +59,7 @@ pub(super) const VERDICTS: Law = Law {
 pub(super) const NAIVE: Law = Law {
     name: "naive",
     statement: "the engine `enumerate` has the outcomes of the candidates that no axiom forbids, tried one by one",
-    sources: &mostly::<64>(
+    sources: &mostly::<68>(
         ProgramSource::Uniform(TINY),
         &[
             ProgramSource::Ordered,
@@ -63,6 +71,10 @@ pub(super) const NAIVE: Law = Law {
             ProgramSource::Placed(ProgramKind::Small),
             ProgramSource::Placed(ProgramKind::Ring),
             ProgramSource::Cycles,
+            ProgramSource::Asynchronous,
+            ProgramSource::Awaited,
+            ProgramSource::Kernels,
+            ProgramSource::Launched,
         ],
     ),
     check: naively,
@@ -75,6 +87,8 @@ pub(super) const COHERENCE: Law = Law {
         ProgramSource::Uniform(SMALL),
         ProgramSource::Uniform(ProgramShape { length: 2, ..WIDE }),
         ProgramSource::Uniform(ProgramShape { length: 2, ..MIXED }),
+        ProgramSource::Asynchronous,
+        ProgramSource::Awaited,
     ],
     check: coherence,
 };
@@ -86,6 +100,8 @@ pub(super) const REDUNDANT: Law = Law {
         ProgramSource::Uniform(SMALL),
         ProgramSource::Uniform(WIDE),
         ProgramSource::Uniform(MIXED),
+        ProgramSource::Asynchronous,
+        ProgramSource::Awaited,
     ],
     check: redundant,
 };

@@ -15,7 +15,7 @@ use crate::draw::{BARRIERS, ELSEWHERE, LONG, MIXED, ProgramSource, SMALL, WIDE, 
 pub(super) const INCLUSION: Law = Law {
     name: "machine",
     statement: "the axioms allow every outcome of the machine, with the lowering tables",
-    sources: &mostly::<30>(
+    sources: &mostly::<36>(
         ProgramSource::Ordered,
         &[
             ProgramSource::Placed(ProgramKind::Chain),
@@ -28,6 +28,12 @@ pub(super) const INCLUSION: Law = Law {
             ProgramSource::Uniform(WIDE),
             ProgramSource::Uniform(ELSEWHERE),
             ProgramSource::Uniform(MIXED),
+            ProgramSource::Asynchronous,
+            ProgramSource::Awaited,
+            ProgramSource::Asynchronous,
+            ProgramSource::Awaited,
+            ProgramSource::Asynchronous,
+            ProgramSource::Awaited,
         ],
     ),
     check: inclusion,
@@ -46,6 +52,8 @@ pub(super) const REDUCTIONS: Law = Law {
         ProgramSource::Uniform(WIDE),
         ProgramSource::Uniform(ELSEWHERE),
         ProgramSource::Uniform(MIXED),
+        ProgramSource::Asynchronous,
+        ProgramSource::Awaited,
     ],
     check: reductions,
 };
@@ -53,7 +61,13 @@ pub(super) const REDUCTIONS: Law = Law {
 pub(super) const STUCK: Law = Law {
     name: "stuck",
     statement: "a run of the machine that never ends is an execution that never ends",
-    sources: &[ProgramSource::Uniform(BARRIERS)],
+    sources: &[
+        ProgramSource::Uniform(BARRIERS),
+        ProgramSource::Uniform(BARRIERS),
+        ProgramSource::Uniform(BARRIERS),
+        ProgramSource::Asynchronous,
+        ProgramSource::Awaited,
+    ],
     check: stuck,
 };
 
@@ -129,7 +143,17 @@ fn inclusion(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
     let options = Options { without: setting.without(), ..options };
     let judged = judged(setting, case.test);
     let limits = ExploreLimits::states(setting.states);
-    match compare(case.test, &judged, setting.lowering(sm), options, limits).0 {
+    let (inclusion, explored) = compare(case.test, &judged, setting.lowering(sm), options, limits);
+    let faults = explored.filter(|_| case.test.program.is_asynchronous());
+    match inclusion {
+        // What a run finds to be without meaning the axioms call undefined.
+        Inclusion::Included { .. } if faults.is_some_and(|explored| explored.faults > 0) => {
+            Err(CaseEnd::Broken(Box::new(Disagreement {
+                what: format!("on sm_{sm} a run faults, and the axioms define the program"),
+                outcome: None,
+                replay: replay(setting, sm, options),
+            })))
+        }
         Inclusion::Included { .. } => Ok(()),
         Inclusion::Undefined(_) => Err(CaseEnd::Skipped("the program is undefined")),
         Inclusion::Unsupported(_) => Err(CaseEnd::Skipped("the axioms do not cover the program")),

@@ -15,8 +15,15 @@ use crate::draw::{BARRIERS, ELSEWHERE, MIXED, ProgramSource, SMALL, WIDE};
 
 pub(super) const STRENGTHENING: Law = Law {
     name: "strengthening",
-    statement: "a stronger order or a wider scope of an instruction adds no outcome",
-    sources: &[ProgramSource::Uniform(SMALL), ProgramSource::Uniform(WIDE)],
+    statement: "a stronger order or a wider scope of an instruction adds no outcome, nor does one more fence of a proxy",
+    sources: &[
+        ProgramSource::Uniform(SMALL),
+        ProgramSource::Uniform(WIDE),
+        ProgramSource::Asynchronous,
+        ProgramSource::Awaited,
+        ProgramSource::Kernels,
+        ProgramSource::Launched,
+    ],
     check: strengthening,
 };
 
@@ -28,6 +35,8 @@ pub(super) const THREADS: Law = Law {
         ProgramSource::Uniform(WIDE),
         ProgramSource::Uniform(MIXED),
         ProgramSource::Uniform(ELSEWHERE),
+        ProgramSource::Asynchronous,
+        ProgramSource::Awaited,
     ],
     check: threads,
 };
@@ -39,6 +48,10 @@ pub(super) const PRINTING: Law = Law {
         ProgramSource::Uniform(MIXED),
         ProgramSource::Uniform(ELSEWHERE),
         ProgramSource::Uniform(BARRIERS),
+        ProgramSource::Asynchronous,
+        ProgramSource::Awaited,
+        ProgramSource::Kernels,
+        ProgramSource::Launched,
     ],
     check: printing,
 };
@@ -72,6 +85,64 @@ fn strengthened(test: &Test) -> Vec<(Strength, Test)> {
     all
 }
 
+/// What only orders, in programs of asynchronous operations. The last two are of programs with a tensormap.
+const ORDERING: [&str; 6] = [
+    "fence.proxy.async",
+    "fence.acq_rel.cta",
+    "fence.acq_rel.gpu",
+    "griddepcontrol.wait",
+    "fence.proxy.tensormap::generic.release.gpu",
+    "fence.proxy.tensormap::generic.acquire.gpu [m], 128",
+];
+
+/// Qualifiers and operands of asynchronous operations, each with one that orders more.
+const STRONGER: [(&str, &str); 6] = [
+    ("arrive.relaxed.", "arrive.release."),
+    ("wait.parity.relaxed.", "wait.parity.acquire."),
+    ("fence.proxy.async.shared::cta", "fence.proxy.async"),
+    ("fence.proxy.async.global", "fence.proxy.async"),
+    ("wait_group.read ", "wait_group "),
+    ("cp.async.wait_group 1", "cp.async.wait_group 0"),
+];
+
+/// The program of asynchronous operations with an instruction that orders more, for each of them, and with one more that only
+/// orders, at each place.
+fn ordered_more(case: &LawCase<'_>) -> Vec<(String, Test)> {
+    if !case.test.program.is_asynchronous() {
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    let mut add = |what: &str, thread: usize, cells: Vec<String>| {
+        let mut changed = case.program.clone();
+        changed.threads[thread].cells = cells;
+        // An instruction may be none of the target of the test.
+        if let Ok(test) = litmus::parse("ordered", changed.to_string().as_bytes()) {
+            all.push((what.to_owned(), test));
+        }
+    };
+    let tensors = case.program.declarations.iter().any(|entry| entry.contains("@tensormap"));
+    let ordering = if tensors { &ORDERING[..] } else { &ORDERING[..4] };
+    let step = ordering[usize::try_from(case.choice % ordering.len() as u64).unwrap_or(0)];
+    for (thread, of) in case.program.threads.iter().enumerate() {
+        for at in 0..=of.cells.len() {
+            // What is between a wait and its branch would make it a loop of several waits.
+            if of.cells.get(at).is_none_or(|cell| !cell.starts_with('@')) {
+                let mut cells = of.cells.clone();
+                cells.insert(at, step.to_owned());
+                add(step, thread, cells);
+            }
+        }
+        for (at, cell) in of.cells.iter().enumerate() {
+            for (weaker, stronger) in STRONGER.iter().filter(|(weaker, _)| cell.contains(weaker)) {
+                let mut cells = of.cells.clone();
+                cells[at] = cell.replacen(weaker, stronger, 1);
+                add(stronger, thread, cells);
+            }
+        }
+    }
+    all
+}
+
 fn strengthening(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
     let (model, limits) = (&setting.models[0], setting.limits());
     let before = match ask(ENGINES[0], &setting.model, &case.test.program, &limits)? {
@@ -79,16 +150,18 @@ fn strengthening(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEn
         EngineAnswer::Undefined => return Err(CaseEnd::Skipped("the program is undefined")),
         EngineAnswer::Stuck => return Err(CaseEnd::Skipped("no execution finishes")),
     };
-    for (stronger, changed) in strengthened(case.test) {
+    let stronger = strengthened(case.test).into_iter();
+    let stronger = stronger.map(|(stronger, changed)| (format!("{stronger:?}"), changed));
+    for (stronger, changed) in stronger.chain(ordered_more(case)) {
         let after = match ask(ENGINES[0], model, &changed.program, &limits)? {
             EngineAnswer::Outcomes(after) => after,
             EngineAnswer::Undefined | EngineAnswer::Stuck => {
-                return Err(CaseEnd::broken(format!("no outcomes with {stronger:?}")));
+                return Err(CaseEnd::broken(format!("no outcomes with {stronger}")));
             }
         };
         if let Some(new) = after.difference(&before).next() {
             let new = changed.display_outcome(new);
-            return Err(CaseEnd::broken(format!("{stronger:?} adds {new}")));
+            return Err(CaseEnd::broken(format!("{stronger} adds {new}")));
         }
     }
     Ok(())
