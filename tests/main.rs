@@ -43,6 +43,7 @@ mod numbers;
 mod oracle;
 mod pairs;
 mod peer;
+mod phases;
 mod pictures;
 mod planted;
 mod reach;
