@@ -5,11 +5,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::process::Command;
 
+use ::fuzz::answer::{asked, limits, naive, of_registers};
 use engine::enumerate::Enumerate;
 use engine::judge::{Task, judge};
-use engine::{ENGINES, Engine};
-use litmus::Test;
+use engine::{ENGINES, Engine, Limits};
 use litmus::arbitrary::asynchronous::{AsyncSketch, asynchronous, kernels};
+use litmus::{Quantifier, Test};
 use model::isa::Instruction;
 use model::ptx;
 use proptest::strategy::{Strategy, ValueTree};
@@ -70,6 +71,28 @@ fn engines_agree_on_random_asynchronous_programs() {
 #[test]
 fn engines_agree_on_random_kernels() {
     engines_agree(&kernels(), 22);
+}
+
+/// On random programs, `fuzz --law naive` compares the same.
+#[test]
+fn tests_of_the_suite_have_the_outcomes_of_naive_candidates() {
+    let model = ptx::model();
+    let bounded = limits(20_000);
+    let free = Limits { work: None, ..bounded };
+    let mut compared = 0;
+    for entry in suite::load(&suite::folder()) {
+        if !entry.test.program.is_asynchronous() {
+            continue;
+        }
+        let test = Test { quantifier: Quantifier::Exists, ..of_registers(&entry.test) };
+        let answer = asked(&Enumerate, &model, &test.program, &bounded).map(|(answer, _)| answer);
+        let Ok(Answer::Outcomes(outcomes)) = answer else { continue };
+        let Ok(Some(naive)) = naive(&test, &model, 20_000, &free) else { continue };
+        assert_eq!(outcomes, naive, "{}", entry.test.name);
+        compared += 1;
+    }
+    eprintln!("{compared} tests compared");
+    assert!(compared > 100, "only {compared} tests were compared");
 }
 
 /// A thread's path holds a limited number of events; a copy counts with each of its parts.
