@@ -198,7 +198,7 @@ fn is_one_location(program: &Program, variable: VariableId) -> bool {
     let space = of.alias.map_or(of.space, |alias| program.variables[usize::from(alias.of.0)].space);
     match space {
         Space::Global | Space::Const | Space::ParamEntry => true,
-        Space::Shared | Space::Local | Space::ParamFunc => false,
+        Space::Shared | Space::Local | Space::ParamFunc | Space::Tensor => false,
     }
 }
 

@@ -12,6 +12,7 @@ use execution::path::Path;
 use execution::unfold::Unfolded;
 use litmus::Test;
 use model::isa::alu::AluOp;
+use model::isa::asynchronous::Asynchronous;
 use model::isa::atom::{Atomic, AtomicOp};
 use model::isa::{Address, Instruction, Operand};
 use model::memory::{Proxy, VariableId};
@@ -209,6 +210,10 @@ pub fn may_matter(program: &Program, task: &Task<'_>, alternative: &Alternative)
         let Readings { pattern_location, coherence, dependencies, failed_cas, exits, .. } = *of;
         (pattern_location, coherence, dependencies, failed_cas, exits)
     };
+    if chosen.tensor_fences != other.tensor_fences {
+        let accesses = |of: &Asynchronous| matches!(of, Asynchronous::TensorMemory(_));
+        return instructions(program).any(|of| of.as_asynchronous().is_some_and(accesses));
+    }
     // The other readings are about asynchronous operations.
     if synchronous(chosen) == synchronous(other) {
         return program.is_asynchronous();

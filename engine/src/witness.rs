@@ -135,6 +135,7 @@ fn kind_of(u: &Unfolding<'_>, event: usize) -> &'static str {
         Some(EventKind::KernelStart) => "start",
         Some(EventKind::Trigger) => "launch",
         Some(EventKind::GridWait) => "grid wait",
+        Some(EventKind::TensorFence) => "tensor fence",
     }
 }
 

@@ -3,6 +3,7 @@
 use crate::expr::ExprId;
 use model::given::Tag;
 use model::isa::bar::Reduction;
+use model::isa::tensor_memory::CtaGroup;
 use model::memory::{Extent, Space};
 use model::scope::Scope;
 
@@ -64,6 +65,8 @@ pub enum EventKind {
     Trigger,
     /// `griddepcontrol.wait`.
     GridWait,
+    /// `tcgen05.fence`.
+    TensorFence,
 }
 
 /// The bytes a memory operation accesses.
@@ -109,6 +112,43 @@ pub struct PathEvent {
     pub completes: Mask,
     /// What a fence is for, if not for everything.
     pub covers: FenceCoverage,
+    /// Of an access of tensor memory: what its operation is.
+    pub tensor: Option<TensorPart>,
+}
+
+/// The operation that accesses tensor memory, as far as it decides about pipelines.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum TensorPart {
+    Load,
+    Store,
+    Copy { group: CtaGroup, narrow: bool },
+    Multiply { group: CtaGroup, accumulator: Extent, kind: &'static str, shape: u64 },
+    Shift { group: CtaGroup },
+}
+
+impl TensorPart {
+    /// 9.7.18.6.2: whether an operation and a later one of this kind are executed in this order.
+    pub fn forms_pipeline(self, later: TensorPart) -> bool {
+        match (self, later) {
+            (TensorPart::Multiply { .. }, TensorPart::Multiply { .. }) => self == later,
+            (
+                TensorPart::Copy { group, .. } | TensorPart::Shift { group },
+                TensorPart::Multiply { group: then, .. },
+            )
+            | (TensorPart::Multiply { group, .. }, TensorPart::Shift { group: then })
+            | (TensorPart::Shift { group }, TensorPart::Copy { group: then, narrow: true }) => {
+                group == then
+            }
+            (
+                TensorPart::Load
+                | TensorPart::Store
+                | TensorPart::Copy { .. }
+                | TensorPart::Multiply { .. }
+                | TensorPart::Shift { .. },
+                _,
+            ) => false,
+        }
+    }
 }
 
 /// Which asynchronous operation an event is part of.

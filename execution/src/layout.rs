@@ -84,6 +84,8 @@ pub struct Layout {
     window_bits: u32,
     /// The bytes of one CTA's part of the shared window.
     cta_bytes: u64,
+    /// The addresses of one CTA's part of the window of tensor memory.
+    tensor_addresses: u64,
     /// Whether the test puts variables at addresses: those of global memory begin at 0 then.
     absolute: bool,
 }
@@ -118,8 +120,12 @@ impl Layout {
                 *rank - 1
             })
             .collect();
-        let shared = program.variables.iter().filter(|v| v.space == Space::Shared).count();
-        layout.cta_bytes = u64::try_from(shared).expect("few variables") << STRIDE_BITS;
+        let part = |space: Space| {
+            let of = program.variables.iter().filter(|v| v.space == space).count();
+            u64::try_from(of).expect("few variables") << STRIDE_BITS
+        };
+        layout.cta_bytes = part(Space::Shared);
+        layout.tensor_addresses = part(Space::Tensor);
         for index in 0..program.variables.len() {
             let variable = VariableId(small(index));
             let names = (0..program.threads.len())
@@ -155,7 +161,11 @@ impl Layout {
         });
         let extent = u32::try_from(declared.initial.len()).expect("locations are small");
         let location = small(location);
-        let part = if space == Space::Shared { u64::from(instance) * self.cta_bytes } else { 0 };
+        let part = match space {
+            Space::Shared => u64::from(instance) * self.cta_bytes,
+            Space::Tensor => u64::from(instance) * self.tensor_addresses,
+            Space::Global | Space::Const | Space::Local | Space::ParamEntry | Space::ParamFunc => 0,
+        };
         let absolute = program.variables[usize::from(named.0)].absolute;
         let address = absolute.unwrap_or_else(|| {
             self.base(space) + part + (ranks[usize::from(named.0)] << STRIDE_BITS)
@@ -171,7 +181,7 @@ impl Layout {
     fn owner(&self, space: Space, thread: usize) -> u8 {
         match space {
             Space::Global | Space::Const | Space::ParamEntry => 0,
-            Space::Shared => self.groups[thread].0,
+            Space::Shared | Space::Tensor => self.groups[thread].0,
             Space::Local | Space::ParamFunc => u8::try_from(thread).expect("few threads"),
         }
     }
@@ -207,7 +217,8 @@ impl Layout {
             | SpaceQualifier::Local
             | SpaceQualifier::Param
             | SpaceQualifier::ParamEntry
-            | SpaceQualifier::ParamFunc => self.window(space.space()?),
+            | SpaceQualifier::ParamFunc
+            | SpaceQualifier::Tensor => self.window(space.space()?),
         })
     }
 
@@ -269,7 +280,8 @@ impl Layout {
                 let generic = space == SpaceQualifier::Generic;
                 return Err(if generic { Astray::NoWindow } else { Astray::OtherSpace });
             }
-            let start = u32::try_from(start).expect("it is below the stride");
+            let unit = object.space.address_unit();
+            let start = u32::try_from(start).expect("it is below the stride") * unit;
             let inside = start.checked_add(length).is_some_and(|end| end <= object.extent);
             let extent = Extent { object: small(index), start, length };
             return inside.then_some(extent).ok_or(Astray::NoVariable);
@@ -293,6 +305,7 @@ impl Layout {
             // Reading R33: the shared memory of another cluster is out of reach.
             Space::Shared => self.groups[usize::from(object.instance)].1 == cluster,
             Space::Local | Space::ParamFunc => !object.hidden_from(thread),
+            Space::Tensor => object.instance == self.groups[usize::from(thread.0)].0,
         }
     }
 
@@ -312,7 +325,8 @@ impl Layout {
             | SpaceQualifier::Const
             | SpaceQualifier::Local
             | SpaceQualifier::ParamEntry
-            | SpaceQualifier::ParamFunc => space.space() == Some(object.space),
+            | SpaceQualifier::ParamFunc
+            | SpaceQualifier::Tensor => space.space() == Some(object.space),
         }
     }
 
@@ -347,7 +361,8 @@ impl Layout {
                 if space == SpaceQualifier::Generic || bases[0] == bases[1] { 1 } else { 2 };
             for base in &bases[..forms] {
                 let count = (object.extent / length).min(most);
-                all.extend((0..count).map(|i| base + u64::from(i * length)));
+                let apart = length / object.space.address_unit();
+                all.extend((0..count).map(|i| base + u64::from(i * apart)));
             }
         }
         all

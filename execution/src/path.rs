@@ -17,6 +17,7 @@ mod semantic;
 mod spin;
 mod state;
 mod tensor;
+mod tensor_memory;
 
 use self::address::AddressUse;
 pub use self::address::NOWHERE;

@@ -2,6 +2,7 @@
 
 mod asynchronous;
 mod kernel;
+mod tensor_memory;
 
 use crate::event::{EventKind, Mask};
 use crate::unfold::{Event, Unfolding};
@@ -59,6 +60,8 @@ fn is_asynchronous(fixed: Fixed) -> bool {
         | Fixed::Phase
         | Fixed::Tracked
         | Fixed::Covers
+        | Fixed::TensorBehind
+        | Fixed::TensorPipeline
         | Fixed::KernelOrder
         | Fixed::Trigger
         | Fixed::LaterTrigger
@@ -115,6 +118,8 @@ fn relation<R: BitRow>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
         Fixed::LaterTrigger => kernel::later_trigger(u),
         Fixed::ImplicitTrigger => kernel::implicit_trigger(u),
         Fixed::Covers => asynchronous::covers(u),
+        Fixed::TensorBehind => tensor_memory::behind(u),
+        Fixed::TensorPipeline => tensor_memory::pipeline(u),
     }
 }
 

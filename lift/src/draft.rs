@@ -341,7 +341,7 @@ impl ProgramBuilder {
         let first = match space {
             Space::Global | Space::Const | Space::ParamEntry => 0,
             Space::Local | Space::ParamFunc => usize::from(thread.0),
-            Space::Shared => self
+            Space::Shared | Space::Tensor => self
                 .threads
                 .iter()
                 .position(|other| other.placement.same_cta(here))

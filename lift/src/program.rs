@@ -1,6 +1,6 @@
 //! Turns drafts into a program: extents, state spaces, initial bytes.
 
-use model::isa::Operand;
+use model::isa::{Operand, SpaceQualifier};
 use model::memory::MbarrierState;
 use model::memory::{Alias, Home, Space, Variable, VariableId};
 use model::program::{InitialValue, Register, Thread, ThreadId};
@@ -129,16 +129,21 @@ fn check_access(
     {
         let first = draft.variable(root).at;
         report
-            .error("state-space", access.at, format!("`{shown}` is in {} memory", declared.name()))
+            .error("state-space", access.at, format!("`{shown}` is in {} memory", declared.word()))
             .note(access.reach.because)
-            .label(first, "declared here");
+            .label(first, "declared here")
+            .help_if(tensor_help(declared, &shown));
         return;
     }
     let Some(here) = access.space.space() else { return };
     let at = access.space_at;
     let first = uses.space.get_or_insert((here, at));
-    let message = |was: Space| format!("`{shown}` is in {} memory", was.name());
-    let note = format!("`.{}` here", here.name());
+    let message = |was: Space| format!("`{shown}` is in {} memory", was.word());
+    let note = if here == Space::Tensor {
+        access.reach.because.to_owned()
+    } else {
+        format!("`.{}` here", here.name())
+    };
     if let Some(declared) = declared {
         // A parameter of another kind is read like any other address; the result is undefined.
         let parameters = access.space.is_param() && declared.is_parameter();
@@ -147,7 +152,8 @@ fn check_access(
             report
                 .error("state-space", at, message(declared))
                 .note(note)
-                .label(first, "declared here");
+                .label(first, "declared here")
+                .help_if(tensor_help(declared, &shown));
         }
     } else if first.0 != here {
         let (was, first) = *first;
@@ -155,7 +161,7 @@ fn check_access(
             .error(
                 "state-space",
                 at,
-                format!("`{shown}` is in {} and in {} memory", was.name(), here.name()),
+                format!("`{shown}` is in {} and in {} memory", was.word(), here.word()),
             )
             .note(note)
             .label(first, "and another state space here");
@@ -170,6 +176,10 @@ fn type_of(bits: u32) -> String {
 /// A declaration that is large enough for the access.
 fn wider(variable: &VariableDraft, access: &DraftAccess) -> Option<String> {
     let name = short(&variable.name);
+    if access.space == SpaceQualifier::Tensor && access.offset >= 0 {
+        let end = u64::try_from(access.offset).ok()? + u64::from(access.scalar * access.elements);
+        return Some(format!(".tmem {name}[{}]", end.div_ceil(u64::from(access.scalar))));
+    }
     let fits_type = variable.count.is_none() && access.offset == 0 && access.elements == 1;
     match (fits_type, access.scalar) {
         (true, bytes) => Some(format!("{} {name}", type_of(8 * bytes))),
@@ -391,7 +401,13 @@ pub fn has_copies(space: Space, mut threads: impl Iterator<Item = Placement>) ->
     let Some(first) = threads.next() else { return false };
     match space {
         Space::Global | Space::Const | Space::ParamEntry => false,
-        Space::Shared => threads.any(|other| !other.same_cta(first)),
+        Space::Shared | Space::Tensor => threads.any(|other| !other.same_cta(first)),
         Space::Local | Space::ParamFunc => threads.next().is_some(),
     }
+}
+
+/// How a variable of tensor memory is accessed.
+fn tensor_help(space: Space, name: &str) -> Option<String> {
+    (space == Space::Tensor)
+        .then(|| format!("tcgen05.ld.sync.aligned.32x32b.x1.b32 {{r0}}, [{name}]"))
 }

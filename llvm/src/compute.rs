@@ -369,7 +369,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             Space::Shared => Some("shared"),
             Space::Const => Some("const"),
             Space::Local => Some("local"),
-            Space::Global | Space::ParamEntry | Space::ParamFunc => None,
+            Space::Global | Space::ParamEntry | Space::ParamFunc | Space::Tensor => None,
         })
     }
 

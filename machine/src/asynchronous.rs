@@ -635,7 +635,8 @@ pub(super) fn object_addresses(instruction: &Instruction) -> Option<Address> {
         | Asynchronous::Fence(_)
         | Asynchronous::Grid(_)
         | Asynchronous::TensormapFence(_)
-        | Asynchronous::Tensormap(_) => None,
+        | Asynchronous::Tensormap(_)
+        | Asynchronous::TensorMemory(_) => None,
     }
 }
 

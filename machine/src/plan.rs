@@ -239,7 +239,8 @@ fn push_asynchronous(
         | Asynchronous::Fence(_)
         | Asynchronous::Grid(_)
         | Asynchronous::TensormapFence(_)
-        | Asynchronous::Tensormap(_) => Future::default(),
+        | Asynchronous::Tensormap(_)
+        | Asynchronous::TensorMemory(_) => Future::default(),
     }
 }
 

@@ -51,7 +51,7 @@ pub(super) fn cells(
             Space::Shared => {
                 MemoryPlace::Shared { sm: sm[usize::from(of.instance)], cta: of.instance }
             }
-            Space::Const | Space::Local | Space::ParamEntry | Space::ParamFunc => {
+            Space::Const | Space::Local | Space::ParamEntry | Space::ParamFunc | Space::Tensor => {
                 MemoryPlace::Private
             }
         };

@@ -103,6 +103,14 @@ names! {
         /// The fences of that proxy; they are memory fences, too.
         TensormapRelease = "TMF-REL",
         TensormapAcquire = "TMF-ACQ",
+        /// Reads and writes of tensor memory.
+        TensorMemory = "TMEM",
+        /// Reads of shared memory by operations on tensor memory.
+        TensorOperand = "TMEM-IN",
+        /// `tcgen05.fence::before_thread_sync`.
+        TensorFenceBefore = "TF-BEFORE",
+        /// `tcgen05.fence::after_thread_sync`.
+        TensorFenceAfter = "TF-AFTER",
     }
 }
 
@@ -157,6 +165,12 @@ names! {
         ImplicitTrigger = "implicit-trigger",
         /// From a fence that is for some objects only to the events on these objects.
         Covers = "covers",
+        /// From the accesses of tensor memory to the events of their thread behind them, and to the accesses of
+        /// tensor memory that the thread starts later.
+        TensorBehind = "tensor-behind",
+        /// From accesses of tensor memory to those of another operation with which theirs forms a pipeline, whichever
+        /// is started first.
+        TensorPipeline = "tensor-pipeline",
     }
 }
 

@@ -18,19 +18,22 @@ pub enum Space {
     ParamEntry,
     /// A parameter of a device function: one location for each thread.
     ParamFunc,
+    /// Tensor memory: one location for each CTA, which only `tcgen05` instructions access.
+    Tensor,
 }
 
 impl Space {
-    pub const ALL: [Space; 6] = [
+    pub const ALL: [Space; 7] = [
         Space::Global,
         Space::Shared,
         Space::Const,
         Space::Local,
         Space::ParamEntry,
         Space::ParamFunc,
+        Space::Tensor,
     ];
 
-    /// As PTX spells it, without the dot.
+    /// As PTX spells it, without the dot; tensor memory as a test declares it.
     pub fn name(self) -> &'static str {
         match self {
             Space::Global => "global",
@@ -39,7 +42,18 @@ impl Space {
             Space::Local => "local",
             Space::ParamEntry => "param::entry",
             Space::ParamFunc => "param::func",
+            Space::Tensor => "tmem",
         }
+    }
+
+    /// As messages name its memory: `shared` memory.
+    pub fn word(self) -> &'static str {
+        if self == Space::Tensor { "tensor" } else { self.name() }
+    }
+
+    /// The bytes that two addresses are apart that differ by 1: tensor memory has columns of 32 bits.
+    pub fn address_unit(self) -> u32 {
+        if self == Space::Tensor { TENSOR_COLUMN_BYTES } else { 1 }
     }
 
     /// Whether no instruction can write to it.
@@ -115,6 +129,9 @@ pub const MBARRIER_BYTES: u32 = 8;
 
 /// The bytes of a tensormap: the descriptor of a tensor.
 pub const TENSORMAP_BYTES: u32 = 128;
+
+/// The bytes of a column of tensor memory in one lane.
+pub const TENSOR_COLUMN_BYTES: u32 = 4;
 
 /// A name for memory.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -187,6 +187,14 @@ readings! {
         Stream = "stream", "all of it comes before the dependent kernel",
             Some("the text demands the wait only of those whose prerequisite launches dependents");
     }
+    /// Reading B15.
+    tensor_fences: TensorFences = "B15", section::TENSOR_SYNCHRONIZATION,
+        "which accesses of tensor memory need a `tcgen05.fence` between threads" {
+        Standard = "standard", "none that release and acquire patterns order; a completed operation needs none before",
+            Some("the text applies the standard mechanisms of synchronization to these instructions, too");
+        Required = "fences-required", "all: one before and one after the synchronization",
+            Some("the text orders asynchronous operations of two threads by fences");
+    }
 }
 
 impl Reading {
@@ -294,6 +302,7 @@ mod tests {
             "B6=release",
             "B7=fence",
             "B13=stream",
+            "B15=fences-required",
         ];
         assert_eq!(names(Readings::default()), admitted);
         let none = Readings::default().switch("R13=none").expect("there is one");

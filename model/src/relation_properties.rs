@@ -51,7 +51,9 @@ impl Model {
                 | Fixed::Trigger
                 | Fixed::LaterTrigger
                 | Fixed::ImplicitTrigger
-                | Fixed::Covers => false,
+                | Fixed::Covers
+                | Fixed::TensorBehind
+                | Fixed::TensorPipeline => false,
             },
             Node::Chosen(_) => false,
             Node::Identity(_) => true,

@@ -93,6 +93,8 @@ sections! {
     RED = "9.7.15.7", "Parallel Synchronization and Communication Instructions: red", "parallel-synchronization-and-communication-instructions-red";
     MBARRIER = "9.7.15.16", "Parallel Synchronization and Communication Instructions: mbarrier", "parallel-synchronization-and-communication-instructions-mbarrier";
     GRIDDEPCONTROL = "9.7.15.14", "Parallel Synchronization and Communication Instructions: griddepcontrol", "parallel-synchronization-and-communication-instructions-griddepcontrol";
+    TENSOR_PIPELINES = "9.7.18.6.2", "Pipelined tcgen05 Instructions", "tcgen05-memory-consistency-model-pipelined-instructions";
+    TENSOR_SYNCHRONIZATION = "9.7.18.6.3", "Specialized Inter-thread Synchronization for tcgen05 instructions", "tcgen05-memory-consistency-model-inter-thread-sync";
     INTEGER_ARITHMETIC = "9.7.1", "Integer Arithmetic Instructions", "integer-arithmetic-instructions";
     SETP = "9.7.6.2", "Comparison and Selection Instructions: setp", "comparison-and-selection-instructions-setp";
     SELP = "9.7.6.3", "Comparison and Selection Instructions: selp", "comparison-and-selection-instructions-selp";
@@ -166,6 +168,27 @@ chapters! {
     }
     "9.7", "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions", "asynchronous-warpgroup-level-matrix-instructions", {
         "wgmma" => "wgmma-mma",
+    }
+    "9.7", "TensorCore 5th Generation Family Instructions", "tensorcore-5th-generation", {
+        "tcgen05" => "instructions",
+    }
+    "9.7", "TensorCore 5th Generation Instructions", "tcgen05-instructions", {
+        "tcgen05.alloc" => "tcgen05-alloc-dealloc-relinquish-alloc-permit",
+        "tcgen05.dealloc" => "tcgen05-alloc-dealloc-relinquish-alloc-permit",
+        "tcgen05.relinquish_alloc_permit" => "tcgen05-alloc-dealloc-relinquish-alloc-permit",
+        "tcgen05.ld" => "tcgen05-ld", "tcgen05.st" => "tcgen05-st",
+        "tcgen05.wait::ld" => "tcgen05-wait", "tcgen05.wait::st" => "tcgen05-wait",
+        "tcgen05.cp" => "tcgen05-cp", "tcgen05.shift" => "tcgen05-shift",
+    }
+    "9.7", "TensorCore 5th Generation Instructions", "tcgen05-mma-instructions", {
+        "tcgen05.mma" => "mma",
+    }
+    "9.7", "TensorCore 5th Generation Instructions", "tcgen05-special-sync-operations", {
+        "tcgen05.fence::before_thread_sync" => "fence",
+        "tcgen05.fence::after_thread_sync" => "fence",
+    }
+    "9.7", "TensorCore 5th Generation Instructions", "tcgen-async-sync-operations", {
+        "tcgen05.commit" => "commit",
     }
     "9.7", "Stack Manipulation Instructions", "stack-manipulation-instructions", {
         "stacksave", "stackrestore", "alloca",

@@ -234,7 +234,7 @@ fn compare(
         Q::Global => matches!(target.space, Q::Generic | Q::Global),
         Q::Shared | Q::SharedCta => target.space.is_shared(),
         Q::SharedCluster => target.space.is_shared() || target.space == Q::Generic,
-        Q::Const | Q::Local | Q::Param | Q::ParamEntry | Q::ParamFunc => false,
+        Q::Const | Q::Local | Q::Param | Q::ParamEntry | Q::ParamFunc | Q::Tensor => false,
     };
     if !space {
         return differ("another state space");

@@ -147,6 +147,7 @@ fn missing(of: &Asynchronous) -> Option<&'static str> {
         | Asynchronous::TensormapFence(_)
         | Asynchronous::Tensormap(_) => Some("tensormaps"),
         Asynchronous::Grid(_) => Some("dependent kernels"),
+        Asynchronous::TensorMemory(_) => Some("tensor memory"),
         Asynchronous::Copy(copy) if !matches!(copy.bytes, Some(Operand::Imm(_))) => {
             Some("copies whose size is in a register")
         }

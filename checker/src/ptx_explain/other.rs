@@ -76,6 +76,11 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
 /// The variables that an instruction alone may name: an mbarrier object, shared and global memory, a tensormap.
 const VARIABLES: [&str; 4] = ["_object", "_shared", "_global", "_tensormap"];
 
+/// The variables that a `tcgen05` instruction may name.
+fn tensor_variables(instruction: &str) -> &'static [&'static str] {
+    if instruction.starts_with("tcgen05.commit") { &["_object"] } else { &["_tmem"] }
+}
+
 /// Targets that have all asynchronous operations between them.
 const TARGETS: [&str; 2] = ["sm_90a", "sm_100a"];
 
@@ -84,13 +89,15 @@ const TARGETS: [&str; 2] = ["sm_90a", "sm_100a"];
 fn read_asynchronous(instruction: &str) -> Option<Asynchronous> {
     let line = instruction.split_whitespace().collect::<Vec<_>>().join(" ");
     let pieces: Vec<&str> = line.split('[').collect();
-    let addresses = u32::try_from(pieces.len() - 1).ok().filter(|count| *count <= 3)?;
-    let named = (0..VARIABLES.len().pow(addresses)).map(|mut choice| {
+    let tensor = line.starts_with("tcgen05");
+    let variables = if tensor { tensor_variables(&line) } else { &VARIABLES };
+    let addresses = u32::try_from(pieces.len() - 1).ok().filter(|count| tensor || *count <= 3)?;
+    let named = (0..variables.len().pow(addresses)).map(|mut choice| {
         let mut line = pieces[0].to_owned();
         for piece in &pieces[1..] {
             let end = piece.find([',', '+', '-', ']', ' ', '{']).unwrap_or(piece.len());
-            let variable = VARIABLES[choice % VARIABLES.len()];
-            choice /= VARIABLES.len();
+            let variable = variables[choice % variables.len()];
+            choice /= variables.len();
             line = format!("{line}[{variable}{}", &piece[end..]);
         }
         line
@@ -99,7 +106,7 @@ fn read_asynchronous(instruction: &str) -> Option<Asynchronous> {
     all.into_iter().find_map(|(line, target)| {
         let source = format!(
             "PTX one\nArch={target}\n{{\n.shared .mbarrier _object={{1}}; .shared .b32 _shared[64]; \
-             .global .b32 _global[64]; _tensormap @tensormap _global;\n}}\n P0@cta 0,cluster 0,gpu 0 ;\n {line} ;\nexists (true)\n"
+             .global .b32 _global[64]; .tmem .b32 _tmem[128]; _tensormap @tensormap _global;\n}}\n P0@cta 0,cluster 0,gpu 0 ;\n {line} ;\nexists (true)\n"
         );
         let test = litmus::parse("instruction", source.as_bytes()).ok()?;
         let lines = test.program.threads.into_iter().flat_map(|thread| thread.lines);
@@ -199,6 +206,6 @@ mod tests {
         let nowhere: Vec<&str> = ptx::opcode::all()
             .filter(|opcode| section::of_opcode(opcode) == section::INSTRUCTIONS)
             .collect();
-        assert_eq!(nowhere, ["tcgen05", "fabric", "spcompress", "spdecompress"]);
+        assert_eq!(nowhere, ["fabric", "spcompress", "spdecompress"]);
     }
 }

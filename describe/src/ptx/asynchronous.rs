@@ -11,6 +11,7 @@ use model::section::{self, Section};
 use sass::lowering::{self, asynchronous::operands_of};
 
 use super::memory::place;
+use super::tensor_memory;
 use super::words::{element, operation, said, threads};
 use super::{CitedText, InstructionMeaning, MinimumVersion, PtxExplanation, lowered};
 
@@ -69,6 +70,7 @@ fn meaning(of: &Asynchronous, page: Section) -> Option<InstructionMeaning> {
         Asynchronous::MultiplyFence => words.multiply_fence(),
         Asynchronous::Grid(control) => words.grid(*control),
         Asynchronous::Tensormap(write) => words.tensormap(write),
+        Asynchronous::TensorMemory(op) => tensor_memory::meaning(op, page),
         Asynchronous::Fence(_) | Asynchronous::TensormapFence(_) => return None,
     })
 }

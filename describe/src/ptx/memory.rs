@@ -105,6 +105,7 @@ pub(super) fn place(space: SpaceQualifier) -> &'static str {
         SpaceQualifier::Param => "a parameter",
         SpaceQualifier::ParamEntry => "a parameter of the kernel",
         SpaceQualifier::ParamFunc => "a parameter or result of a function",
+        SpaceQualifier::Tensor => "tensor memory",
     }
 }
 
@@ -367,7 +368,8 @@ fn defaults(form: &InstructionForm<'_>, isa: PtxIsa, meaning: &mut InstructionMe
         | SpaceQualifier::Const
         | SpaceQualifier::Local
         | SpaceQualifier::ParamEntry
-        | SpaceQualifier::ParamFunc => {}
+        | SpaceQualifier::ParamFunc
+        | SpaceQualifier::Tensor => {}
     }
     if let Some(text) = address::not_unified(form, isa) {
         says(page, text);

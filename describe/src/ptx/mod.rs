@@ -9,6 +9,7 @@ pub mod lowered;
 mod memory;
 mod promises;
 pub mod template;
+mod tensor_memory;
 mod words;
 
 use std::borrow::Cow;

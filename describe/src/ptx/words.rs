@@ -145,6 +145,7 @@ pub(super) fn space(space: SpaceQualifier) -> &'static str {
         }
         SpaceQualifier::ParamEntry => "the parameters of the kernel, which are read-only",
         SpaceQualifier::ParamFunc => "the parameters and results of a function or of a call",
+        SpaceQualifier::Tensor => "tensor memory",
     }
 }
 

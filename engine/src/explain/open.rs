@@ -344,6 +344,8 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
         Fixed::Issue | Fixed::Operation | Fixed::GroupWait => Some(section::ASYNC_OPERATIONS),
         Fixed::Phase | Fixed::Tracked => Some(section::MBARRIER),
         Fixed::Covers => Some(section::MEMBAR),
+        Fixed::TensorBehind => Some(section::TENSOR_SYNCHRONIZATION),
+        Fixed::TensorPipeline => Some(section::TENSOR_PIPELINES),
         Fixed::Trigger | Fixed::LaterTrigger | Fixed::ImplicitTrigger => {
             Some(section::GRIDDEPCONTROL)
         }

@@ -10,7 +10,7 @@ use model::isa::asynchronous::AsyncStore;
 use model::isa::atom::Atomic;
 use model::isa::cvta::{AddressOp, Cvta};
 use model::isa::ld::Load;
-use model::isa::reach::{AllowedSpaces, COPIED};
+use model::isa::reach::{AllowedSpaces, COPIED, TENSOR};
 use model::isa::st::Store;
 use model::isa::{Address, Operand, SpaceQualifier, Type, TypeKind};
 use model::memory::{Extent, MBARRIER_BYTES, Space};
@@ -44,6 +44,13 @@ impl AddressUse {
         let elements = bytes / part;
         let align = Some(part);
         AddressUse { space, ty, elements, reach: COPIED, writes, prefetches: false, align }
+    }
+
+    /// So many columns of tensor memory.
+    pub(super) fn of_columns(columns: usize, writes: bool) -> AddressUse {
+        let (space, ty, elements) = (SpaceQualifier::Tensor, Type::U32, count(columns));
+        let align = Some(1);
+        AddressUse { space, ty, elements, reach: TENSOR, writes, prefetches: false, align }
     }
 
     pub(super) fn of_async_store(store: &AsyncStore) -> AddressUse {
@@ -91,7 +98,7 @@ impl AddressUse {
 }
 
 fn count(elements: usize) -> u32 {
-    u32::try_from(elements).expect("a vector has at most 8 elements")
+    u32::try_from(elements).expect("a vector has few elements")
 }
 
 impl Walk<'_> {

@@ -23,10 +23,10 @@ const CHUNK: u32 = 16;
 
 /// What the events of one asynchronous operation have in common.
 #[derive(Clone, Copy)]
-struct AsyncOperation {
-    first: u16,
-    issued: u16,
-    guard: Mask,
+pub(super) struct AsyncOperation {
+    pub(super) first: u16,
+    pub(super) issued: u16,
+    pub(super) guard: Mask,
 }
 
 impl PathState {
@@ -90,6 +90,10 @@ impl Walk<'_> {
             }
             Asynchronous::TensormapFence(fence) => self.tensormap_fence(state, *fence, guard),
             Asynchronous::Tensormap(write) => match self.tensormap_write(state, *write, guard) {
+                Ok(()) => Some(()),
+                Err(next) => return next,
+            },
+            Asynchronous::TensorMemory(of) => match self.tensor_memory(state, of, guard) {
                 Ok(()) => Some(()),
                 Err(next) => return next,
             },
@@ -236,7 +240,7 @@ impl Walk<'_> {
     }
 
     /// The read of a part of a source: its value, and the read if there is one.
-    fn part_read(
+    pub(super) fn part_read(
         &self,
         state: &mut PathState,
         access: Access,
@@ -415,7 +419,7 @@ fn part_write(
     write_of(state, access, at, value, strength(Tags::of(&[Tag::Write, proxy]), scope), of);
 }
 
-fn write_of(
+pub(super) fn write_of(
     state: &mut PathState,
     access: Access,
     at: ComputedAddress,
@@ -463,7 +467,8 @@ fn async_fence(state: &mut PathState, fence: AsyncFence, guard: Mask) {
                 | SpaceQualifier::Local
                 | SpaceQualifier::Param
                 | SpaceQualifier::ParamEntry
-                | SpaceQualifier::ParamFunc => FenceCoverage::Everything,
+                | SpaceQualifier::ParamFunc
+                | SpaceQualifier::Tensor => FenceCoverage::Everything,
             };
             let tags = Tags::of(&[Tag::All, Tag::ProxyFence, Tag::AsyncFence]);
             (EventKind::ProxyFence, tags, covers)

@@ -93,7 +93,8 @@ impl<'a> Alignment<'a> {
                 | EventKind::WaitGroup
                 | EventKind::KernelStart
                 | EventKind::Trigger
-                | EventKind::GridWait => false,
+                | EventKind::GridWait
+                | EventKind::TensorFence => false,
             };
             if !idle {
                 return None;

@@ -9,6 +9,7 @@ use crate::expr::{ExprId, Exprs};
 use model::given::Tag;
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::asynchronous::GroupKind;
+use model::isa::tensor_memory::CtaGroup;
 use model::isa::{Reg, Type};
 use model::memory::Proxy;
 use model::scope::Scope;
@@ -48,6 +49,16 @@ pub(super) struct AsyncGroups {
     pub(super) copies: Mask,
     /// The events before this index are ordered before what a `wgmma` reads.
     pub(super) fenced: u16,
+    pub(super) tensor: TensorGroups,
+}
+
+/// The operations on tensor memory so far, by what waits for them.
+#[derive(Clone, Default)]
+pub(super) struct TensorGroups {
+    pub(super) loads: Mask,
+    pub(super) stores: Mask,
+    /// What a `tcgen05.commit` of each group of CTAs waits for.
+    pub(super) others: BTreeMap<CtaGroup, Mask>,
 }
 
 /// The states from which paths go on.
@@ -190,6 +201,7 @@ impl PathState {
             part: None,
             completes: 0,
             covers: FenceCoverage::Everything,
+            tensor: None,
         });
         index
     }

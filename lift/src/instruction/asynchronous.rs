@@ -73,6 +73,7 @@ impl<'a> InstructionReader<'_> {
             ["cp", "async", "bulk", "tensor", ..]
             | ["cp", "reduce", "async", "bulk", "tensor", ..] => self.tensor_copy(cell, &parts),
             ["tensormap", ..] => self.tensormap(cell, &parts),
+            ["tcgen05", ..] => self.tensor_memory(cell, &parts),
             ["cp", "async", "bulk", ..] => self.bulk_copy(cell, &parts, None),
             ["cp", "reduce", "async", "bulk", ..] => self.reducing_copy(cell, &parts),
             ["griddepcontrol", "launch_dependents"] => {

@@ -14,6 +14,7 @@ mod integer;
 mod memory;
 mod plan;
 mod tensor;
+mod tensor_memory;
 
 use model::isa::alu::{Alu, AluOp};
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, Type};
@@ -87,7 +88,7 @@ impl<'a> InstructionReader<'_> {
         let one = match cell.opcode() {
             name if cxx && cxx::is_opcode(name) => self.cxx(cell),
             "ld" | "ldu" | "st" | "atom" | "red" | "membar" if cxx => self.no_cxx(cell),
-            "mbarrier" | "cp" | "wgmma" | "griddepcontrol" | "tensormap" => {
+            "mbarrier" | "cp" | "wgmma" | "tcgen05" | "griddepcontrol" | "tensormap" => {
                 return self.asynchronous(cell);
             }
             "st" | "red" if cell.part(1) == "async" => return self.asynchronous(cell),

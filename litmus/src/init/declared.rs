@@ -1,7 +1,6 @@
 //! The types of declarations: C's as in herd, and PTX's with their state spaces.
 
-use model::memory::MBARRIER_BYTES;
-use model::memory::Space;
+use model::memory::{MBARRIER_BYTES, Space, TENSOR_COLUMN_BYTES};
 
 use text::cursor::{Cursor, short};
 use text::lex::TokenKind;
@@ -56,6 +55,7 @@ const SPACES: &[(&str, Space)] = &[
     ("param", Space::ParamEntry),
     ("param::entry", Space::ParamEntry),
     ("param::func", Space::ParamFunc),
+    ("tmem", Space::Tensor),
 ];
 
 #[derive(Default)]
@@ -69,6 +69,7 @@ pub(super) struct DeclaredType {
 /// `uint32_t`, `.global .align 4 .u32`, or nothing.
 pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<DeclaredType> {
     let mut ty = DeclaredType::default();
+    let begin = cursor.here();
     while cursor.kind_at(0) == Some(TokenKind::Word)
         && matches!(cursor.kind_at(1), Some(TokenKind::Word | TokenKind::Number))
         && cursor.text_at(1) != "aliases"
@@ -99,6 +100,9 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<
         }
         if let Some((_, space)) = SPACES.iter().find(|(known, _)| *known == name) {
             ty.space = Some(*space);
+            if *space == Space::Tensor {
+                ty.bytes = Some(TENSOR_COLUMN_BYTES);
+            }
             continue;
         }
         match name {
@@ -122,7 +126,7 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<
                     let near = report.nearest(name, known.chain(spaces));
                     let help = near.map_or_else(
                         || {
-                            "variables are `.global`, `.shared`, `.const`, `.local` or `.param`, \
+                            "variables are `.global`, `.shared`, `.const`, `.local`, `.param` or `.tmem`, \
                              of types `.u8` to `.b128`"
                                 .into()
                         },
@@ -138,6 +142,11 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<
                 }
             }
         }
+    }
+    if ty.space == Some(Space::Tensor) && ty.bytes != Some(TENSOR_COLUMN_BYTES) {
+        report
+            .error("type", begin.to(cursor.here()), "tensor memory has columns of 32 bits")
+            .help(".tmem .b32 c[4];");
     }
     Some(ty)
 }

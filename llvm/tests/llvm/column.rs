@@ -31,6 +31,7 @@ fn declared(space: Space) -> &'static str {
         Space::Local => ".local",
         Space::ParamEntry => ".param::entry",
         Space::ParamFunc => ".param::func",
+        Space::Tensor => ".tmem",
     }
 }
 

@@ -1,6 +1,7 @@
 //! Asynchronous operations, the objects that track them, and the fences that order them.
 
 use super::atom::AtomicOp;
+use super::tensor_memory::TensorOp;
 use super::{Address, Operand, Reg, SpaceQualifier, Type};
 use crate::scope::Scope;
 
@@ -30,6 +31,8 @@ pub enum Asynchronous {
     TensormapFence(TensormapFence),
     /// `tensormap.replace` and `tensormap.cp_fenceproxy`, which are not asynchronous.
     Tensormap(TensormapWrite),
+    /// `tcgen05.*`.
+    TensorMemory(TensorOp),
 }
 
 /// An operation on an mbarrier object.
@@ -264,6 +267,7 @@ impl Asynchronous {
                 visit(&mut to.base);
                 visit(&mut from.base);
             }
+            Asynchronous::TensorMemory(of) => of.each_operand_mut(visit),
             Asynchronous::Commit(_)
             | Asynchronous::WaitGroup(_)
             | Asynchronous::MultiplyFence
@@ -281,7 +285,12 @@ impl Asynchronous {
         all
     }
 
-    /// The register that it writes.
+    /// The registers that a load of tensor memory writes.
+    pub fn destinations(&self) -> &[Option<Reg>] {
+        if let Asynchronous::TensorMemory(of) = self { of.destinations() } else { &[] }
+    }
+
+    /// The register that it writes, of those that write one.
     pub fn destination(&self) -> Option<Reg> {
         match self {
             Asynchronous::Mbarrier(mbarrier) => match mbarrier.op {
@@ -302,7 +311,8 @@ impl Asynchronous {
             | Asynchronous::Fence(_)
             | Asynchronous::Grid(_)
             | Asynchronous::TensormapFence(_)
-            | Asynchronous::Tensormap(_) => None,
+            | Asynchronous::Tensormap(_)
+            | Asynchronous::TensorMemory(_) => None,
         }
     }
 
@@ -324,6 +334,7 @@ impl Asynchronous {
                 tensor.and_then(|tensor| tensor.descriptor.as_mut()).into_iter().for_each(visit);
             }
             Asynchronous::Multiply(multiply) => multiply.destination.iter_mut().for_each(visit),
+            Asynchronous::TensorMemory(of) => of.each_destination_mut(visit),
             Asynchronous::Store(_)
             | Asynchronous::Track(_)
             | Asynchronous::Commit(_)

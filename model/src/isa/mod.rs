@@ -16,6 +16,7 @@ pub mod ld;
 pub mod opaque;
 pub mod reach;
 pub mod st;
+pub mod tensor_memory;
 
 use crate::memory::{Space, VariableId};
 use crate::scope::Scope;
@@ -119,6 +120,8 @@ pub enum SpaceQualifier {
     Param,
     ParamEntry,
     ParamFunc,
+    /// Tensor memory, which no instruction names: `tcgen05` accesses it.
+    Tensor,
 }
 
 impl SpaceQualifier {
@@ -135,6 +138,7 @@ impl SpaceQualifier {
             SpaceQualifier::Param => "param",
             SpaceQualifier::ParamEntry => "param::entry",
             SpaceQualifier::ParamFunc => "param::func",
+            SpaceQualifier::Tensor => "tmem",
         }
     }
 
@@ -172,6 +176,7 @@ impl SpaceQualifier {
             SpaceQualifier::Local => Some(Space::Local),
             SpaceQualifier::Param | SpaceQualifier::ParamEntry => Some(Space::ParamEntry),
             SpaceQualifier::ParamFunc => Some(Space::ParamFunc),
+            SpaceQualifier::Tensor => Some(Space::Tensor),
         }
     }
 }
@@ -407,7 +412,7 @@ impl Instruction {
                 kind: bar::BarrierKind::Reduce { destination, .. },
                 ..
             }) => (&[], Some(*destination)),
-            Instruction::Asynchronous(of) => (&[], of.destination()),
+            Instruction::Asynchronous(of) => (of.destinations(), of.destination()),
             Instruction::Barrier(_)
             | Instruction::Store(_)
             | Instruction::Branch(_)

@@ -12,7 +12,20 @@ pub struct AllowedSpaces {
     pub because: &'static str,
 }
 
-const ALL: AllowedSpaces = AllowedSpaces { spaces: &Space::ALL, because: "" };
+/// Why tensor memory is out of reach for most instructions.
+const NOT_TENSOR: &str = "only `tcgen05` instructions access tensor memory";
+
+const ALL: AllowedSpaces = AllowedSpaces {
+    spaces: &[
+        Space::Global,
+        Space::Shared,
+        Space::Const,
+        Space::Local,
+        Space::ParamEntry,
+        Space::ParamFunc,
+    ],
+    because: NOT_TENSOR,
+};
 const WRITABLE: AllowedSpaces = AllowedSpaces {
     spaces: &[Space::Global, Space::Shared, Space::Local, Space::ParamFunc],
     because: "it is read-only",
@@ -41,6 +54,10 @@ pub const COPIED: AllowedSpaces = AllowedSpaces {
     spaces: &[Space::Global, Space::Shared],
     because: "an asynchronous operation is for `.global` and `.shared`",
 };
+
+/// What `tcgen05` instructions access besides shared memory.
+pub const TENSOR: AllowedSpaces =
+    AllowedSpaces { spaces: &[Space::Tensor], because: "this operand is in tensor memory" };
 
 /// Bits of the widest vector of other spaces than global.
 const WIDEST: usize = 128;

@@ -50,6 +50,10 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::TensormapProxy => "reads through the tensormap proxy",
         Tag::TensormapRelease => "`fence.proxy.tensormap::generic.release`",
         Tag::TensormapAcquire => "`fence.proxy.tensormap::generic.acquire`",
+        Tag::TensorMemory => "reads and writes of tensor memory",
+        Tag::TensorOperand => "reads of shared memory by operations on tensor memory",
+        Tag::TensorFenceBefore => "`tcgen05.fence::before_thread_sync`",
+        Tag::TensorFenceAfter => "`tcgen05.fence::after_thread_sync`",
     }
 }
 
@@ -92,6 +96,12 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
             "from the events of a kernel that launches no dependents to the starts of its dependents"
         }
         Fixed::Covers => "from a fence to the events on the objects that it is for",
+        Fixed::TensorBehind => {
+            "from accesses of tensor memory to what their thread does, or starts, later"
+        }
+        Fixed::TensorPipeline => {
+            "from accesses of tensor memory to those with which they form a pipeline"
+        }
     }
 }
 

@@ -271,6 +271,7 @@ fn reaches(access: SpaceQualifier, declared: SpaceQualifier) -> bool {
         Const => declared == Const,
         Local => declared == Local,
         Param | ParamEntry | ParamFunc => declared.is_param(),
+        SpaceQualifier::Tensor => declared == SpaceQualifier::Tensor,
     }
 }
 

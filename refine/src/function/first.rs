@@ -190,7 +190,9 @@ fn named_spaces(
         let named = named.filter(|space| match space {
             Space::Shared => !own,
             Space::Const => true,
-            Space::Global | Space::Local | Space::ParamEntry | Space::ParamFunc => false,
+            Space::Global | Space::Local | Space::ParamEntry | Space::ParamFunc | Space::Tensor => {
+                false
+            }
         });
         if let (Argument::Pointer(memory), Some(space), None) =
             (argument, named, source.parameters[index].points_to)

@@ -88,7 +88,8 @@ pub fn operands_of(of: &Asynchronous) -> Vec<&'static str> {
         | Asynchronous::Fence(_)
         | Asynchronous::Grid(_)
         | Asynchronous::TensormapFence(_)
-        | Asynchronous::Tensormap(_) => Vec::new(),
+        | Asynchronous::Tensormap(_)
+        | Asynchronous::TensorMemory(_) => Vec::new(),
     }
 }
 

@@ -123,7 +123,11 @@ impl<'t> KernelWriter<'t> {
                         Space::Shared => {
                             format!("\tmov.u64 {name}, {of};\n\tcvta.shared.u64 {name}, {name};")
                         }
-                        Space::Const | Space::Local | Space::ParamEntry | Space::ParamFunc => {
+                        Space::Const
+                        | Space::Local
+                        | Space::ParamEntry
+                        | Space::ParamFunc
+                        | Space::Tensor => {
                             return Err(other(variable));
                         }
                     }

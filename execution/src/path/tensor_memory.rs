@@ -1,0 +1,248 @@
+//! Operations on tensor memory as events of a path.
+
+use super::address::AddressUse;
+use super::asynchronous::{AsyncOperation, write_of};
+use super::state::{ComputedAddress, PathState};
+use super::{MAX_EVENTS, Next, PathLimit, Walk};
+use crate::event::{Access, EventKind, Mask, MbarrierStep, Tags, TensorPart};
+use crate::expr::ExprId;
+use model::given::Tag;
+use model::isa::alu::AluOp;
+use model::isa::tensor_memory::{CtaGroup, TensorFence, TensorMultiply, TensorOp, TensorWait};
+use model::isa::{Address, Operand, Reg, SpaceQualifier, Type};
+
+/// The bytes that an operation reads of a matrix in shared memory.
+const CHUNK: u32 = 16;
+
+/// An operation on tensor memory: its parts, and what it is.
+#[derive(Clone, Copy)]
+struct TensorOperation {
+    of: AsyncOperation,
+    is: TensorPart,
+}
+
+/// An operand in memory: its parts, and how its address is computed.
+type OperandPlace = (Vec<Access>, ComputedAddress);
+
+impl Walk<'_> {
+    pub(super) fn tensor_memory(
+        &mut self,
+        state: &mut PathState,
+        op: &TensorOp,
+        guard: Mask,
+    ) -> Result<(), Next> {
+        match op {
+            TensorOp::Load { from, destinations } => {
+                self.tensor_load(state, *from, destinations, guard)
+            }
+            TensorOp::Store { to, sources } => self.tensor_store(state, *to, sources, guard),
+            TensorOp::Wait(of) => {
+                let completes = match of {
+                    TensorWait::Loads => state.groups.tensor.loads,
+                    TensorWait::Stores => state.groups.tensor.stores,
+                };
+                state.push(EventKind::WaitGroup, Tags::of(&[Tag::All]), guard);
+                state.last().completes = completes;
+                Ok(())
+            }
+            TensorOp::Copy { to, from, group, narrow } => {
+                let to = self.columns(state, *to, 1, true)?;
+                let from = self.matrix(state, *from)?;
+                let is = TensorPart::Copy { group: *group, narrow: *narrow };
+                let operation = begin(state, is, guard);
+                let value = self.shared_read(state, &from, operation);
+                column_write(state, &to, value, operation);
+                committed(state, operation, *group);
+                Ok(())
+            }
+            TensorOp::Multiply(of) => self.tensor_multiply(state, of, guard),
+            TensorOp::Shift { at, group } => {
+                let at = self.columns(state, *at, 1, true)?;
+                let operation = begin(state, TensorPart::Shift { group: *group }, guard);
+                let value = self.column_read(state, &at, operation);
+                column_write(state, &at, value, operation);
+                committed(state, operation, *group);
+                Ok(())
+            }
+            TensorOp::Commit { object, space, group } => {
+                let object = self.object(state, *object, *space).ok_or(Next::Stop)?;
+                let tensor = &state.groups.tensor;
+                let completes = tensor.others.get(group).copied().unwrap_or_default();
+                let first = state.next_event();
+                let step =
+                    MbarrierStep::Arrive { count: 1, expected: 0, drops: false, completes: true };
+                Self::complete_on(state, object, step, (first, first), Tag::Generic, guard);
+                state.last().completes = completes;
+                Ok(())
+            }
+            TensorOp::Fence(fence) => {
+                let side = match fence {
+                    TensorFence::Before => Tag::TensorFenceBefore,
+                    TensorFence::After => Tag::TensorFenceAfter,
+                };
+                state.push(EventKind::TensorFence, Tags::of(&[Tag::All, side]), guard);
+                Ok(())
+            }
+        }
+    }
+
+    fn tensor_load(
+        &mut self,
+        state: &mut PathState,
+        from: Address,
+        destinations: &[Option<Reg>],
+        guard: Mask,
+    ) -> Result<(), Next> {
+        let (columns, at) = self.columns(state, from, destinations.len(), false)?;
+        let operation = begin(state, TensorPart::Load, guard);
+        for (&column, destination) in columns.iter().zip(destinations) {
+            let (value, taint) = self.column_read(state, &(vec![column], at), operation);
+            if let Some(destination) = *destination {
+                state.set(destination, value, taint | guard);
+            }
+        }
+        state.groups.tensor.loads |= since(state, operation);
+        Ok(())
+    }
+
+    fn tensor_store(
+        &mut self,
+        state: &mut PathState,
+        to: Address,
+        sources: &[Operand],
+        guard: Mask,
+    ) -> Result<(), Next> {
+        let (columns, at) = self.columns(state, to, sources.len(), true)?;
+        let values: Vec<(ExprId, Mask)> =
+            sources.iter().map(|&source| self.operand(state, source)).collect();
+        let operation = begin(state, TensorPart::Store, guard);
+        for (&column, &value) in columns.iter().zip(&values) {
+            column_write(state, &(vec![column], at), value, operation);
+        }
+        state.groups.tensor.stores |= since(state, operation);
+        Ok(())
+    }
+
+    fn tensor_multiply(
+        &mut self,
+        state: &mut PathState,
+        of: &TensorMultiply,
+        guard: Mask,
+    ) -> Result<(), Next> {
+        let shape = self.number(state, of.shape);
+        let (input, negated) = of.accumulates;
+        let accumulates = (self.number(state, input) != 0) != negated;
+        let accumulator = self.columns(state, of.accumulator, 1, true)?;
+        let mut shared: Vec<OperandPlace> = Vec::new();
+        for &address in &of.shared {
+            let place = self.matrix(state, address)?;
+            if !shared.iter().any(|(known, _)| *known == place.0) {
+                shared.push(place);
+            }
+        }
+        let mut tensor = Vec::new();
+        for &address in &of.tensor {
+            tensor.push(self.columns(state, address, 1, false)?);
+        }
+        let is = TensorPart::Multiply {
+            group: of.group,
+            accumulator: accumulator.0[0].pa,
+            kind: of.kind,
+            shape,
+        };
+        let operation = begin(state, is, guard);
+        let mut read = Vec::new();
+        for place in &tensor {
+            read.push(self.column_read(state, place, operation));
+        }
+        let first_in_tensor = read.first().copied().filter(|_| of.first_in_tensor);
+        for place in &shared {
+            read.push(self.shared_read(state, place, operation));
+        }
+        let first_shared = read.get(tensor.len()).copied();
+        let constant = (state.exprs.constant(0), 0);
+        let (mut value, _) = first_in_tensor.or(first_shared).unwrap_or(constant);
+        let mut taint = read.iter().fold(0, |all, (_, taint)| all | taint);
+        if accumulates {
+            let (old, before) = self.column_read(state, &accumulator, operation);
+            value = state.exprs.alu(AluOp::Add, Type::U32, &[value, old]);
+            taint |= before;
+        }
+        column_write(state, &accumulator, (value, taint), operation);
+        committed(state, operation, of.group);
+        Ok(())
+    }
+
+    /// Columns of tensor memory, for which a path has room.
+    fn columns(
+        &mut self,
+        state: &mut PathState,
+        address: Address,
+        columns: usize,
+        writes: bool,
+    ) -> Result<OperandPlace, Next> {
+        if state.events.len() + columns + 8 > MAX_EVENTS {
+            return Err(Next::Limit(PathLimit::Events));
+        }
+        let use_ = AddressUse::of_columns(columns, writes);
+        self.address(state, address, &use_).ok_or(Next::Stop)
+    }
+
+    /// A matrix in shared memory.
+    fn matrix(&mut self, state: &mut PathState, address: Address) -> Result<OperandPlace, Next> {
+        let whole = AddressUse::of_copy(SpaceQualifier::Shared, CHUNK, false);
+        self.address(state, address, &whole).ok_or(Next::Stop)
+    }
+
+    /// The first 4 bytes of a matrix in shared memory, which is read through the async proxy.
+    fn shared_read(
+        &self,
+        state: &mut PathState,
+        (from, at): &OperandPlace,
+        TensorOperation { of, .. }: TensorOperation,
+    ) -> (ExprId, Mask) {
+        let (value, taint) =
+            self.part_read(state, from[0], (CHUNK, *at), Tag::AsyncProxy, None, of);
+        let last = state.last();
+        last.tags = last.tags.with(Tag::TensorOperand);
+        (state.exprs.alu(AluOp::Mov, Type::U32, &[value]), taint)
+    }
+
+    fn column_read(
+        &self,
+        state: &mut PathState,
+        (column, at): &OperandPlace,
+        TensorOperation { of, is }: TensorOperation,
+    ) -> (ExprId, Mask) {
+        let length = column[0].va.length;
+        let read = self.part_read(state, column[0], (length, *at), Tag::TensorMemory, None, of);
+        state.last().tensor = Some(is);
+        read
+    }
+}
+
+fn begin(state: &PathState, is: TensorPart, guard: Mask) -> TensorOperation {
+    let first = state.next_event();
+    TensorOperation { of: AsyncOperation { first, issued: first, guard }, is }
+}
+
+fn column_write(
+    state: &mut PathState,
+    (column, at): &OperandPlace,
+    value: (ExprId, Mask),
+    TensorOperation { of, is }: TensorOperation,
+) {
+    write_of(state, column[0], *at, value, Tags::of(&[Tag::Write, Tag::TensorMemory]), of);
+    state.last().tensor = Some(is);
+}
+
+/// The events of an operation.
+fn since(state: &PathState, operation: TensorOperation) -> Mask {
+    (operation.of.first..state.next_event()).fold(0, |all, event| all | 1 << event)
+}
+
+/// Leaves an operation to the `tcgen05.commit` instructions of its group of CTAs.
+fn committed(state: &mut PathState, operation: TensorOperation, group: CtaGroup) {
+    let events = since(state, operation);
+    *state.groups.tensor.others.entry(group).or_default() |= events;
+}

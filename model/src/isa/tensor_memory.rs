@@ -1,0 +1,127 @@
+//! `tcgen05`: operations on tensor memory, what waits for them, and their fences.
+//!
+//! Lanes are left out: a column is 32 bits. A matrix is the column at its address.
+
+use super::{Address, Operand, Reg, SpaceQualifier};
+
+/// What a `tcgen05` instruction does.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum TensorOp {
+    /// `tcgen05.ld`: one column for each register, from the address on.
+    Load {
+        from: Address,
+        destinations: Vec<Option<Reg>>,
+    },
+    /// `tcgen05.st`.
+    Store {
+        to: Address,
+        sources: Vec<Operand>,
+    },
+    /// `tcgen05.wait`.
+    Wait(TensorWait),
+    /// `tcgen05.cp`, from 16 bytes of shared memory.
+    Copy {
+        to: Address,
+        from: Address,
+        group: CtaGroup,
+        /// The shape is `.4x256b`.
+        narrow: bool,
+    },
+    /// `tcgen05.mma`.
+    Multiply(TensorMultiply),
+    /// `tcgen05.shift`: it reads and writes the column.
+    Shift {
+        at: Address,
+        group: CtaGroup,
+    },
+    Commit {
+        object: Address,
+        space: SpaceQualifier,
+        group: CtaGroup,
+    },
+    Fence(TensorFence),
+}
+
+/// The kind of operations that a `tcgen05.wait` waits for.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum TensorWait {
+    Loads,
+    Stores,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum TensorFence {
+    /// `tcgen05.fence::before_thread_sync`.
+    Before,
+    /// `tcgen05.fence::after_thread_sync`.
+    After,
+}
+
+/// How many CTAs take part in an operation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum CtaGroup {
+    One,
+    Two,
+}
+
+/// The accumulator becomes the first 4 bytes of the first matrix, and what it was is added if it is an input.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct TensorMultiply {
+    pub accumulator: Address,
+    /// Matrices in shared memory.
+    pub shared: Vec<Address>,
+    /// Matrices, scales and metadata in tensor memory.
+    pub tensor: Vec<Address>,
+    /// The first matrix is in tensor memory.
+    pub first_in_tensor: bool,
+    /// `f16` of `.kind::f16`.
+    pub kind: &'static str,
+    /// The instruction descriptor, which gives the shape.
+    pub shape: Operand,
+    /// Whether the accumulator is an input, where the value is not 0; and whether it is negated.
+    pub accumulates: (Operand, bool),
+    pub group: CtaGroup,
+}
+
+/// The kinds of `tcgen05.mma`.
+pub const KINDS: [&str; 8] =
+    ["f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4", "ti16"];
+
+impl TensorOp {
+    /// Visits what it takes values from, bases of addresses among them.
+    pub fn each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
+        match self {
+            TensorOp::Load { from: at, .. }
+            | TensorOp::Shift { at, .. }
+            | TensorOp::Commit { object: at, .. } => visit(&mut at.base),
+            TensorOp::Store { to, sources } => {
+                visit(&mut to.base);
+                sources.iter_mut().for_each(visit);
+            }
+            TensorOp::Copy { to, from, .. } => {
+                visit(&mut to.base);
+                visit(&mut from.base);
+            }
+            TensorOp::Multiply(of) => {
+                visit(&mut of.accumulator.base);
+                let read = of.shared.iter_mut().chain(&mut of.tensor);
+                read.for_each(|address| visit(&mut address.base));
+                visit(&mut of.shape);
+                visit(&mut of.accumulates.0);
+            }
+            TensorOp::Wait(_) | TensorOp::Fence(_) => {}
+        }
+    }
+
+    /// The registers that it writes.
+    pub fn destinations(&self) -> &[Option<Reg>] {
+        if let TensorOp::Load { destinations, .. } = self { destinations } else { &[] }
+    }
+
+    /// Visits the registers that it writes.
+    pub fn each_destination_mut(&mut self, visit: &mut dyn FnMut(&mut Reg)) {
+        if let TensorOp::Load { destinations, .. } = self {
+            destinations.iter_mut().flatten().for_each(visit);
+        }
+    }
+}
