@@ -9,7 +9,7 @@ use ::fuzz::answer::{asked, limits, naive, of_registers};
 use engine::enumerate::Enumerate;
 use engine::judge::{Task, judge};
 use engine::{ENGINES, Engine, Limits};
-use litmus::arbitrary::asynchronous::{AsyncSketch, asynchronous, kernels};
+use litmus::arbitrary::asynchronous::{AsyncSketch, asynchronous, kernels, tensor_memory};
 use litmus::{Quantifier, Test};
 use model::isa::Instruction;
 use model::ptx;
@@ -71,6 +71,11 @@ fn engines_agree_on_random_asynchronous_programs() {
 #[test]
 fn engines_agree_on_random_kernels() {
     engines_agree(&kernels(), 22);
+}
+
+#[test]
+fn engines_agree_on_random_programs_with_tensor_memory() {
+    engines_agree(&tensor_memory(), 24);
 }
 
 /// On random programs, `fuzz --law naive` compares the same.
@@ -154,6 +159,17 @@ fn a_fence_or_a_wait_in_kernels_never_adds_an_outcome() {
         "fence.proxy.async",
     ];
     never_adds_an_outcome(&kernels(), 23, &steps);
+}
+
+#[test]
+fn a_fence_or_a_wait_of_tensor_memory_never_adds_an_outcome() {
+    let steps = [
+        "tcgen05.fence::before_thread_sync",
+        "tcgen05.fence::after_thread_sync",
+        "tcgen05.wait::ld.sync.aligned",
+        "tcgen05.wait::st.sync.aligned",
+    ];
+    never_adds_an_outcome(&tensor_memory(), 25, &steps);
 }
 
 /// Tests that were measured elsewhere, where they are present.

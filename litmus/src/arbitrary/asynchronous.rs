@@ -75,12 +75,45 @@ const KERNEL_STEPS: &[&str] = &[
     "L%: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ; @!p bra L%",
 ];
 
+/// What a thread may do where there is tensor memory.
+const TENSOR_STEPS: &[&str] = &[
+    "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r%}, [c]",
+    "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r%}, [c]",
+    "tcgen05.st.sync.aligned.32x32b.x1.b32 [c], {1}",
+    "tcgen05.st.sync.aligned.32x32b.x2.b32 [c], {3, 4}",
+    "tcgen05.wait::ld.sync.aligned",
+    "tcgen05.wait::st.sync.aligned",
+    "tcgen05.cp.cta_group::1.128x256b [c], d",
+    "tcgen05.cp.cta_group::1.4x256b [c], d",
+    "tcgen05.mma.cta_group::1.kind::f16 [c], d, d, i, off",
+    "tcgen05.mma.cta_group::1.kind::f16 [c], d, d, i, on",
+    "tcgen05.mma.cta_group::1.kind::f16 [c+1], [c], d, i, on",
+    "tcgen05.mma.cta_group::2.kind::f16 [c], d, d, i, on",
+    "tcgen05.shift.cta_group::1.down [c]",
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [b]",
+    "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [b]",
+    "tcgen05.fence::before_thread_sync",
+    "tcgen05.fence::after_thread_sync",
+    "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [b]",
+    "mbarrier.arrive.shared::cta.b64 _, [b]",
+    "L%: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ; @!p bra L%",
+    "L%: mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 p, [b], 0 ; @!p bra L%",
+    "L%: mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 p, [b], 0 ; @!p bra L% ; tcgen05.fence::after_thread_sync",
+    "st.shared.u32 [s], 2",
+    "fence.proxy.async",
+    "st.relaxed.cta.shared.u32 [f], 1",
+    "ld.relaxed.cta.shared.u32 r%, [f]",
+    "bar.sync 0",
+];
+
 /// A test to be; displays as its text. Where the object is expected by so many arrivals, columns of steps. The last column may be of
 /// a kernel that is launched behind that of the others.
 #[derive(Clone, Debug)]
 pub struct AsyncSketch {
     count: u32,
     launch: Option<LaunchOrder>,
+    /// Whether there is tensor memory.
+    tensor: bool,
     columns: Vec<Vec<&'static str>>,
 }
 
@@ -90,6 +123,18 @@ pub fn asynchronous() -> impl Strategy<Value = AsyncSketch> {
     (1..3_u32, vec(column(), 1..3)).prop_map(|(count, columns)| AsyncSketch {
         count,
         launch: None,
+        tensor: false,
+        columns,
+    })
+}
+
+/// Programs with tensor memory.
+pub fn tensor_memory() -> impl Strategy<Value = AsyncSketch> {
+    let column = || vec(select(TENSOR_STEPS), 1..6);
+    vec(column(), 1..4).prop_map(|columns| AsyncSketch {
+        count: 1,
+        launch: None,
+        tensor: true,
         columns,
     })
 }
@@ -100,6 +145,7 @@ pub fn kernels() -> impl Strategy<Value = AsyncSketch> {
     (select(&LaunchOrder::ALL[..]), vec(column(), 2..4)).prop_map(|(order, columns)| AsyncSketch {
         count: 1,
         launch: Some(order),
+        tensor: false,
         columns,
     })
 }
@@ -130,6 +176,13 @@ impl AsyncSketch {
             observed = vec!["[s@P0]".to_owned(), format!("[s@P{last}]"), "f".to_owned()];
         }
         observed.push("g[0]".to_owned());
+        if self.tensor {
+            declarations.extend([".tmem .b32 c[4]", ".shared .b32 f"].map(str::to_owned));
+            for thread in 0..=last {
+                declarations.extend([format!("P{thread}:d=s"), format!("P{thread}:on=1")]);
+            }
+            observed.extend(["c[0]", "c[1]"].map(str::to_owned));
+        }
         let thread = |(number, column): (usize, &Vec<&'static str>)| {
             let kernel = usize::from(self.launch.is_some() && number == last);
             RandomThread { placement: format!("cta 0,gpu 0,kernel {kernel}"), cells: cells(column) }
