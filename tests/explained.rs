@@ -240,6 +240,7 @@ impl Checked<'_> {
             let strong = has("morally-strong", from, to);
             let releases = any("release-pattern", &|_, last| last == from);
             let acquires = any("acquire-pattern", &|first, _| first == to);
+            let completes = any("tensor-completion", &|access, _| [from, to].contains(&access));
             unordered
                 && match note {
                     _ if note.contains("no release pattern ends") => strong && !releases,
@@ -252,6 +253,12 @@ impl Checked<'_> {
                     _ if note.contains(" is weak ") || note.starts_with("both are weak") => !strong,
                     _ if note.starts_with("scope .") => !strong && self.scope_excludes(note),
                     _ if note.starts_with("they do not overlap") => !strong,
+                    _ if note.contains("waits for the completion of either") => {
+                        !has("tensor-order", from, to) && !completes
+                    }
+                    _ if note.starts_with("no `tcgen05.fence` or release") => {
+                        !has("tensor-order", from, to) && completes
+                    }
                     _ => return Err(format!("an unknown reason: {note}")),
                 }
         } else if let Some(scopes) = note.strip_prefix("morally strong: ") {

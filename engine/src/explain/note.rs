@@ -60,7 +60,16 @@ pub(super) fn unordered<R: BitRow>(
             (of.name.clone(), of.lines[line].text.clone())
         };
         let ((writer, wrote), (reader, reads)) = (text(from), text(to));
-        let reason = if !strong.has(write, read) {
+        let tensor = |event: &Event<'_>| event.tags.has(Tag::TensorMemory);
+        let reason = if tensor(from) && tensor(to) {
+            if named("tensor-order").is_some_and(|order| order.has(write, read)) {
+                continue;
+            }
+            let complete = named("tensor-completion").is_some_and(|completed| {
+                [write, read].into_iter().any(|event| !completed.rows[event].is_empty())
+            });
+            not_ordered(complete)
+        } else if !strong.has(write, read) {
             not_strong(u, write, read)
         } else if !(0..u.events.len()).any(|first| release.has(first, write)) {
             format!(
@@ -82,6 +91,17 @@ pub(super) fn unordered<R: BitRow>(
         notes.push(UnorderedRead { write, read, what, reason });
     }
     notes
+}
+
+/// Why two accesses of tensor memory are in no order; `complete` if some thread waits for one of them.
+fn not_ordered(complete: bool) -> String {
+    if complete {
+        let cited = cite(section::TENSOR_SYNCHRONIZATION);
+        format!("no `tcgen05.fence` or release and acquire orders one before the other {cited}")
+    } else {
+        let cited = cite(section::TENSOR_PIPELINES);
+        format!("no thread waits for the completion of either, and they form no pipeline {cited}")
+    }
 }
 
 fn not_strong(u: &execution::unfold::Unfolding<'_>, write: usize, read: usize) -> String {
