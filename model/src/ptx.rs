@@ -260,7 +260,9 @@ pub fn under(readings: Readings) -> Model {
     let (fenced, unfenced) = match readings.async_fence {
         AsyncFencePlace::Anywhere => (in_proxy, fence_between * async_memory),
         AsyncFencePlace::Writer => {
-            let own = (generic_memory * fence_between) & po;
+            // An asynchronous operation is of the thread that starts it.
+            let same = po | ((issue.inverse() | m.fixed(Fixed::GroupWait)) >> po);
+            let own = (generic_memory * fence_between) & same;
             (own | (async_memory * fence_between), fence_between * async_memory)
         }
         AsyncFencePlace::Cta => (in_proxy, (fence_between * async_memory) & same_cta),
