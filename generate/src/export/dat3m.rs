@@ -158,7 +158,9 @@ fn cell(line: &ExportedLine<'_>) -> Result<String, Inexpressible> {
         },
         Instruction::ProxyFence(ProxyFence::Alias) => "fence.proxy.alias".to_owned(),
         Instruction::Barrier(barrier)
-            if matches!(barrier.kind, BarrierKind::Sync) && barrier.count.is_none() =>
+            if matches!(barrier.kind, BarrierKind::Sync)
+                && barrier.count.is_none()
+                && !barrier.warp =>
         {
             // The first number is that of the instruction: all with one barrier meet.
             format!("bar.cta.sync 0, {}", line.operand(barrier.id))
