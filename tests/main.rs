@@ -27,6 +27,7 @@ mod generation;
 #[cfg(all(target_os = "linux", target_env = "gnu"))]
 mod install;
 mod json;
+mod lanes;
 mod left_out;
 mod linked;
 mod lint_fix;

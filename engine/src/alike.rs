@@ -134,8 +134,8 @@ fn classes(
     also: &dyn Fn(ThreadId, ThreadId) -> bool,
 ) -> Vec<Vec<ThreadId>> {
     let mut classes: Vec<Vec<ThreadId>> = Vec::new();
-    // The phases of mbarrier objects are not exchanged with the threads.
-    if program.is_asynchronous() {
+    // The phases of mbarrier objects are not exchanged with the threads, and neither are lanes and ranks.
+    if program.is_asynchronous() || program.tells_threads_apart() {
         return classes;
     }
     let plain: Vec<String> = props.iter().map(|prop| normal(prop, &|index| Some(index))).collect();

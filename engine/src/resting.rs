@@ -14,6 +14,7 @@ use litmus::Test;
 use model::isa::alu::AluOp;
 use model::isa::asynchronous::Asynchronous;
 use model::isa::atom::{Atomic, AtomicOp};
+use model::isa::bar::BarrierKind;
 use model::isa::{Address, Instruction, Operand};
 use model::memory::{Proxy, VariableId};
 use model::program::{Program, Thread, ThreadId};
@@ -275,7 +276,8 @@ fn endless(program: &Program, alternative: &Alternative) -> Option<&'static str>
 fn waits_for_exits(instruction: &Instruction) -> bool {
     matches!(instruction, Instruction::ClusterBarrier(_))
         || matches!(instruction, Instruction::Barrier(of)
-            if of.instance.is_none() && of.count.is_none())
+            if of.instance.is_none() && of.count.is_none()
+                && !matches!(of.kind, BarrierKind::Exchange(_)))
 }
 
 fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {

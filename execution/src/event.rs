@@ -4,6 +4,7 @@ use crate::expr::ExprId;
 use model::given::Tag;
 use model::isa::bar::Reduction;
 use model::isa::tensor_memory::CtaGroup;
+use model::isa::warp::ExchangeOp;
 use model::memory::{Extent, Space};
 use model::scope::Scope;
 
@@ -223,8 +224,9 @@ pub struct BarrierUse {
     pub resource: Resource,
     /// How many arrivals complete a generation; `None` is everybody.
     pub count: Option<u64>,
-    /// `bar.red`: the operation, its predicate, and the reads that the predicate depends on.
-    pub reduce: Option<(Reduction, ExprId, Mask)>,
+    /// Of a barrier with a result: how it comes of the values of all who take part, the value of this thread, and the
+    /// reads that this value depends on.
+    pub reduce: Option<(Combination, ExprId, Mask)>,
     /// `barrier.cluster.arrive.relaxed`.
     pub relaxed: bool,
     /// Whether its thread waits for the barrier in the same instruction.
@@ -233,7 +235,35 @@ pub struct BarrierUse {
     pub aligned: bool,
 }
 
+/// How the result of a barrier comes of the values of the threads that take part.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Combination {
+    /// `bar.red`.
+    Reduction(Reduction),
+    /// An instruction of a warp.
+    Lanes(ExchangeOp),
+    /// A shuffle: the value of this lane.
+    Lane(u32),
+}
+
+impl Combination {
+    /// How many bits the result has.
+    pub fn bits(self) -> u16 {
+        match self {
+            Combination::Reduction(Reduction::And | Reduction::Or) => 1,
+            Combination::Reduction(Reduction::Popc) => 8,
+            Combination::Lanes(op) => op.result_bits(),
+            Combination::Lane(_) => 32,
+        }
+    }
+}
+
 impl BarrierUse {
+    /// Whether it is an exchange of values between lanes, which orders nothing.
+    pub fn exchanges(&self) -> bool {
+        matches!(self.resource, Resource::Warp { exchange: Some(_), .. })
+    }
+
     /// Whether two threads of a warp say the same of the barrier, but for the values they reduce.
     pub fn same_instruction(&self, other: &BarrierUse) -> bool {
         let operation = |of: &BarrierUse| of.reduce.map(|(operation, ..)| operation);
@@ -251,9 +281,10 @@ pub enum Resource {
         instance: Option<u64>,
     },
     Cluster,
-    /// The lanes of a warp that a mask names.
+    /// The lanes of a warp that a mask names: those that execute the same exchange of values, or `bar.warp.sync`.
     Warp {
         mask: u64,
+        exchange: Option<ExchangeOp>,
     },
     /// An mbarrier object: its location, and where it starts.
     Mbarrier {

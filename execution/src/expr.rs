@@ -428,7 +428,7 @@ impl Exprs {
     fn computed_may_set(&self, expr: Expr, of: &mut dyn FnMut(ExprId) -> Value) -> Value {
         match expr {
             Expr::Const(value) => value,
-            Expr::Reduced(_) => 0xff,
+            Expr::Reduced(_) => low_bits(32),
             Expr::Read(_) => Value::MAX,
             Expr::Alu { op, ty, a, b, .. } => {
                 let first = of(a);

@@ -483,7 +483,7 @@ impl ArrivalSearch<'_> {
         match key.resource {
             Resource::Cta { .. } => here.same_cta(there),
             Resource::Cluster => here.same_cluster(there),
-            Resource::Warp { mask } => {
+            Resource::Warp { mask, .. } => {
                 let first = usize::from(key.group);
                 let lane = here.lane(self.placements[..thread].iter().copied());
                 (thread == first || here.same_warp(there)) && mask >> lane & 1 == 1

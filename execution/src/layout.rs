@@ -82,7 +82,7 @@ pub struct Layout {
     ranks: Vec<Vec<u8>>,
     /// The bytes of one space's window.
     window_bits: u32,
-    /// The bytes of one CTA's part of the shared window.
+    /// The bytes of one CTA's part of the shared window, a power of two.
     cta_bytes: u64,
     /// The addresses of one CTA's part of the window of tensor memory.
     tensor_addresses: u64,
@@ -107,7 +107,8 @@ impl Layout {
             ..Layout::default()
         };
         let threads = program.threads.len().max(1);
-        let most = u64::try_from(program.variables.len() * threads).expect("few objects");
+        let most = u64::try_from(program.variables.len().next_power_of_two() * threads)
+            .expect("few objects");
         layout.window_bits =
             WINDOW_BITS.max(STRIDE_BITS + most.next_power_of_two().trailing_zeros());
         let mut ranks = [0; Space::ALL.len()];
@@ -122,7 +123,7 @@ impl Layout {
             .collect();
         let part = |space: Space| {
             let of = program.variables.iter().filter(|v| v.space == space).count();
-            u64::try_from(of).expect("few variables") << STRIDE_BITS
+            u64::try_from(of.next_power_of_two()).expect("few variables") << STRIDE_BITS
         };
         layout.cta_bytes = part(Space::Shared);
         layout.tensor_addresses = part(Space::Tensor);
@@ -338,6 +339,18 @@ impl Layout {
         let there = |v: &Virtual| v.variable == variable && v.instance == cta;
         let object = self.virtuals.iter().position(there)?;
         Some(Extent { object: small(object), ..va })
+    }
+
+    /// The bits of an address in the shared window that are the same for a variable in each CTA, and those that tell
+    /// the CTA, too.
+    pub fn shared_bits(&self) -> (u64, u64) {
+        (self.cta_bytes - 1, (1 << self.window_bits) - 1)
+    }
+
+    /// For each CTA in the cluster of a thread, in the order of ranks, where its part of the shared window begins.
+    pub fn shared_parts(&self, thread: ThreadId) -> Vec<u64> {
+        let ctas = self.ranks[usize::from(thread.0)].iter();
+        ctas.map(|&cta| u64::from(cta) * self.cta_bytes).collect()
     }
 
     /// The physical byte range behind a virtual one.

@@ -9,6 +9,7 @@ mod address;
 mod asynchronous;
 mod barrier;
 mod covered;
+mod exchange;
 mod mbarrier;
 mod memory;
 mod possible;
@@ -473,7 +474,9 @@ impl Walk<'_> {
             }
             Instruction::Cvta(cvta) => {
                 let (source, taint) = self.operand(state, cvta.source);
-                let value = self.converted(state, cvta, source);
+                let Some(value) = self.converted(state, cvta, source) else {
+                    return Next::Stop;
+                };
                 state.set(cvta.destination, value, guard_taint | taint);
             }
             // Checked for before anything is unfolded.

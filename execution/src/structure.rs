@@ -207,7 +207,7 @@ fn rmw<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 }
 
 /// From the reads in `mask` of each event to the event. What depends on the result of a `bar.red`
-/// depends on the predicates of all who take part.
+/// depends on the predicates of all who take part, and so does what an instruction of a warp gives.
 fn dependencies<R: BitRow>(
     u: &Unfolding<'_>,
     mask: impl Fn(&crate::event::PathEvent) -> Mask,
@@ -238,7 +238,7 @@ fn sources(u: &Unfolding<'_>, thread: ThreadId, mask: Mask) -> Vec<usize> {
                 reads.push(event);
             } else if !waits.contains(&event) {
                 waits.push(event);
-                for arrival in u.participants(event) {
+                for arrival in u.contributors(event) {
                     let other = &u.events[arrival];
                     let reduce = other.of.and_then(|of| of.barrier).and_then(|used| used.reduce);
                     if let (Some(thread), Some((_, _, taint))) = (other.thread, reduce) {
@@ -252,7 +252,8 @@ fn sources(u: &Unfolding<'_>, thread: ThreadId, mask: Mask) -> Vec<usize> {
 }
 
 fn barrier<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    generation_pairs(u, |event| !u.is_cluster_barrier(event))
+    // Reading R31: an exchange of values orders nothing.
+    generation_pairs(u, |event| !u.is_cluster_barrier(event) && !u.exchanges(event))
 }
 
 /// Reading R28: a relaxed arrival orders nothing by itself; the releasing fences before it do, if
@@ -298,7 +299,7 @@ fn exited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut exit: BitRel<R> = BitRel::empty(events);
     for &(generation, thread) in &u.exits {
         let first = u.first[thread];
-        for wait in waits(u, generation) {
+        for wait in waits(u, generation).filter(|&wait| !u.exchanges(wait)) {
             for before in first..first + u.paths[thread].events.len() {
                 exit.insert(before, wait);
             }
@@ -308,7 +309,7 @@ fn exited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     // arrival may come after (reading R28).
     let po = program_order(u);
     let before = po.or(&barrier(u)).or(&cluster_barrier(u)).plus();
-    let after = po.or(&generation_pairs(u, |_| true)).or(&exit).plus();
+    let after = po.or(&generation_pairs(u, |event| !u.exchanges(event))).or(&exit).plus();
     for (read, write) in exit.or(&before.seq(&exit)).seq(&after).pairs() {
         if u.events[read].is_read() && u.events[write].is_write() {
             relation.insert(read, write);

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 
 use crate::agreed::agreed;
-use crate::event::{Access, EventKind, PathEvent, Resource, Tags};
+use crate::event::{Access, Combination, EventKind, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::generation::{self, Generations, Misuse, Waiting};
 use crate::layout::Layout;
@@ -484,7 +484,27 @@ impl<'u> Unfolding<'u> {
         }
     }
 
-    /// The events of the generation that a `bar.red` wait belongs to.
+    /// The arrivals whose values the result of this wait comes of: those of all who take part, and for a shuffle that of
+    /// one lane.
+    pub fn contributors(&self, wait: usize) -> impl Iterator<Item = usize> + '_ {
+        let used = self.events[wait].of.and_then(|of| of.barrier);
+        let from = used.and_then(|used| match used.reduce?.0 {
+            Combination::Lane(lane) => Some(lane),
+            Combination::Reduction(_) | Combination::Lanes(_) => None,
+        });
+        self.participants(wait).filter(move |&arrival| {
+            let lane = |thread| self.program.lane(thread);
+            from.is_none_or(|from| self.events[arrival].thread.map(lane) == Some(from))
+        })
+    }
+
+    /// Whether the event is of an exchange of values between lanes.
+    pub fn exchanges(&self, event: usize) -> bool {
+        let used = self.events[event].of.and_then(|of| of.barrier);
+        used.is_some_and(|used| used.exchanges())
+    }
+
+    /// The arrivals of the generation that a wait belongs to.
     pub fn participants(&self, wait: usize) -> impl Iterator<Item = usize> + '_ {
         let generation = self.events[wait].generation;
         let arrives = move |event: &Event<'_>| {

@@ -3,7 +3,7 @@
 use std::ops::ControlFlow;
 
 use crate::air::Air;
-use crate::event::EventKind;
+use crate::event::{Combination, EventKind};
 use crate::expr::{Expr, ExprId};
 use crate::path::Assumption;
 use crate::unfold::Unfolding;
@@ -142,31 +142,44 @@ impl<'a, R: BitRow> Values<'a, R> {
         })
     }
 
-    /// The result of the `bar.red` whose wait is this event.
+    /// The result of the `bar.red`, or of the instruction of a warp, whose wait is this event.
     fn reduced(&mut self, wait: usize) -> Option<Value> {
         if self.memo[wait] == Memo::Visiting {
             return None;
         }
         self.memo[wait] = Memo::Visiting;
         let unfolding = self.unfolding;
-        let mut truths = Vec::new();
+        let mut values = Vec::new();
         let mut complete = true;
-        for arrival in unfolding.participants(wait) {
+        for arrival in unfolding.contributors(wait) {
             let event = &unfolding.events[arrival];
             let reduce = event.of.and_then(|of| of.barrier).and_then(|used| used.reduce);
-            let (Some(thread), Some((_, predicate, _))) = (event.thread, reduce) else { continue };
-            match self.eval(thread, predicate) {
-                Some(value) => truths.push(value != 0),
+            let (Some(thread), Some((_, brought, _))) = (event.thread, reduce) else { continue };
+            match self.eval(thread, brought) {
+                Some(value) => values.push((thread, value)),
                 None => complete = false,
             }
         }
         self.memo[wait] = Memo::Unknown;
-        let of = unfolding.events[wait].of.filter(|of| of.kind == EventKind::Wait)?;
+        let event = &unfolding.events[wait];
+        let of = event.of.filter(|of| of.kind == EventKind::Wait)?;
         let (op, ..) = of.barrier.and_then(|used| used.reduce)?;
-        complete.then(|| match op {
-            Reduction::Popc => truths.iter().filter(|&&t| t).count() as Value,
-            Reduction::And => Value::from(truths.iter().all(|&t| t)),
-            Reduction::Or => Value::from(truths.iter().any(|&t| t)),
+        if !complete {
+            return None;
+        }
+        let mut truths = values.iter().map(|(_, value)| *value != 0);
+        Some(match op {
+            Combination::Reduction(Reduction::Popc) => truths.filter(|&t| t).count() as Value,
+            Combination::Reduction(Reduction::And) => Value::from(truths.all(|t| t)),
+            Combination::Reduction(Reduction::Or) => Value::from(truths.any(|t| t)),
+            Combination::Lane(_) => values.first()?.1,
+            Combination::Lanes(op) => {
+                let own = values.iter().find(|(thread, _)| Some(*thread) == event.thread)?.1;
+                let lane = |thread| unfolding.program.lane(thread);
+                let lanes: Vec<(u32, Value)> =
+                    values.iter().map(|&(thread, value)| (lane(thread), value)).collect();
+                op.apply(own, &lanes)
+            }
         })
     }
 

@@ -319,6 +319,20 @@ impl ThreadState {
                 let window = context.layout.named_window(cvta.space, context.thread);
                 inside(window).into()
             }
+            AddressOp::InCta { rank } => {
+                let (kept, window) = context.layout.shared_bits();
+                let parts = context.layout.shared_parts(context.thread);
+                let rank = usize::try_from(low64(self.operand(context, rank))).ok();
+                // Outside the cluster it is the address of nothing.
+                let part = rank.and_then(|rank| parts.get(rank).copied()).unwrap_or(window);
+                (source & (!window | kept) | part).into()
+            }
+            AddressOp::RankOf => {
+                let (kept, window) = context.layout.shared_bits();
+                let part = source & window & !kept;
+                let mut parts = context.layout.shared_parts(context.thread).into_iter();
+                parts.position(|of| of == part).unwrap_or(0) as Value
+            }
         };
         if cvta.op == AddressOp::IsIn { result } else { result & low_bits(cvta.ty.bits) }
     }
@@ -337,7 +351,7 @@ impl ThreadState {
             BarrierKind::Reduce { source, negated, .. } => {
                 (self.registers[usize::from(source.0)] != 0) != negated
             }
-            BarrierKind::Arrive | BarrierKind::Sync => false,
+            BarrierKind::Arrive | BarrierKind::Sync | BarrierKind::Exchange(_) => false,
         };
         Want::Barrier { id, count, waits: *kind != BarrierKind::Arrive, vote }
     }

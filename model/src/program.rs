@@ -1,6 +1,7 @@
 //! A program: placed threads over variables, with its observed final values.
 
 use crate::isa::bar::BarrierKind;
+use crate::isa::cvta::AddressOp;
 use crate::isa::{Address, Instruction, Line, Operand, Reg};
 use crate::memory::{Space, Variable, VariableId};
 use crate::scope::Placement;
@@ -159,6 +160,34 @@ pub enum Observed {
 }
 
 impl Program {
+    /// The lane of a thread in its warp.
+    pub fn lane(&self, thread: ThreadId) -> u32 {
+        let (before, rest) = self.threads.split_at(thread.0.into());
+        let lane = rest[0].placement.lane(before.iter().map(|other| other.placement));
+        u32::try_from(lane).expect("a test has few threads")
+    }
+
+    /// Whether some instruction does not do the same in each lane of a warp, or in each CTA of a cluster.
+    pub fn tells_threads_apart(&self) -> bool {
+        let mut lines = self.threads.iter().flat_map(|thread| &thread.lines);
+        lines.any(|line| match &line.instruction {
+            Instruction::Barrier(barrier) => barrier.warp,
+            Instruction::Cvta(cvta) => {
+                matches!(cvta.op, AddressOp::InCta { .. } | AddressOp::RankOf)
+            }
+            Instruction::Load(_)
+            | Instruction::Store(_)
+            | Instruction::Atomic(_)
+            | Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Asynchronous(_)
+            | Instruction::Alu(_)
+            | Instruction::Branch(_)
+            | Instruction::Unsupported(_) => false,
+        })
+    }
+
     /// Whether some instruction is about asynchronous operations, or kernels are launched in an order.
     pub fn is_asynchronous(&self) -> bool {
         if !self.launches.is_empty() {
@@ -245,6 +274,7 @@ impl Program {
                         || barrier.aligned && one_warp
                         || barrier.warp
                 }
+                Instruction::Cvta(cvta) => cvta.rank().is_some(),
                 Instruction::ClusterBarrier(_)
                 | Instruction::Asynchronous(_)
                 | Instruction::Unsupported(_) => true,
@@ -254,7 +284,6 @@ impl Program {
                 | Instruction::Fence(_)
                 | Instruction::ProxyFence(_)
                 | Instruction::Alu(_)
-                | Instruction::Cvta(_)
                 | Instruction::Branch(_) => false,
             }
         }) || self.variables.iter().any(|variable| {

@@ -101,9 +101,10 @@ sections! {
     LOGIC = "9.7.8", "Logic and Shift Instructions", "logic-and-shift-instructions";
 }
 
-/// The section with this anchor, if the project cites it.
+/// The section with this anchor, if the project cites it or it is that of an instruction.
 pub fn by_anchor(anchor: &str) -> Option<Section> {
-    ALL.iter().copied().find(|section| section.anchor == anchor)
+    let instructions = INSTRUCTION_SECTIONS.iter().map(|(_, section)| *section);
+    ALL.iter().copied().chain(instructions).find(|section| section.anchor == anchor)
 }
 
 /// Instructions by chapter: number, title, anchor, and opcodes, each with the end of its section's

@@ -235,7 +235,7 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
     fn reduced(&mut self, wait: usize) {
         if self.enter(wait) {
             let u = self.u;
-            for arrival in u.participants(wait) {
+            for arrival in u.contributors(wait) {
                 let event = &u.events[arrival];
                 let reduce = event.of.and_then(|of| of.barrier).and_then(|used| used.reduce);
                 if let (Some(thread), Some((_, predicate, _))) = (event.thread, reduce) {

@@ -3,7 +3,7 @@
 //! The peer dialect has no such rules.
 
 use super::{ArrivalSearch, ArrivalState, BarrierKey, BarrierStep, Generations};
-use crate::event::{EventKind, Resource};
+use crate::event::{Combination, EventKind, Resource};
 use crate::path::{Path, PathEnd};
 use model::isa::bar::BarrierMisuse;
 
@@ -124,9 +124,31 @@ impl ArrivalSearch<'_> {
                     .then_some((thread, position, BarrierMisuse::NotArrived))
             })
         };
-        let (thread, step, reason) = first.or_else(waits)?;
-        let stopped = diverged.iter().flat_map(|pair| pair.threads).collect();
+        let (thread, step, reason) = first.or_else(waits).or_else(|| self.without_source(state))?;
+        let stopped = diverged.iter().flat_map(|pair| pair.threads);
+        let stopped = stopped.chain((reason == BarrierMisuse::Absent).then_some(thread)).collect();
         Some((self.misuse(state, thread, step, reason.text()), stopped))
+    }
+
+    /// A thread that has just completed a shuffle, whose source is a lane that had exited.
+    fn without_source(&self, state: &ArrivalState) -> Option<(usize, usize, BarrierMisuse)> {
+        (0..self.steps.len()).find_map(|thread| {
+            let passed = state.position[thread].checked_sub(1)?;
+            let step = self.steps[thread][passed];
+            let (combination, ..) = step.used.reduce?;
+            let Combination::Lane(from) = combination else { return None };
+            let generation = state.joined.of[thread][usize::from(step.event)]?;
+            let mut exits = state.joined.exits.iter();
+            let absent = exits.any(|&(of, exited)| {
+                let before = self.placements[..exited].iter().copied();
+                of == generation && self.placements[exited].lane(before) == from as usize
+            });
+            (absent && state.waiting[thread].is_none() && step.kind == EventKind::Wait).then_some((
+                thread,
+                passed,
+                BarrierMisuse::Absent,
+            ))
+        })
     }
 
     /// What a thread that arrives now does wrong.

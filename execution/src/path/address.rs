@@ -193,12 +193,22 @@ impl Walk<'_> {
         Ok(whole)
     }
 
-    /// The result of a `cvta` or `isspacep`.
-    pub(super) fn converted(&self, state: &mut PathState, cvta: &Cvta, source: ExprId) -> ExprId {
+    /// The result of a `cvta` or `isspacep`, or for `mapa` and `getctarank`; `None` when the path has ended.
+    pub(super) fn converted(
+        &mut self,
+        state: &mut PathState,
+        cvta: &Cvta,
+        source: ExprId,
+    ) -> Option<ExprId> {
+        match cvta.op {
+            AddressOp::InCta { rank } => return self.in_cta(state, cvta, source, rank),
+            AddressOp::RankOf => return Some(self.rank_of(state, source)),
+            AddressOp::ToGeneric | AddressOp::FromGeneric | AddressOp::IsIn => {}
+        }
         let space = cvta.space.space().expect("an address conversion names its space");
         let origin = state.exprs.constant(self.layout.origin(space).into());
         let narrow = |state: &mut PathState, value| state.exprs.alu(AluOp::Mov, cvta.ty, &[value]);
-        match cvta.op {
+        Some(match cvta.op {
             AddressOp::IsIn => {
                 let window = self.layout.named_window(cvta.space, self.thread);
                 is_in(state, window.expect("it names its space"), source)
@@ -214,9 +224,69 @@ impl Walk<'_> {
                 let value = state.exprs.alu(AluOp::Selp, Type::U64, &[source, sum, generic]);
                 narrow(state, value)
             }
+            AddressOp::InCta { .. } | AddressOp::RankOf => source,
+        })
+    }
+
+    /// `mapa`: the part of the CTA is replaced in an address of shared memory.
+    fn in_cta(
+        &mut self,
+        state: &mut PathState,
+        cvta: &Cvta,
+        source: ExprId,
+        rank: Operand,
+    ) -> Option<ExprId> {
+        let parts = self.layout.shared_parts(self.thread);
+        let shared = self.layout.window(Space::Shared);
+        let outside = |address: u64| {
+            let generic = self.layout.generic(Some(Space::Shared), address);
+            generic.wrapping_sub(shared.base) >= shared.size
+        };
+        if state.known(source).is_some_and(|address| outside(low64(address))) {
+            let stopped = std::mem::replace(state, PathState::empty());
+            self.fault(stopped, "`mapa` of an address that is not of shared memory");
+            return None;
         }
+        let (rank, taint) = self.operand(state, rank);
+        state.ctrl |= taint;
+        let ranks: Vec<Value> = (0..).take(parts.len()).collect();
+        let known = state.known(rank);
+        if known.is_none() {
+            let mut elsewhere = state.clone();
+            elsewhere.checks.push(Assumption::NoneOf(rank, ranks.clone()));
+            self.fault(elsewhere, NO_CTA);
+        }
+        let chosen = usize::try_from(self.choose_among(state, rank, &ranks)).ok();
+        let Some(&part) = chosen.and_then(|chosen| parts.get(chosen)) else {
+            let stopped = std::mem::replace(state, PathState::empty());
+            self.fault(stopped, NO_CTA);
+            return None;
+        };
+        let (inside, window) = self.layout.shared_bits();
+        let kept = state.exprs.constant((!window | inside).into());
+        let part = state.exprs.constant(part.into());
+        let same = state.exprs.alu(AluOp::And, Type::U64, &[source, kept]);
+        let there = state.exprs.alu(AluOp::Or, Type::U64, &[same, part]);
+        Some(state.exprs.alu(AluOp::Mov, cvta.ty, &[there]))
+    }
+
+    /// `getctarank`.
+    fn rank_of(&self, state: &mut PathState, source: ExprId) -> ExprId {
+        let (inside, window) = self.layout.shared_bits();
+        let mask = state.exprs.constant((window & !inside).into());
+        let part = state.exprs.alu(AluOp::And, Type::U64, &[source, mask]);
+        let parts = self.layout.shared_parts(self.thread);
+        (0_u64..).zip(parts).fold(state.exprs.constant(0), |found, (rank, of)| {
+            let of = state.exprs.constant(of.into());
+            let here = state.exprs.alu(AluOp::Setp(Comparison::Eq), Type::U64, &[part, of]);
+            let rank = state.exprs.constant(rank.into());
+            state.exprs.alu(AluOp::Selp, Type::U32, &[rank, found, here])
+        })
     }
 }
+
+/// The fault where `mapa` names a CTA that is not in the test.
+const NO_CTA: &str = "`mapa` to a CTA of which the test has no thread";
 
 fn is_in(state: &mut PathState, window: Window, address: ExprId) -> ExprId {
     let base = state.exprs.constant(window.base.into());

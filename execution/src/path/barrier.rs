@@ -2,7 +2,7 @@
 
 use super::state::PathState;
 use super::{Assumption, Next, Walk};
-use crate::event::{BarrierUse, EventKind, Mask, Resource, Tags};
+use crate::event::{BarrierUse, Combination, EventKind, Mask, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
 use model::isa::alu::{AluOp, Comparison};
@@ -20,6 +20,9 @@ impl Walk<'_> {
         barrier: &Barrier,
         guard: Mask,
     ) -> Next {
+        if let BarrierKind::Exchange(of) = &barrier.kind {
+            return self.exchange(state, barrier.id, of, guard);
+        }
         let count = barrier.count.map(|count| self.operand(state, count));
         let (id, id_taint) = self.operand(state, barrier.id);
         state.ctrl |= id_taint | count.map_or(0, |c| c.1);
@@ -30,7 +33,7 @@ impl Walk<'_> {
         }
         let count = count.map(|(count, _)| self.choose(state, count));
         let reduce = match barrier.kind {
-            BarrierKind::Arrive | BarrierKind::Sync => None,
+            BarrierKind::Arrive | BarrierKind::Sync | BarrierKind::Exchange(_) => None,
             BarrierKind::Reduce { op, source, negated, .. } => {
                 let (mut value, taint) = self.operand(state, Operand::Reg(source));
                 if negated {
@@ -38,18 +41,16 @@ impl Walk<'_> {
                     let not = AluOp::Setp(Comparison::Eq);
                     value = state.exprs.alu(not, Type::U32, &[value, zero]);
                 }
-                Some((op, value, taint))
+                Some((Combination::Reduction(op), value, taint))
             }
         };
         let resource = if barrier.warp {
-            Resource::Warp { mask: id & u64::from(u32::MAX) }
+            Resource::Warp { mask: id & u64::from(u32::MAX), exchange: None }
         } else {
             Resource::Cta { id, instance: barrier.instance }
         };
-        let (before, rest) = self.program.threads.split_at(self.thread.0.into());
-        let lane = rest[0].placement.lane(before.iter().map(|other| other.placement));
-        if let Resource::Warp { mask } = resource
-            && mask >> lane & 1 == 0
+        if let Resource::Warp { mask, .. } = resource
+            && mask >> self.program.lane(self.thread) & 1 == 0
         {
             self.fault(state.clone(), BarrierMisuse::Lanes.text());
             return Next::Stop;
@@ -107,6 +108,23 @@ impl Walk<'_> {
         let mut elsewhere = state.clone();
         elsewhere.checks.push(Assumption::NoneOf(value, all.clone()));
         self.fault(elsewhere, "a barrier id or count out of range");
+        self.fork_over(state, value, &all)
+    }
+
+    /// A value that is one of these.
+    pub(super) fn choose_among(
+        &mut self,
+        state: &mut PathState,
+        value: ExprId,
+        all: &[Value],
+    ) -> u64 {
+        match state.known(value) {
+            Some(known) => low64(known),
+            None => self.fork_over(state, value, all),
+        }
+    }
+
+    fn fork_over(&mut self, state: &mut PathState, value: ExprId, all: &[Value]) -> u64 {
         for &other in &all[1..] {
             // The fork repeats the instruction; the check answers for the value then.
             let mut forked = state.clone();

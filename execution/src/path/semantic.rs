@@ -18,7 +18,7 @@ use super::{Assumption, Path, PathLimit};
 use crate::event::{Access, EventKind, Mask, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::unfold::Ends;
-use model::value::{Value, low_bytes};
+use model::value::{Value, low_bits, low_bytes};
 
 /// Takes the dependencies that are none of values from `paths`, all those of one thread.
 ///
@@ -155,7 +155,10 @@ impl<'p> Reasoned<'p> {
                 let length = self.path.events[usize::from(read)].access?.pa.length;
                 Some(known.unwrap_or_else(|| values(read)) & low_bytes(length))
             }
-            Expr::Reduced(wait) => Some(values(wait) & 1),
+            Expr::Reduced(wait) => {
+                let used = self.path.events[usize::from(wait)].barrier?;
+                Some(values(wait) & low_bits(used.reduce?.0.bits()))
+            }
             Expr::Const(_) | Expr::Alu { .. } | Expr::Atomic { .. } | Expr::Extend { .. } => None,
         })
     }

@@ -71,7 +71,7 @@ impl<'a> InstructionReader<'_> {
         }
         let floats = float::comparison_named(cell.part(1)).filter(|_| float.is_some());
         let integers = if floats.is_none() { Some(self.comparison(cell)?) } else { None };
-        let (destinations, args) = self.two_predicates(cell)?;
+        let (destinations, args) = self.joined_destinations(cell, "a predicate")?;
         let (a, b, with) = match (&args[..], combined) {
             ([a, b], None) => (a, b, None),
             ([a, b, c], Some(op)) => (a, b, Some((op, self.predicate(c)?))),
@@ -152,17 +152,18 @@ impl<'a> InstructionReader<'_> {
         self.carry_out(cell, &plan, &[(destination.clone(), result, of.bits)])
     }
 
-    /// Reads `p|q` or `p`, and the operands that follow.
+    /// Reads `p|q` or `p`, of which each is `what`, and the operands that follow.
     #[expect(clippy::type_complexity, reason = "names with their places, and operands")]
-    fn two_predicates(
+    pub(super) fn joined_destinations(
         &mut self,
         cell: &InstructionCell<'a>,
+        what: &str,
     ) -> Option<(Vec<(&'a str, ByteSpan)>, Vec<Arg<'a>>)> {
         let mut cursor = cell.operands;
         let mut names = Vec::new();
         loop {
             let Some(name) = cursor.word() else {
-                cursor.expected("a predicate", self.report);
+                cursor.expected(what, self.report);
                 return None;
             };
             names.push(name);

@@ -373,6 +373,49 @@ impl<'a> InstructionReader<'_> {
     }
 }
 
+impl<'a> InstructionReader<'_> {
+    /// `mapa{.shared::cluster}.u32 d, a, rank` and `getctarank{.shared::cluster}.u32 d, a`.
+    pub(super) fn of_cluster(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
+        let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+        if !self.is_written_as_produced(cell, &parts) {
+            return None;
+        }
+        let maps = cell.opcode() == "mapa";
+        let shared = parts.get(1) == Some(&"shared::cluster");
+        let ty = match parts[if shared { 2 } else { 1 }..] {
+            ["u32"] => Type::U32,
+            ["u64"] => Type::U64,
+            _ => {
+                let form = format!("{}.shared::cluster.u32", cell.opcode());
+                self.report
+                    .error("form", cell.name_at(), "`.u32` or `.u64` is missing")
+                    .section(section::of_opcode(cell.opcode()))
+                    .help(format!("{form} {}", cell.operand_text()));
+                return None;
+            }
+        };
+        let args = self.args(cell)?;
+        let (destination, source, op) = match &args[..] {
+            [destination, source, rank] if maps => {
+                (destination, source, AddressOp::InCta { rank: self.operand(rank)? })
+            }
+            [destination, source] if !maps => (destination, source, AddressOp::RankOf),
+            _ => {
+                self.count(cell, &args, if maps { "r0, r1, 1" } else { "r0, r1" });
+                return None;
+            }
+        };
+        let source = self.operand(source)?;
+        let bits = if maps { ty.bits } else { 32 };
+        let Some(destination) = self.plain_destination(destination, bits).ok()? else {
+            self.report.error("destination", args[0].at(), "the result requires a register");
+            return None;
+        };
+        let space = if shared { SpaceQualifier::SharedCluster } else { SpaceQualifier::Generic };
+        Some(Instruction::Cvta(Cvta { op, space, ty, destination, source }))
+    }
+}
+
 const OTHER: &str = "this conversion is not modelled";
 
 fn bits(bits: u16) -> Type {

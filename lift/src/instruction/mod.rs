@@ -11,6 +11,7 @@ mod extended;
 mod fence;
 mod float;
 mod integer;
+mod lanes;
 mod memory;
 mod plan;
 mod tensor;
@@ -106,6 +107,7 @@ impl<'a> InstructionReader<'_> {
             "goto" | "beq" | "bne" | "blt" | "ble" | "bgt" | "bge" if peer => {
                 self.peer_branch(cell)
             }
+            _ if Self::exchanges(cell) => self.exchange(cell),
             "createpolicy" => self.policy(cell),
             "opaque" => return self.opaque(cell).unwrap_or_default(),
             _ if float::is_float(cell) => return self.float(cell).unwrap_or_default(),
@@ -118,6 +120,7 @@ impl<'a> InstructionReader<'_> {
             "mov" if Self::moves_vector(cell) => {
                 return self.vector_move(cell).unwrap_or_default();
             }
+            "mapa" | "getctarank" => self.of_cluster(cell),
             "cvta" | "isspacep" => self.cvta(cell),
             "setp" if Self::combines(cell) => return self.compare(cell).unwrap_or_default(),
             "set" => return self.compare(cell).unwrap_or_default(),

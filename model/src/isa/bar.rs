@@ -1,5 +1,6 @@
 //! `bar`, `barrier.cta` and `barrier.cluster`.
 
+use super::warp::Exchange;
 use super::{Operand, Reg};
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -21,6 +22,8 @@ pub enum BarrierKind {
         source: Reg,
         negated: bool,
     },
+    /// Lanes exchange values; nothing is ordered.
+    Exchange(Exchange),
 }
 
 /// A barrier of the CTA.
@@ -37,7 +40,7 @@ pub struct Barrier {
     pub instance: Option<u64>,
     /// Every thread of the warp executes it; `bar` always is, `barrier` if it says so.
     pub aligned: bool,
-    /// Whether it is `bar.warp.sync`, whose id is the mask of the lanes that take part.
+    /// Whether it is `bar.warp.sync` or an exchange of values, whose id is the mask of the lanes that take part.
     pub warp: bool,
 }
 
@@ -74,8 +77,10 @@ pub enum BarrierMisuse {
     Twice,
     /// 9.7.15.3: a wait is for the barrier that the thread has arrived at.
     NotArrived,
-    /// 9.7.15.2: a thread that executes `bar.warp.sync` is in its mask.
+    /// 9.7.15.2: a thread that executes `bar.warp.sync`, or an exchange of values, is in its mask.
     Lanes,
+    /// 9.7.10: the value of a lane that does not take part is unpredictable.
+    Absent,
     /// 9.7.15.1, 9.7.15.3: `.aligned` says that all threads of the warp execute the same instruction.
     Diverged,
 }
@@ -91,7 +96,10 @@ impl BarrierMisuse {
             BarrierMisuse::NotArrived => {
                 "a thread waits for the barrier of the cluster and has not arrived"
             }
-            BarrierMisuse::Lanes => "a lane executes `bar.warp.sync` and is not in its mask",
+            BarrierMisuse::Lanes => {
+                "a lane executes an instruction of the warp and is not in its mask"
+            }
+            BarrierMisuse::Absent => "a lane takes the value of a lane that does not take part",
             BarrierMisuse::Diverged => {
                 "threads of one warp do not execute the same aligned barrier"
             }

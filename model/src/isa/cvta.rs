@@ -1,8 +1,8 @@
-//! `cvta` and `isspacep`: addresses of a state space, and generic ones.
+//! `cvta`, `isspacep`, `mapa` and `getctarank`: addresses of a state space, of a CTA, and generic ones.
 
 use super::{Operand, Reg, SpaceQualifier, Type};
 
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AddressOp {
     /// `cvta.space`.
     ToGeneric,
@@ -10,15 +10,26 @@ pub enum AddressOp {
     FromGeneric,
     /// `isspacep.space`: the destination is a predicate.
     IsIn,
+    /// `mapa`: the same address in the CTA with this rank in the cluster.
+    InCta { rank: Operand },
+    /// `getctarank`: the rank of the CTA whose memory it is.
+    RankOf,
 }
 
 /// One of them.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Cvta {
     pub op: AddressOp,
-    /// Never generic.
+    /// Generic only for `mapa` and `getctarank`.
     pub space: SpaceQualifier,
     pub ty: Type,
     pub destination: Reg,
     pub source: Operand,
+}
+
+impl Cvta {
+    /// The rank that it names.
+    pub fn rank(&self) -> Option<Operand> {
+        if let AddressOp::InCta { rank } = self.op { Some(rank) } else { None }
+    }
 }

@@ -17,6 +17,7 @@ pub mod opaque;
 pub mod reach;
 pub mod st;
 pub mod tensor_memory;
+pub mod warp;
 
 use crate::memory::{Space, VariableId};
 use crate::scope::Scope;
@@ -212,9 +213,12 @@ impl Line {
             Instruction::Alu(alu) => visit(&mut alu.destination),
             Instruction::Cvta(cvta) => visit(&mut cvta.destination),
             Instruction::Barrier(barrier) => {
-                if let bar::BarrierKind::Reduce { source, destination, .. } = &mut barrier.kind {
+                let kind = &mut barrier.kind;
+                if let bar::BarrierKind::Reduce { source, destination, .. } = kind {
                     visit(source);
                     visit(destination);
+                } else if let bar::BarrierKind::Exchange(of) = kind {
+                    of.result.iter_mut().chain(&mut of.predicate).for_each(visit);
                 }
             }
             Instruction::Asynchronous(of) => of.each_other_register_mut(visit),
@@ -248,12 +252,13 @@ pub enum Instruction {
 impl Instruction {
     /// The operands it takes its values from, its address apart; of asynchronous instructions their addresses, too.
     pub fn operands(&self) -> impl Iterator<Item = Operand> + '_ {
+        let exchanged = self.as_exchange().map(|of| [of.source, of.lane]);
         let (list, pair): (&[Operand], [Option<Operand>; 2]) = match self {
             Instruction::Store(store) => (&store.sources, [None, None]),
             Instruction::Atomic(atomic) => (&atomic.operands, [None, None]),
             Instruction::Alu(alu) => (&alu.sources, [None, None]),
             Instruction::Barrier(barrier) => (&[], [Some(barrier.id), barrier.count]),
-            Instruction::Cvta(cvta) => (&[], [Some(cvta.source), None]),
+            Instruction::Cvta(cvta) => (&[], [Some(cvta.source), cvta.rank()]),
             Instruction::Branch(branch) => {
                 (&[], branch.condition.map_or([None, None], |(_, a, b)| [Some(a), Some(b)]))
             }
@@ -268,6 +273,7 @@ impl Instruction {
         list.iter()
             .copied()
             .chain(pair.into_iter().flatten())
+            .chain(exchanged.into_iter().flatten())
             .chain(asynchronous.into_iter().flatten())
     }
 }
@@ -280,9 +286,18 @@ impl Instruction {
             Instruction::Store(store) => (Some(&mut store.address), &mut store.sources),
             Instruction::Atomic(atomic) => (Some(&mut atomic.address), &mut atomic.operands),
             Instruction::Alu(alu) => (None, &mut alu.sources),
-            Instruction::Cvta(cvta) => return visit(&mut cvta.source),
+            Instruction::Cvta(cvta) => {
+                if let cvta::AddressOp::InCta { rank } = &mut cvta.op {
+                    visit(rank);
+                }
+                return visit(&mut cvta.source);
+            }
             Instruction::Barrier(barrier) => {
                 visit(&mut barrier.id);
+                if let bar::BarrierKind::Exchange(of) = &mut barrier.kind {
+                    visit(&mut of.source);
+                    visit(&mut of.lane);
+                }
                 return barrier.count.iter_mut().for_each(visit);
             }
             Instruction::Branch(branch) => {
@@ -397,12 +412,19 @@ impl Instruction {
         if let Instruction::Asynchronous(of) = self { Some(of) } else { None }
     }
 
+    /// What lanes exchange, if that is what it does.
+    pub fn as_exchange(&self) -> Option<&warp::Exchange> {
+        let Instruction::Barrier(barrier) = self else { return None };
+        if let bar::BarrierKind::Exchange(of) = &barrier.kind { Some(of) } else { None }
+    }
+
     pub fn as_atomic(&self) -> Option<&atom::Atomic> {
         if let Instruction::Atomic(atomic) = self { Some(atomic) } else { None }
     }
 
     /// The registers it writes.
     pub fn destinations(&self) -> impl Iterator<Item = Reg> + '_ {
+        let exchanged = self.as_exchange().map(|of| [of.result, of.predicate]);
         let (list, single): (&[Option<Reg>], Option<Reg>) = match self {
             Instruction::Load(load) => (&load.destinations, None),
             Instruction::Atomic(atomic) => (&[], atomic.destination),
@@ -421,6 +443,6 @@ impl Instruction {
             | Instruction::ClusterBarrier(_)
             | Instruction::Unsupported(_) => (&[], None),
         };
-        list.iter().copied().chain([single]).flatten()
+        list.iter().copied().chain([single]).chain(exchanged.into_iter().flatten()).flatten()
     }
 }

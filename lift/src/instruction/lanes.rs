@@ -1,0 +1,178 @@
+//! `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync` and `elect.sync`.
+
+use model::isa::bar::{Barrier, BarrierKind};
+use model::isa::warp::{Exchange, ExchangeOp, LaneReduction, Shuffle};
+use model::isa::{Instruction, Operand, Reg};
+
+use super::InstructionReader;
+use crate::cell::{Arg, InstructionCell};
+
+/// The result and the predicate, the operands that the lane brings, and the mask.
+struct LaneOperands<'a> {
+    result: Option<Reg>,
+    predicate: Option<Reg>,
+    sources: Vec<Arg<'a>>,
+    mask: Operand,
+}
+
+impl<'a> InstructionReader<'_> {
+    /// Whether a cell has one of these instructions.
+    pub(super) fn exchanges(cell: &InstructionCell<'a>) -> bool {
+        matches!(cell.opcode(), "shfl" | "vote" | "match" | "redux" | "elect")
+    }
+
+    /// `shfl.sync.idx.b32 r0|p, r1, 0, 31, 0xffffffff`. Reading R31: the lanes exchange values, and nothing is ordered.
+    pub(super) fn exchange(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
+        if self.draft.rounds_freely {
+            return Some(Self::unsupported(cell, "operations of a warp"));
+        }
+        let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+        if !self.is_written_as_produced(cell, &parts) {
+            return None;
+        }
+        if matches!(parts[..], ["redux", .., "f32"]) {
+            return Some(Self::unsupported(cell, "a reduction of floats over a warp"));
+        }
+        let Some(op) = operation(&parts) else {
+            self.no_exchange(cell, &parts);
+            return None;
+        };
+        let operands = self.lane_operands(cell, op)?;
+        let mut exchange = Exchange {
+            op,
+            source: Operand::Imm(0),
+            negated: false,
+            lane: Operand::Imm(0),
+            clamp: 0,
+            result: operands.result,
+            predicate: operands.predicate,
+        };
+        if let [value, lane, clamp] = &operands.sources[..] {
+            let Arg::Number(clamp, _) = clamp else {
+                let what = "a clamp and segments that a register gives";
+                return Some(Self::unsupported(cell, what));
+            };
+            exchange.source = self.operand(value)?;
+            exchange.lane = self.operand(lane)?;
+            exchange.clamp = *clamp;
+        } else if let [value] = &operands.sources[..] {
+            if op.source_bits() == 1 {
+                let (source, negated) = self.predicate(value)?;
+                (exchange.source, exchange.negated) = (Operand::Reg(source), negated);
+            } else {
+                exchange.source = self.operand(value)?;
+            }
+        }
+        Some(Instruction::Barrier(Barrier {
+            kind: BarrierKind::Exchange(exchange),
+            id: operands.mask,
+            count: None,
+            instance: None,
+            aligned: false,
+            warp: true,
+        }))
+    }
+
+    fn no_exchange(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) {
+        let form = form(parts);
+        let name = cell.name_at().of(cell.operands.text);
+        self.report
+            .error("form", cell.name_at(), format!("`{name}` is no form of `{}`", parts[0]))
+            .section(model::section::of_opcode(parts[0]))
+            .help(format!("{} {}", form.0, form.1));
+    }
+
+    /// `d|p, a, mask`: the number of operands is that of the instruction.
+    fn lane_operands(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        op: ExchangeOp,
+    ) -> Option<LaneOperands<'a>> {
+        let (names, args) = self.joined_destinations(cell, "a register")?;
+        let sources = match op {
+            ExchangeOp::Elect => 0,
+            ExchangeOp::Shuffle(_) => 3,
+            ExchangeOp::All
+            | ExchangeOp::Any
+            | ExchangeOp::Uniform
+            | ExchangeOp::Ballot
+            | ExchangeOp::MatchAny(_)
+            | ExchangeOp::MatchAll(_)
+            | ExchangeOp::Reduce(_) => 1,
+        };
+        let two = match op {
+            ExchangeOp::Elect => Some(true),
+            ExchangeOp::Shuffle(_) | ExchangeOp::MatchAll(_) => None,
+            ExchangeOp::All
+            | ExchangeOp::Any
+            | ExchangeOp::Uniform
+            | ExchangeOp::Ballot
+            | ExchangeOp::MatchAny(_)
+            | ExchangeOp::Reduce(_) => Some(false),
+        };
+        let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+        if args.len() != sources + 1 || two.is_some_and(|two| two != (names.len() == 2)) {
+            self.count(cell, &args, form(&parts).1);
+            return None;
+        }
+        let mut registers = names
+            .into_iter()
+            .zip([op.result_bits(), 1])
+            .map(|((name, at), bits)| self.plain_destination(&Arg::Name(name, at), bits).ok());
+        let result = registers.next()??;
+        let predicate = match registers.next() {
+            Some(read) => read?,
+            None => None,
+        };
+        let mut sources = args;
+        let mask = sources.pop()?;
+        let mask = self.operand(&mask)?;
+        Some(LaneOperands { result, predicate, sources, mask })
+    }
+}
+
+/// A form of each instruction that there is, and its operands.
+fn form(parts: &[&str]) -> (&'static str, &'static str) {
+    match parts {
+        ["shfl", ..] => ("shfl.sync.idx.b32", "r0, r1, 0, 31, 0xffffffff"),
+        ["vote", .., "b32"] => ("vote.sync.ballot.b32", "r0, p, 0xffffffff"),
+        ["vote", ..] => ("vote.sync.all.pred", "q, p, 0xffffffff"),
+        ["match", "all", ..] => ("match.all.sync.b32", "r0|p, r1, 0xffffffff"),
+        ["match", ..] => ("match.any.sync.b32", "r0, r1, 0xffffffff"),
+        ["redux", ..] => ("redux.sync.add.u32", "r0, r1, 0xffffffff"),
+        _ => ("elect.sync", "_|p, 0xffffffff"),
+    }
+}
+
+fn operation(parts: &[&str]) -> Option<ExchangeOp> {
+    Some(match parts {
+        ["shfl", "sync", mode, "b32"] => ExchangeOp::Shuffle(match *mode {
+            "up" => Shuffle::Up,
+            "down" => Shuffle::Down,
+            "bfly" => Shuffle::Butterfly,
+            "idx" => Shuffle::Index,
+            _ => return None,
+        }),
+        ["vote", "sync", "all", "pred"] => ExchangeOp::All,
+        ["vote", "sync", "any", "pred"] => ExchangeOp::Any,
+        ["vote", "sync", "uni", "pred"] => ExchangeOp::Uniform,
+        ["vote", "sync", "ballot", "b32"] => ExchangeOp::Ballot,
+        ["match", which @ ("any" | "all"), "sync", ty @ ("b32" | "b64")] => {
+            let bits = if *ty == "b64" { 64 } else { 32 };
+            if *which == "any" { ExchangeOp::MatchAny(bits) } else { ExchangeOp::MatchAll(bits) }
+        }
+        ["redux", "sync", op, ty] => ExchangeOp::Reduce(match (*op, *ty) {
+            ("add", "u32" | "s32") => LaneReduction::Add,
+            ("min", "u32") => LaneReduction::MinUnsigned,
+            ("max", "u32") => LaneReduction::MaxUnsigned,
+            ("min", "s32") => LaneReduction::MinSigned,
+            ("max", "s32") => LaneReduction::MaxSigned,
+            ("and", "b32") => LaneReduction::And,
+            ("or", "b32") => LaneReduction::Or,
+            ("xor", "b32") => LaneReduction::Xor,
+            _ => return None,
+        }),
+        ["elect", "sync"] => ExchangeOp::Elect,
+        _ => return None,
+    })
+}
