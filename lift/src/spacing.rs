@@ -48,6 +48,11 @@ impl<'a> TokenPair<'a> {
     fn either(self, signs: &[&str]) -> bool {
         signs.contains(&self.before) || signs.contains(&self.after)
     }
+
+    /// Whether one of the two is a name.
+    fn one_is_named(self) -> bool {
+        is_name(self.kind) || is_name(self.next)
+    }
 }
 
 /// Whether these tokens end inside a list that begins with `={`. A list of scoreboards is short.
@@ -81,8 +86,8 @@ pub fn cell(pair: TokenPair<'_>) -> bool {
     match (pair.before, pair.after) {
         (_, "," | ":" | "]" | "}" | ")") | ("[" | "{" | "(" | "@" | "!", _) => false,
         ("," | ":", _) => !pair.listed(),
-        // Two results: `p|q`.
-        _ if pair.either(&["|"]) => false,
+        // Two results: `p|q`. A sign beside the bar of `|R1|` may be no part of the operand: `|R1| .x`.
+        _ if pair.either(&["|"]) && pair.one_is_named() => false,
         _ => pair.apart,
     }
 }

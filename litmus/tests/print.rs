@@ -215,6 +215,8 @@ fn operands_of_no_known_form_are_formatted() {
     let cells = [
         ("SEL R10, 0x1, RZ, P0    D.OR  P5, P,1", "SEL R10, 0x1, RZ, P0 D.OR P5, P, 1"),
         ("EXIT P1    =", "EXIT P1 ="),
+        ("FADD R4, R0,|R1|   .func", "FADD R4, R0, |R1| .func"),
+        ("FADD R4,R0,-  |R1|", "FADD R4, R0, - |R1|"),
     ];
     for (cell, expected) in cells {
         let text =
