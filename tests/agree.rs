@@ -79,6 +79,7 @@ pub(crate) fn ask(engine: &dyn Engine, model: &Model, test: &Test) -> Result<Ans
             Limit::Time | Limit::Solver | Limit::Memory | Limit::Work => TOO_LARGE.to_owned(),
             Limit::Events
             | Limit::Steps
+            | Limit::PhaseState
             | Limit::Paths
             | Limit::Barriers
             | Limit::Mixtures

@@ -93,6 +93,8 @@ pub enum Limit {
     Events,
     /// More instructions in one path than are followed.
     Steps,
+    /// A wait for the phase of a state of an mbarrier object that comes from memory.
+    PhaseState,
     Paths,
     Barriers,
     /// Reads of weak racing writes may return more values than are listed.
@@ -115,6 +117,7 @@ impl Limit {
             Limit::Memory => "the memory limit was reached",
             Limit::Events => "too many events for an engine",
             Limit::Steps => "too many instructions in one thread",
+            Limit::PhaseState => "the state of an mbarrier object passes through memory",
             Limit::Paths => "too many paths through one thread",
             Limit::Barriers => "too many ways to group barrier arrivals",
             Limit::Mixtures => "too many mixtures of the bytes of racing writes",
@@ -132,6 +135,7 @@ impl From<UnfoldLimit> for Limit {
             UnfoldLimit::Paths => Limit::Paths,
             UnfoldLimit::Events => Limit::Events,
             UnfoldLimit::Steps => Limit::Steps,
+            UnfoldLimit::PhaseState => Limit::PhaseState,
             UnfoldLimit::Barriers => Limit::Barriers,
             UnfoldLimit::Time => Limit::Time,
             UnfoldLimit::Memory => Limit::Memory,

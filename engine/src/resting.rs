@@ -215,6 +215,9 @@ pub fn may_matter(program: &Program, task: &Task<'_>, alternative: &Alternative)
         let accesses = |of: &Asynchronous| matches!(of, Asynchronous::TensorMemory(_));
         return instructions(program).any(|of| of.as_asynchronous().is_some_and(accesses));
     }
+    if chosen.multimem_addresses != other.multimem_addresses {
+        return program.variables.iter().any(|variable| !variable.multimem.is_empty());
+    }
     // The other readings are about asynchronous operations.
     if synchronous(chosen) == synchronous(other) {
         return program.is_asynchronous();

@@ -12,6 +12,7 @@ mod covered;
 mod exchange;
 mod mbarrier;
 mod memory;
+mod multimem;
 mod possible;
 mod private;
 mod semantic;
@@ -199,6 +200,8 @@ pub enum PathLimit {
     Events,
     /// More instructions in one path than are followed.
     Steps,
+    /// A wait for the phase of a state of an mbarrier object that comes from memory.
+    PhaseState,
     Caller(UnfoldLimit),
 }
 

@@ -65,6 +65,7 @@ fn is_asynchronous(fixed: Fixed) -> bool {
         | Fixed::KernelOrder
         | Fixed::Trigger
         | Fixed::LaterTrigger
+        | Fixed::Launched
         | Fixed::ImplicitTrigger => true,
         Fixed::Po
         | Fixed::SameCta
@@ -116,6 +117,7 @@ fn relation<R: BitRow>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
         Fixed::KernelOrder => kernel::order(u),
         Fixed::Trigger => kernel::trigger(u),
         Fixed::LaterTrigger => kernel::later_trigger(u),
+        Fixed::Launched => kernel::launched(u),
         Fixed::ImplicitTrigger => kernel::implicit_trigger(u),
         Fixed::Covers => asynchronous::covers(u),
         Fixed::TensorBehind => tensor_memory::behind(u),
@@ -141,7 +143,10 @@ fn program_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
                     if twin.step != event.step {
                         break;
                     }
-                    after.remove(first + other);
+                    // The read and the write of one reduction are ordered.
+                    if event.rmw.is_none_or(|write| usize::from(write) != other) {
+                        after.remove(first + other);
+                    }
                 }
             }
             po.rows[first + index] = after;

@@ -26,6 +26,8 @@ pub enum UnfoldLimit {
     Events,
     /// More instructions in one path than are followed.
     Steps,
+    /// A wait for the phase of a state of an mbarrier object that comes from memory.
+    PhaseState,
     /// More ways to group barrier arrivals than are listed.
     Barriers,
     /// The caller's time is over.
@@ -93,6 +95,7 @@ impl<'p> Unfolded<'p> {
                     PathLimit::Paths => UnfoldLimit::Paths,
                     PathLimit::Events => UnfoldLimit::Events,
                     PathLimit::Steps => UnfoldLimit::Steps,
+                    PathLimit::PhaseState => UnfoldLimit::PhaseState,
                     PathLimit::Caller(limit) => limit,
                 })?;
             held += list.iter().map(Path::bytes).sum::<usize>();

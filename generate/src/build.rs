@@ -75,6 +75,7 @@ pub fn program(cycle: &Cycle) -> CycleProgram {
         absolute: None,
         mbarrier: None,
         tensormap: None,
+        multimem: Vec::new(),
     };
     for (index, of) in contents.locations.iter().enumerate() {
         let declared = of.is_declared;

@@ -31,6 +31,8 @@ pub struct VariableDraft {
     pub mbarrier: bool,
     /// The tensor that it is the tensormap of, and the position at which it is declared.
     pub tensormap: Option<(VariableId, ByteSpan)>,
+    /// The locations behind it if it is a multimem address, and the positions at which they are named.
+    pub multimem: Vec<(VariableId, ByteSpan)>,
     /// The address at which the test places it.
     pub absolute: Option<u64>,
     /// The location of the memory, and the position at which it is declared.
@@ -248,6 +250,7 @@ impl ProgramBuilder {
             sparse: false,
             mbarrier: false,
             tensormap: None,
+            multimem: Vec::new(),
             absolute: None,
             home: None,
             uses: Uses::default(),

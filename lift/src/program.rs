@@ -212,6 +212,16 @@ pub fn element(draft: &ProgramBuilder, id: VariableId) -> u32 {
 
 pub fn extent(draft: &ProgramBuilder, id: VariableId) -> u32 {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
+    let behind = variable.multimem.iter().filter(|(location, _)| *location != id);
+    if let Some(least) = behind.map(|&(location, _)| own_extent(draft, location)).min() {
+        return least;
+    }
+    own_extent(draft, id)
+}
+
+/// The extent of a variable that is no multimem address.
+fn own_extent(draft: &ProgramBuilder, id: VariableId) -> u32 {
+    let variable = &draft.variables[usize::from(draft.root(id).0)];
     (element(draft, id) * variable.count.unwrap_or(1)).max(variable.uses.reach)
 }
 
@@ -235,6 +245,7 @@ pub fn variables(draft: &ProgramBuilder, report: &mut Diagnostics) -> Vec<Variab
             absolute: absolute(draft, id, report),
             mbarrier: mbarrier(draft, id, report),
             tensormap: tensormap(draft, id, report),
+            multimem: multimem(draft, id, report),
         }
     });
     all.collect()
@@ -300,10 +311,20 @@ fn mbarrier(
     if count == 0 || count >= 1 << 20 {
         report.error("mbarrier-count", at, "an mbarrier object expects 1 to 1048575 arrivals");
     }
+    let at = |index: usize| variable.values.get(index).map_or(at, |(_, at)| *at);
+    let phase = u16::try_from(of(1));
+    if phase.is_err() {
+        report.error("mbarrier-count", at(1), "the phase of an mbarrier object is 0 to 65535");
+    }
+    let tx = i32::try_from(of(2).cast_signed()).ok().filter(|tx| tx.abs() < 1 << 20);
+    if tx.is_none() {
+        let message = "the tx-count of an mbarrier object is -1048575 to 1048575";
+        report.error("mbarrier-count", at(2), message).section(model::section::MBARRIER);
+    }
     Some(MbarrierState {
         count: u32::try_from(count).unwrap_or(1),
-        phase: u32::try_from(of(1)).unwrap_or(0),
-        tx: i32::try_from(of(2).cast_signed()).unwrap_or(0),
+        phase: phase.unwrap_or(0).into(),
+        tx: tx.unwrap_or(0),
     })
 }
 
@@ -327,6 +348,37 @@ fn tensormap(
             .help(format!(".global .b32 {name}[{}]", extent(draft, tensor).div_ceil(16) * 4));
     }
     Some(tensor)
+}
+
+/// The locations behind a multimem address.
+fn multimem(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> Vec<VariableId> {
+    let variable = &draft.variables[usize::from(id.0)];
+    let mut locations: Vec<VariableId> = Vec::new();
+    for &(location, at) in &variable.multimem {
+        let of = &draft.variables[usize::from(location.0)];
+        let (name, bytes) = (short(&of.name), extent(draft, location));
+        let own = of.tensormap.is_none() && of.multimem.is_empty() && of.alias.is_none();
+        if space(draft, location) != Space::Global || !own {
+            report
+                .error("multimem", at, format!("`{name}` is not a location in global memory"))
+                .section(model::section::MULTIMEM_ADDRESSES)
+                .help(format!("{name}=0;"));
+        } else if locations.contains(&location) {
+            report
+                .error("multimem", at, format!("`{name}` is named twice"))
+                .note("a multimem address points to distinct locations")
+                .section(model::section::MULTIMEM_ADDRESSES)
+                .help(format!("{} @multimem {name}, y", short(&variable.name)));
+        } else if variable.uses.reach > bytes {
+            let accessed = variable.uses.reach;
+            report
+                .error("multimem", at, format!("`{name}` has {bytes} bytes"))
+                .note(format!("{accessed} bytes behind `{}` are accessed", short(&variable.name)))
+                .help(format!(".global .b32 {name}[{}]", accessed.div_ceil(4)));
+        }
+        locations.push(location);
+    }
+    locations
 }
 
 fn initial(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> Vec<u8> {

@@ -228,6 +228,11 @@ fn variable(test: &Test, index: usize) -> String {
         let tensor = &test.program.variables[usize::from(tensor.0)].name;
         return format!("{} @tensormap {tensor}", variable.name);
     }
+    if !variable.multimem.is_empty() {
+        let name = |of: &VariableId| test.program.variables[usize::from(of.0)].name.as_str();
+        let behind: Vec<&str> = variable.multimem.iter().map(name).collect();
+        return format!("{} @multimem {}", variable.name, behind.join(", "));
+    }
     let count = declared.count.map_or(String::new(), |count| format!("[{count}]"));
     let name = format!("{ty}{}{count}", variable.name);
     if let Some(Alias { of, proxy }) = variable.alias {

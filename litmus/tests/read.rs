@@ -211,7 +211,7 @@ fn asynchronous_instructions_are_read() {
     );
     assert!(matches!(lines[4], Instruction::Barrier(of) if of.warp));
     for (cell, code) in [
-        ("mbarrier.arive.shared.b64 _, [x]", "unknown-instruction"),
+        ("mbarrier.arive.shared.b64 _, [x]", "modifier"),
         ("cp.async.cg.shared.global [x], [x], 8", "production"),
         ("cp.async.bulk.shared::cta.global [x], [x], 16, [x]", "production"),
     ] {
@@ -227,7 +227,7 @@ fn asynchronous_instructions_are_read() {
 fn what_the_model_leaves_out_is_unsupported_and_no_error() {
     for cell in [
         "tex.2d.v4.f32.s32 {r0, r1, r2, r3}, [t, {r0, r1}]",
-        "multimem.red.relaxed.sys.global.add.u32 [x], 1",
+        "multimem.ld_reduce.relaxed.sys.global.add.f16x2 r0, [x]",
         "fence.proxy.alias.acquire.sys",
         "atom.add.noftz.f16 r0, [x], 0x3c00",
         "atom.global.add.v2.f32 {r0, r1}, [x], {r2, r3}",

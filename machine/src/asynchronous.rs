@@ -636,7 +636,9 @@ pub(super) fn object_addresses(instruction: &Instruction) -> Option<Address> {
         | Asynchronous::Grid(_)
         | Asynchronous::TensormapFence(_)
         | Asynchronous::Tensormap(_)
-        | Asynchronous::TensorMemory(_) => None,
+        | Asynchronous::TensorMemory(_)
+        | Asynchronous::Multimem(_)
+        | Asynchronous::Fill(_) => None,
     }
 }
 

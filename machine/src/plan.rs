@@ -240,7 +240,9 @@ fn push_asynchronous(
         | Asynchronous::Grid(_)
         | Asynchronous::TensormapFence(_)
         | Asynchronous::Tensormap(_)
-        | Asynchronous::TensorMemory(_) => Future::default(),
+        | Asynchronous::TensorMemory(_)
+        | Asynchronous::Multimem(_)
+        | Asynchronous::Fill(_) => Future::default(),
     }
 }
 

@@ -111,6 +111,8 @@ names! {
         TensorFenceBefore = "TF-BEFORE",
         /// `tcgen05.fence::after_thread_sync`.
         TensorFenceAfter = "TF-AFTER",
+        /// Reads and writes of the locations behind a multimem address, through that address.
+        Multimem = "MULTIMEM",
     }
 }
 
@@ -142,6 +144,8 @@ names! {
         ClusterBarrier = "cluster-barrier",
         /// From a read to the writes behind a barrier that completed since its thread had exited.
         Exited = "exited",
+        /// From a read on which it depends that a kernel is launched, to the writes of that kernel.
+        Launched = "launched",
         /// From the events of a thread to the events of each asynchronous operation that it starts later.
         Issue = "issue",
         /// From the reads of an asynchronous operation to its writes, and from both to its completion.

@@ -152,6 +152,8 @@ pub struct Variable {
     pub mbarrier: Option<MbarrierState>,
     /// The tensor that its bytes are a tensormap of: `t @tensormap g`.
     pub tensormap: Option<VariableId>,
+    /// The locations behind it if it is a multimem address: `m @multimem x, y`. It has no memory of its own then.
+    pub multimem: Vec<VariableId>,
 }
 
 /// `y @ generic aliases x`, `s @ surface aliases x`.

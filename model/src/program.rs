@@ -243,9 +243,12 @@ impl Program {
 
 impl Program {
     /// Whether some execution might have no meaning: accesses of different sizes, loads
-    /// of read-only data, addresses that are computed, barriers that may be misused. When false, no engine reports
+    /// of read-only data, addresses that are computed, multimem addresses, barriers that may be misused. When false, no engine reports
     /// undefinedness, and a search may stop as soon as its question is answered.
     pub fn may_be_undefined(&self) -> bool {
+        if self.variables.iter().any(|variable| !variable.multimem.is_empty()) {
+            return true;
+        }
         let mut size = None;
         let mut differs = |bits: u16| *size.get_or_insert(bits) != bits;
         let one_warp = self.threads.iter().enumerate().any(|(index, thread)| {

@@ -6,7 +6,8 @@
 use crate::given::{Chosen, Fixed, Tag};
 use crate::reading::{
     AsyncFencePlace, AsyncRace, Coherence, CompletionScope, Dependencies, Exits, FailedCas,
-    FenceHalves, ImplicitTrigger, InitializationProxy, PatternLocation, Readings, TensorFences,
+    FenceHalves, ImplicitTrigger, InitializationProxy, MultimemAddresses, PatternLocation,
+    Readings, TensorFences,
 };
 use crate::rel::{Builder, Conventions, FlagMeaning, Model, Rel};
 use crate::section;
@@ -217,18 +218,26 @@ pub fn under(readings: Readings) -> Model {
         restricted_acquire.id() >> (restricted_acquire.id() | ((po | issue) & covers)),
     );
     let from_some = completion | (restricted_before >> synchronizes);
+    // 8.8: a release pattern affects what comes before its first instruction in program order, and that may be one
+    // that starts a release operation.
+    let before_release = m.define(
+        section::RELEASE_ACQUIRE_PATTERNS,
+        "issued-release",
+        (issue & (all * release_write)) >> synchronizes,
+    );
+    let between_threads = synchronizes | before_release;
 
     // 8.9.5. Reading R1: initial writes come before every operation. Reading R25: no axiom asks that
     // it be irreflexive. Reading R20: accesses of different sizes are of one address if they overlap.
     let thread_causality = m.define(
         section::CAUSALITY_ORDER,
         "thread-causality",
-        (po | (synchronizes & (in_full * in_full)) | (init * program)).plus(),
+        (po | (between_threads & (in_full * in_full)) | (init * program)).plus(),
     );
     let until = m.define(
         section::CAUSALITY_ORDER,
         "causality-of-some",
-        thread_causality.opt() >> (issue | (in_full.id() >> synchronizes >> to_some)),
+        thread_causality.opt() >> (issue | (in_full.id() >> between_threads >> to_some)),
     );
     let base_causality = m.define(
         section::CAUSALITY_ORDER,
@@ -341,11 +350,19 @@ pub fn under(readings: Readings) -> Model {
         m.define(section::TENSOR_PIPELINES, "tensor-ordered", (pipeline & behind) | across);
     let tensor_order =
         m.define(section::TENSOR_PIPELINES, "tensor-order", ((tensor * tensor) & ordered).plus());
+    // Reading B22: accesses of one location through a multimem address, and by its own.
+    let one_address = match readings.multimem_addresses {
+        MultimemAddresses::Locations => overlap,
+        MultimemAddresses::AliasFence => {
+            let through = m.tag(Tag::Multimem);
+            overlap - ((through * (memory - through)) | ((memory - through) * through))
+        }
+    };
     let proxy_preserved = m.define(
         section::CAUSALITY_ORDER,
         "proxy-preserved-base-causality",
-        (overlap & (flushed >> base_causality >> refilled))
-            | (overlap & same_proxy & same_cta & base_causality)
+        (one_address & (flushed >> base_causality >> refilled))
+            | (one_address & same_proxy & same_cta & base_causality)
             | (location_overlap
                 & (flushed >> base_causality >> alias_fence.id() >> base_causality >> refilled))
             | (location_overlap & (init * memory) & base_causality)
@@ -402,10 +419,12 @@ pub fn under(readings: Readings) -> Model {
     m.empty(section::MIXED_SIZE_RACES, "Mixed-Size-Single-Copy", read_from.inverse() & overwritten);
     m.empty(section::MIXED_SIZE_RACES, "Mixed-Size-Atomicity", (overwritten >> before) & rmw);
     m.irreflexive(section::MIXED_SIZE_RACES, "Mixed-Size-Order", rmw >> before >> read_from);
-    // Reading R13: dependencies are the syntactic ones; an atomic's write depends on its read.
+    // Reading R13: dependencies are the syntactic ones; an atomic's write depends on its read. 9.7.15.14: what a
+    // kernel writes depends on what led the kernel before it to launch it.
     let dependency = match readings.dependencies {
         Dependencies::Syntactic | Dependencies::Semantic => {
-            m.fixed(Fixed::Addr) | m.fixed(Fixed::Data) | m.fixed(Fixed::Ctrl) | rmw
+            let of_thread = m.fixed(Fixed::Addr) | m.fixed(Fixed::Data) | m.fixed(Fixed::Ctrl);
+            of_thread | m.fixed(Fixed::Launched) | rmw
         }
         Dependencies::None => m.no_event().id(),
     };
@@ -421,7 +440,7 @@ pub fn under(readings: Readings) -> Model {
     m.acyclic(
         section::SC_PER_LOCATION,
         "SC-per-Location",
-        (communication & morally_strong) | (po & overlap),
+        (communication & morally_strong) | (po & one_address),
     );
     // Reading R4: neither co nor the identity.
     m.irreflexive(section::CAUSALITY, "Causality", (rf | fr) >> causality);

@@ -195,6 +195,15 @@ readings! {
         Required = "fences-required", "all: one before and one after the synchronization",
             Some("the text orders asynchronous operations of two threads by fences");
     }
+    /// Reading B22.
+    multimem_addresses: MultimemAddresses = "B22", section::MULTIMEM_ADDRESSES,
+        "whether a multimem address is an alias of the addresses of its locations" {
+        Locations = "locations", "no: an operation on it accesses each location as if by the location's own address",
+            Some("the text has such an operation access the locations that the address points to");
+        AliasFence = "alias-fence", "yes: between an access through it and another access of the location \
+            in causality order there is a `fence.proxy.alias`",
+            Some("the text calls distinct virtual addresses of one location aliases");
+    }
 }
 
 impl Reading {
@@ -303,6 +312,7 @@ mod tests {
             "B7=fence",
             "B13=stream",
             "B15=fences-required",
+            "B22=alias-fence",
         ];
         assert_eq!(names(Readings::default()), admitted);
         let none = Readings::default().switch("R13=none").expect("there is one");

@@ -42,6 +42,7 @@ impl Model {
                 | Fixed::Barrier
                 | Fixed::ClusterBarrier
                 | Fixed::Exited
+                | Fixed::Launched
                 | Fixed::Issue
                 | Fixed::Operation
                 | Fixed::GroupWait

@@ -39,6 +39,7 @@ sections! {
     APPLICABILITY = "8.1", "Scope and applicability of the model", "scope-and-applicability";
     OVERLAP = "8.2.1", "Overlap", "overlap";
     ALIASES = "8.2.2", "Aliases", "aliases";
+    MULTIMEM_ADDRESSES = "8.2.3", "Multimem Addresses", "multimem-addresses";
     VECTOR_TYPES = "8.2.4", "Vector Data-types", "vector-data-types";
     INITIALIZATION = "8.2.6", "Initialization", "initialization";
     STATE_SPACES = "8.3", "State spaces", "state-spaces-memory-consistency-model";

@@ -66,6 +66,14 @@ pub fn spelled<'a>(parts: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'
     })
 }
 
+/// The names of all of them, with some scope.
+pub fn names() -> impl Iterator<Item = String> {
+    SPELLINGS.iter().map(|spelling| {
+        let parts = spelling.parts.iter().map(|part| if *part == "*" { "gpu" } else { part });
+        ["fence"].into_iter().chain(parts).collect::<Vec<_>>().join(".")
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

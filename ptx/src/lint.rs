@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::fences::{self, Spelling};
-use crate::modifier::{self, Wrong};
+use crate::modifier;
 use crate::opcode;
 use crate::production;
 use crate::qualifier::{BadQualifier, QualifierKind, Qualifiers};
@@ -60,9 +60,6 @@ fn who(by: Authority) -> Option<&'static str> {
 
 /// Stands for any bad qualifier among the codes of what is wrong.
 const BAD_QUALIFIER: &str = "qualifier";
-
-/// So many modifiers are all told.
-const FEW: usize = 12;
 
 pub(super) struct Linter<'a, 'r> {
     pub(super) text: &'a str,
@@ -186,25 +183,13 @@ impl<'a> Linter<'a, '_> {
         let part = parts[fault.position];
         let near = self.report.nearest(part, fault.known.iter().copied());
         let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
-        let head = short(&parts[..fault.head].join("."));
-        let message = match fault.wrong {
-            Wrong::Bare => format!("an operation is missing after `{head}`"),
-            Wrong::Operation => format!("unknown operation `.{}` of `{head}`", short(part)),
-            Wrong::Modifier => format!("unknown modifier `.{}` of `{head}`", short(part)),
-        };
-        let few = fault.wrong != Wrong::Modifier || fault.known.len() <= FEW;
-        let all = (few && !fault.known.is_empty()).then(|| {
-            let known: Vec<String> = fault.known.iter().map(|one| format!("`.{one}`")).collect();
-            format!("the known ones are {}", known.join(", "))
-        });
-        let near = near.filter(|_| fault.wrong != Wrong::Bare);
         let form = parts.get(1).copied().unwrap_or_default();
         self.report
-            .error("modifier", places[fault.position], message)
+            .error("modifier", places[fault.position], fault.message(&parts))
             .note(if newer { "it may exist in a later version of PTX" } else { "" })
             .severity(if newer { Severity::Warning } else { Severity::Error })
             .section(section::of_parts(parts[0], form))
-            .help_if(near.map(|near| format!("did you mean `.{near}`?")).or(all));
+            .help_if(fault.help(near));
         false
     }
 

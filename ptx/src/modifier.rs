@@ -7,6 +7,8 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use text::cursor::short;
+
 /// What follows an opcode: the operation, where it has several, and what may stand behind it.
 struct ModifierRow {
     /// The opcode and its operation, `cp.async.bulk`; several that have the same modifiers are
@@ -331,6 +333,33 @@ pub struct BadModifier {
     pub head: usize,
     /// What may stand there, or behind it where it is bare.
     pub known: Vec<&'static str>,
+}
+
+/// The most modifiers that an error lists.
+const FEW: usize = 12;
+
+impl BadModifier {
+    /// What is wrong, in words; `parts` are those of the instruction.
+    pub fn message(&self, parts: &[&str]) -> String {
+        let (head, part) = (short(&parts[..self.head].join(".")), short(parts[self.position]));
+        match self.wrong {
+            Wrong::Bare => format!("an operation is missing after `{head}`"),
+            Wrong::Operation => format!("unknown operation `.{part}` of `{head}`"),
+            Wrong::Modifier => format!("unknown modifier `.{part}` of `{head}`"),
+        }
+    }
+
+    /// The nearest one that is known, or all of them where they are few.
+    pub fn help(&self, near: Option<&str>) -> Option<String> {
+        if let Some(near) = near.filter(|_| self.wrong != Wrong::Bare) {
+            return Some(format!("did you mean `.{near}`?"));
+        }
+        let few = self.wrong != Wrong::Modifier || self.known.len() <= FEW;
+        (few && !self.known.is_empty()).then(|| {
+            let known: Vec<String> = self.known.iter().map(|one| format!("`.{one}`")).collect();
+            format!("the known ones are {}", known.join(", "))
+        })
+    }
 }
 
 /// An instruction as its row has it: the parts that say which one it is.

@@ -26,6 +26,15 @@ pub fn fault(
     let operands = written(operands);
     let form = CheckedForm { head: &head, modifiers, operands: &operands, isa, target };
     let (production, faults) = form.nearest(production::of(&head)?)?;
+    if let (Some(why), true) = (production.warning, faults.is_empty()) {
+        return Some(ProductionFault {
+            code: "production-document",
+            modifier: None,
+            message: format!("the document forbids this `{head}`"),
+            note: why.to_owned(),
+            help: String::new(),
+        });
+    }
     let fault = faults.first()?;
     let SaidFault { code, place, message, note, help } = form.said(production, fault);
     let modifier = match place {

@@ -130,6 +130,7 @@ pub fn program(threads: &[Vec<NumberedStep>], placements: &[Placement], width: W
             absolute: None,
             mbarrier: None,
             tensormap: None,
+            multimem: Vec::new(),
         });
     }
     for (index, (steps, &placement)) in threads.iter().zip(placements).enumerate() {

@@ -146,6 +146,10 @@ fn missing(of: &Asynchronous) -> Option<&'static str> {
         Asynchronous::Copy(Copy { tensor: Some(_), .. })
         | Asynchronous::TensormapFence(_)
         | Asynchronous::Tensormap(_) => Some("tensormaps"),
+        Asynchronous::Multimem(_) | Asynchronous::Copy(Copy { multimem: true, .. }) => {
+            Some("multimem addresses")
+        }
+        Asynchronous::Fill(_) => Some("`st.bulk`"),
         Asynchronous::Grid(_) => Some("dependent kernels"),
         Asynchronous::TensorMemory(_) => Some("tensor memory"),
         Asynchronous::Copy(copy) if !matches!(copy.bytes, Some(Operand::Imm(_))) => {

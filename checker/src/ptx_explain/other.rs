@@ -103,10 +103,17 @@ fn read_asynchronous(instruction: &str) -> Option<Asynchronous> {
         line
     });
     let all = named.flat_map(|line| TARGETS.map(|target| (line.clone(), target)));
-    all.into_iter().find_map(|(line, target)| {
+    let holding = pointers(instruction);
+    let all = all.flat_map(|(line, target)| {
+        (0..=holding.len()).map(move |count| (line.clone(), target, count))
+    });
+    all.into_iter().find_map(|(line, target, count)| {
+        let pointers: Vec<String> =
+            holding[..count].iter().map(|name| format!("P0:{name}=_shared;")).collect();
+        let pointers = pointers.join(" ");
         let source = format!(
             "PTX one\nArch={target}\n{{\n.shared .mbarrier _object={{1}}; .shared .b32 _shared[64]; \
-             .global .b32 _global[64]; .tmem .b32 _tmem[128]; _tensormap @tensormap _global;\n}}\n P0@cta 0,cluster 0,gpu 0 ;\n {line} ;\nexists (true)\n"
+             .global .b32 _global[64]; .tmem .b32 _tmem[128]; _tensormap @tensormap _global; {pointers}\n}}\n P0@cta 0,cluster 0,gpu 0 ;\n {line} ;\nexists (true)\n"
         );
         let test = litmus::parse("instruction", source.as_bytes()).ok()?;
         let lines = test.program.threads.into_iter().flat_map(|thread| thread.lines);
@@ -115,6 +122,30 @@ fn read_asynchronous(instruction: &str) -> Option<Asynchronous> {
             Some(of)
         })
     })
+}
+
+/// The registers that may hold an address without brackets, such as descriptors of matrices: the first two names
+/// among the operands.
+fn pointers(instruction: &str) -> Vec<&str> {
+    let operands = instruction.split_once(' ').map_or("", |(_, operands)| operands);
+    let mut names: Vec<&str> = Vec::new();
+    let mut depth = 0_usize;
+    let outside = operands.split(|c| {
+        match c {
+            '{' | '[' => depth += 1,
+            '}' | ']' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        c == ',' && depth == 0
+    });
+    for operand in outside.map(str::trim) {
+        let is_name = operand.starts_with(|c: char| c.is_ascii_alphabetic() || c == '%')
+            && operand.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '%'));
+        if is_name && !names.contains(&operand) && names.len() < 2 {
+            names.push(operand);
+        }
+    }
+    names
 }
 
 /// Whether the model supports the instruction, according to the reader of litmus tests. `None` if the
@@ -186,7 +217,8 @@ mod tests {
         }
         assert!(other("foo.bar r, s").is_none());
         let modelled = |text| other(text).expect("it is known").modelled;
-        assert!(modelled("multimem.st.weak.global.u32 [a], r;").is_err());
+        assert_eq!(modelled("multimem.st.weak.global.u32 [a], r;"), Ok(()));
+        assert!(modelled("prefetch.global.L2 [a];").is_err());
         let tracked = other("@p cp.async.mbarrier.arrive.noinc.b64 [%0];").expect("it is known");
         assert!(tracked.modelled.is_ok());
         let account = tracked.account.expect("it is explained");

@@ -4,13 +4,14 @@ use ::ptx::production_check;
 use ::ptx::version::Target;
 use model::isa::Operand;
 use model::isa::asynchronous::{
-    AsyncStore, Asynchronous, AwaitedPhase, Copy, GridControl, GroupKind, Mbarrier, MbarrierOp,
-    TensormapWrite, Track, WaitGroup,
+    AsyncStore, Asynchronous, AwaitedPhase, Copy, Fill, GridControl, GroupKind, Mbarrier,
+    MbarrierOp, TensormapWrite, Track, WaitGroup,
 };
 use model::section::{self, Section};
 use sass::lowering::{self, asynchronous::operands_of};
 
 use super::memory::place;
+use super::multimem;
 use super::tensor_memory;
 use super::words::{element, operation, said, threads};
 use super::{CitedText, InstructionMeaning, MinimumVersion, PtxExplanation, lowered};
@@ -71,6 +72,8 @@ fn meaning(of: &Asynchronous, page: Section) -> Option<InstructionMeaning> {
         Asynchronous::Grid(control) => words.grid(*control),
         Asynchronous::Tensormap(write) => words.tensormap(write),
         Asynchronous::TensorMemory(op) => tensor_memory::meaning(op, page),
+        Asynchronous::Multimem(of) => multimem::meaning(of, page),
+        Asynchronous::Fill(fill) => words.fill(*fill),
         Asynchronous::Fence(_) | Asynchronous::TensormapFence(_) => return None,
     })
 }
@@ -555,7 +558,7 @@ impl Words {
                 ));
                 meaning.limits.push(said(
                     self.page,
-                    "it releases nothing by itself: a dependent kernel sees what this one wrote only behind its `griddepcontrol.wait`",
+                    "it releases nothing by itself: a dependent kernel sees what this one wrote behind its own `griddepcontrol.wait`; without one, it sees what came before a releasing memory fence that stands before this instruction",
                 ));
                 meaning
             }
@@ -574,6 +577,18 @@ impl Words {
                 meaning
             }
         }
+    }
+
+    fn fill(&self, fill: Fill) -> InstructionMeaning {
+        let mut meaning =
+            self.of(format!("writes 0 to shared memory, {}", number(Some(fill.bytes), "byte")));
+        let event = "a write of each 8 bytes: weak, generic proxy, in no order among them; not asynchronous";
+        meaning.events.push(said(self.page, event));
+        let seen = "what follows it in its thread, through the generic proxy, sees what it wrote";
+        meaning.promises.push(said(section::PROGRAM_ORDER, seen));
+        let needed = "an asynchronous copy of these bytes needs a `fence.proxy.async` behind it";
+        meaning.limits.push(said(section::ASYNC_PROXY, needed));
+        meaning
     }
 
     fn tensormap(&self, write: &TensormapWrite) -> InstructionMeaning {

@@ -7,6 +7,7 @@ pub mod asynchronous;
 mod fence;
 pub mod lowered;
 mod memory;
+mod multimem;
 mod promises;
 pub mod template;
 mod tensor_memory;

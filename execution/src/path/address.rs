@@ -6,11 +6,12 @@ use crate::event::Access;
 use crate::expr::ExprId;
 use crate::layout::{Astray, Window};
 use model::isa::alu::{AluOp, Comparison};
-use model::isa::asynchronous::AsyncStore;
+use model::isa::asynchronous::{AsyncStore, FILL_BYTES};
 use model::isa::atom::Atomic;
 use model::isa::cvta::{AddressOp, Cvta};
 use model::isa::ld::Load;
-use model::isa::reach::{AllowedSpaces, COPIED, TENSOR};
+use model::isa::multimem::Multimem;
+use model::isa::reach::{AllowedSpaces, COPIED, FILLED, MULTIMEM, TENSOR};
 use model::isa::st::Store;
 use model::isa::{Address, Operand, SpaceQualifier, Type, TypeKind};
 use model::memory::{Extent, MBARRIER_BYTES, Space};
@@ -29,6 +30,8 @@ pub(super) struct AddressUse {
     pub(super) prefetches: bool,
     /// In bytes; of the whole access where it is not given.
     align: Option<u32>,
+    /// Whether the address must be a multimem address; any other instruction must not have one.
+    multimem: bool,
 }
 
 impl AddressUse {
@@ -43,14 +46,40 @@ impl AddressUse {
         let ty = Type { kind: TypeKind::Bits, bits: u16::try_from(8 * part).expect("at most 128") };
         let elements = bytes / part;
         let align = Some(part);
-        AddressUse { space, ty, elements, reach: COPIED, writes, prefetches: false, align }
+        AddressUse {
+            space,
+            ty,
+            elements,
+            reach: COPIED,
+            writes,
+            prefetches: false,
+            align,
+            multimem: false,
+        }
     }
 
     /// So many columns of tensor memory.
     pub(super) fn of_columns(columns: usize, writes: bool) -> AddressUse {
         let (space, ty, elements) = (SpaceQualifier::Tensor, Type::U32, count(columns));
         let align = Some(1);
-        AddressUse { space, ty, elements, reach: TENSOR, writes, prefetches: false, align }
+        AddressUse {
+            space,
+            ty,
+            elements,
+            reach: TENSOR,
+            writes,
+            prefetches: false,
+            align,
+            multimem: false,
+        }
+    }
+
+    /// So many parts of an `st.bulk`.
+    pub(super) fn of_fill(space: SpaceQualifier, elements: u32) -> AddressUse {
+        let ty = Type { kind: TypeKind::Bits, bits: 64 };
+        let (reach, align) = (FILLED, Some(FILL_BYTES));
+        let (writes, prefetches, multimem) = (true, false, false);
+        AddressUse { space, ty, elements, reach, writes, prefetches, align, multimem }
     }
 
     pub(super) fn of_async_store(store: &AsyncStore) -> AddressUse {
@@ -63,14 +92,30 @@ impl AddressUse {
             writes: true,
             prefetches: false,
             align: None,
+            multimem: store.multimem,
         }
+    }
+
+    pub(super) fn of_multimem(of: &Multimem) -> AddressUse {
+        let (space, ty, elements, writes) = (of.space, of.ty, count(of.elements()), of.writes());
+        let (reach, align) = (MULTIMEM, None);
+        AddressUse { space, ty, elements, reach, writes, prefetches: false, align, multimem: true }
     }
 
     pub(super) fn of_load(load: &Load) -> AddressUse {
         let elements = count(load.destinations.len());
         let (reach, prefetches) = (load.reach(), load.prefetches);
         let (space, ty) = (load.space, load.ty);
-        AddressUse { space, ty, elements, reach, writes: false, prefetches, align: None }
+        AddressUse {
+            space,
+            ty,
+            elements,
+            reach,
+            writes: false,
+            prefetches,
+            align: None,
+            multimem: false,
+        }
     }
 
     pub(super) fn of_store(store: &Store) -> AddressUse {
@@ -84,12 +129,26 @@ impl AddressUse {
             writes: true,
             prefetches: false,
             align: None,
+            multimem: false,
         }
     }
 
     pub(super) fn of_atomic(atomic: &Atomic) -> AddressUse {
         let (space, ty, reach) = (atomic.space, atomic.ty, atomic.reach());
-        AddressUse { space, ty, elements: 1, reach, writes: true, prefetches: false, align: None }
+        AddressUse {
+            space,
+            ty,
+            elements: 1,
+            reach,
+            writes: true,
+            prefetches: false,
+            align: None,
+            multimem: false,
+        }
+    }
+
+    pub(super) fn through_multimem(self, multimem: bool) -> AddressUse {
+        AddressUse { multimem, ..self }
     }
 
     fn length(&self) -> u32 {
@@ -180,7 +239,12 @@ impl Walk<'_> {
                     (_, Astray::NoVariable) => "an address outside every declared location",
                 }
             })?;
-        let space = self.layout.virtuals[usize::from(whole.object)].space;
+        let object = &self.layout.virtuals[usize::from(whole.object)];
+        let behind = &self.program.variables[usize::from(object.variable.0)].multimem;
+        if of.multimem == behind.is_empty() {
+            return Err("multimem-mixed");
+        }
+        let space = object.space;
         if of.prefetches && space != Space::Global {
             return Err("prefetch-outside-global");
         }

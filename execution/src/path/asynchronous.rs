@@ -10,8 +10,8 @@ use crate::event::{Access, AsyncPart, EventKind, FenceCoverage, Mask, MbarrierSt
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
 use model::isa::asynchronous::{
-    AsyncFence, AsyncMisuse, AsyncStore, Asynchronous, Copy, GridControl, GroupKind, Multiply,
-    TensorCopy, WaitGroup,
+    AsyncFence, AsyncMisuse, AsyncStore, Asynchronous, Copy, FILL_BYTES, Fill, GridControl,
+    GroupKind, Multiply, TensorCopy, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
 use model::isa::{Operand, SpaceQualifier, Type, TypeKind};
@@ -93,6 +93,16 @@ impl Walk<'_> {
                 Ok(()) => Some(()),
                 Err(next) => return next,
             },
+            Asynchronous::Fill(fill) => match self.fill(state, *fill, guard) {
+                Ok(()) => Some(()),
+                Err(next) => return next,
+            },
+            Asynchronous::Multimem(of) => {
+                return match self.multimem(state, of, guard) {
+                    Ok(()) => Next::Go,
+                    Err(next) => next,
+                };
+            }
             Asynchronous::TensorMemory(of) => match self.tensor_memory(state, of, guard) {
                 Ok(()) => Some(()),
                 Err(next) => return next,
@@ -119,23 +129,21 @@ impl Walk<'_> {
         self.fault(stopped, AsyncMisuse::Size.text());
     }
 
-    fn copy(&mut self, state: &mut PathState, copy: &Copy, guard: Mask) -> Result<(), Next> {
-        let tensor = match copy.tensor {
-            Some(of) => Some(self.tensor(state, of).ok_or(Next::Stop)?),
-            None => None,
-        };
-        let bytes = match (&tensor, copy.bytes) {
+    /// The bytes that a copy writes, and those that it reads.
+    fn sizes(
+        &mut self,
+        state: &mut PathState,
+        copy: &Copy,
+        tensor: Option<&Tensor>,
+    ) -> Result<(u32, u64), Next> {
+        let bytes = match (tensor, copy.bytes) {
             (None, Some(bytes)) => self.number(state, bytes),
-            (tensor, _) => tensor.as_ref().map_or(0, Tensor::bytes).into(),
+            (tensor, _) => tensor.map_or(0, Tensor::bytes).into(),
         };
         let source_bytes = match copy.source_bytes {
             Some(of) => self.number(state, of),
             None => bytes,
         };
-        let ignored = copy.ignores_source.is_some_and(|(predicate, negated)| {
-            let value = self.number(state, Operand::Reg(predicate));
-            (value != 0) != negated
-        });
         let allowed = if copy.bulk {
             bytes != 0 && bytes.is_multiple_of(CHUNK.into())
         } else {
@@ -145,7 +153,23 @@ impl Walk<'_> {
             self.misused(state);
             return Err(Next::Stop);
         };
-        let whole = |space, writes| AddressUse::of_copy(space, bytes, writes);
+        Ok((bytes, source_bytes))
+    }
+
+    fn copy(&mut self, state: &mut PathState, copy: &Copy, guard: Mask) -> Result<(), Next> {
+        let tensor = match copy.tensor {
+            Some(of) => Some(self.tensor(state, of).ok_or(Next::Stop)?),
+            None => None,
+        };
+        let (bytes, source_bytes) = self.sizes(state, copy, tensor.as_ref())?;
+        let ignored = copy.ignores_source.is_some_and(|(predicate, negated)| {
+            let value = self.number(state, Operand::Reg(predicate));
+            (value != 0) != negated
+        });
+        let whole = |space, writes| {
+            let multimem = writes && copy.multimem;
+            AddressUse::of_copy(space, bytes, writes).through_multimem(multimem)
+        };
         let mut side = |address, space, writes| match &tensor {
             Some(tensor) if space == SpaceQualifier::Global => {
                 Ok((tensor.parts.clone(), tensor.at))
@@ -159,6 +183,7 @@ impl Walk<'_> {
             None => None,
         };
         let targets = match copy.multicast {
+            None if copy.multimem => self.behind(&to).into_iter().map(|to| (to, None)).collect(),
             None => vec![(to, completion)],
             Some(mask) => {
                 let mask = self.number(state, mask);
@@ -214,8 +239,35 @@ impl Walk<'_> {
                 Self::complete_on(state, object, step, (first, first), proxy, guard);
             }
         }
+        if copy.multimem {
+            Self::through_multimem(state, first);
+        }
         if let Some(kind) = group {
             state.grouped(first, kind);
+        }
+        Ok(())
+    }
+
+    fn fill(&mut self, state: &mut PathState, fill: Fill, guard: Mask) -> Result<(), Next> {
+        let bytes = self.number(state, fill.bytes);
+        let allowed = bytes != 0 && bytes.is_multiple_of(FILL_BYTES.into());
+        let (Some(bytes), true) = (u32::try_from(bytes).ok(), allowed) else {
+            self.misused(state);
+            return Err(Next::Stop);
+        };
+        let whole = AddressUse::of_fill(fill.space, bytes / FILL_BYTES);
+        let (to, at) = self.address(state, fill.to, &whole).ok_or(Next::Stop)?;
+        if state.events.len() + to.len() > MAX_EVENTS {
+            return Err(Next::Limit(PathLimit::Events));
+        }
+        for access in to {
+            let value = state.exprs.constant(0);
+            let tags = Tags::of(&[Tag::All, Tag::Write, Tag::Generic]);
+            state.push(EventKind::Write, tags, guard);
+            let event = state.last();
+            event.locate(access, at);
+            event.value = Some(value);
+            event.element = true;
         }
         Ok(())
     }
@@ -326,12 +378,18 @@ impl Walk<'_> {
             Some(address) => Some(self.object(state, address, store.space)?),
             None => None,
         };
+        if completion.is_some_and(|(object, _)| !self.in_one_cta(to[0], object)) {
+            self.misused(state);
+            return None;
+        }
         let values: Vec<(ExprId, Mask)> =
             store.sources.iter().map(|&source| self.operand(state, source)).collect();
         let first = state.next_event();
         let of = AsyncOperation { first, issued: first, guard };
         let mut bytes = 0;
-        for (&access, &value) in to.iter().zip(&values) {
+        let locations = if store.multimem { self.behind(&to) } else { vec![to] };
+        let each = locations.iter().flat_map(|to| to.iter().zip(&values));
+        for (&access, &value) in each {
             bytes += i64::from(access.va.length);
             if let Some(op) = store.reduction {
                 let kind = (Tag::Generic, store.scope, store.releases);
@@ -342,6 +400,9 @@ impl Walk<'_> {
             } else {
                 part_write(state, access, at, value, (Tag::Generic, store.scope), of);
             }
+        }
+        if store.multimem {
+            Self::through_multimem(state, first);
         }
         if let Some(object) = completion {
             let step = MbarrierStep::Tx(-bytes);
@@ -374,6 +435,12 @@ impl Walk<'_> {
     }
 
     /// The destination and the object of a copy in each CTA of the cluster whose rank is in the mask.
+    /// Reading B17: the object on which an operation completes is in the CTA of its destination.
+    fn in_one_cta(&self, to: Access, object: Access) -> bool {
+        let instance = |of: Access| self.layout.locations[usize::from(of.pa.object)].instance;
+        instance(to) == instance(object)
+    }
+
     fn each_cta(
         &self,
         mask: u64,

@@ -2,7 +2,7 @@
 
 use super::address::AddressUse;
 use super::state::{PathState, scope_tag};
-use super::{Next, Walk};
+use super::{Next, PathLimit, Walk};
 use crate::event::{EventKind, Mask, MbarrierStep, MbarrierUse, Tags, WaitPhase};
 use crate::expr::ExprId;
 use model::given::Tag;
@@ -82,8 +82,10 @@ impl Walk<'_> {
             AwaitedPhase::Parity(parity) => WaitPhase::Parity(self.number(state, parity) & 1 == 1),
             AwaitedPhase::State(token) => {
                 let (token, _) = self.operand(state, token);
-                let arrival = state.known(token).and_then(|token| arrival(state, token));
-                let Some(arrival) = arrival else {
+                let Some(token) = state.known(token) else {
+                    return Next::Limit(PathLimit::PhaseState);
+                };
+                let Some(arrival) = arrival(state, token) else {
                     let stopped = std::mem::replace(state, PathState::empty());
                     self.fault(stopped, AsyncMisuse::Token.text());
                     return Next::Stop;

@@ -7,12 +7,13 @@ use crate::expr::{Expr, ExprId};
 use model::given::Tag;
 use model::isa::Type;
 use model::isa::alu::AluOp;
-use model::isa::atom::{Atomic, AtomicOp};
+use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
 use model::isa::cxx::{Cxx, Failure};
 use model::isa::ld::{Load, LoadOrder};
 use model::isa::st::{Store, StoreOrder};
-use model::memory::Space;
+use model::memory::{Proxy, Space};
 use model::reading::FailedCas;
+use model::scope::Scope;
 use model::value::low_bits;
 
 impl Walk<'_> {
@@ -23,21 +24,7 @@ impl Walk<'_> {
         (accesses, at): (Vec<Access>, ComputedAddress),
         guard: Mask,
     ) {
-        let mut tags =
-            Tags::of(&[Tag::All, Tag::Read, proxy_tag(load.proxy)]).and(cxx_tags(load.cxx));
-        match load.order {
-            LoadOrder::Weak => {}
-            LoadOrder::NonCoherent => tags = tags.with(Tag::NonCoherentRead),
-            LoadOrder::Uniform => tags = tags.with(Tag::UniformRead),
-            LoadOrder::Readonly => tags = tags.with(Tag::ReadonlyRead),
-            LoadOrder::Volatile | LoadOrder::Relaxed(_) | LoadOrder::MmioRelaxed => {
-                tags = tags.with(Tag::Relaxed);
-            }
-            LoadOrder::Acquire(_) | LoadOrder::MmioAcquire => tags = tags.with(Tag::Acquire),
-        }
-        if let Some(scope) = load.order.scope() {
-            tags = tags.with(scope_tag(scope));
-        }
+        let tags = load_tags(load.order, load.proxy).and(cxx_tags(load.cxx));
         let element = accesses.len() > 1;
         for (access, destination) in accesses.into_iter().zip(&load.destinations) {
             // A sink reads nothing.
@@ -65,18 +52,7 @@ impl Walk<'_> {
         (accesses, at): (Vec<Access>, ComputedAddress),
         guard: Mask,
     ) {
-        let mut tags =
-            Tags::of(&[Tag::All, Tag::Write, proxy_tag(store.proxy)]).and(cxx_tags(store.cxx));
-        match store.order {
-            StoreOrder::Weak => {}
-            StoreOrder::Volatile | StoreOrder::Relaxed(_) | StoreOrder::MmioRelaxed => {
-                tags = tags.with(Tag::Relaxed);
-            }
-            StoreOrder::Release(_) | StoreOrder::MmioRelease => tags = tags.with(Tag::Release),
-        }
-        if let Some(scope) = store.order.scope() {
-            tags = tags.with(scope_tag(scope));
-        }
+        let tags = store_tags(store.order, store.proxy).and(cxx_tags(store.cxx));
         let element = accesses.len() > 1;
         for (access, &source) in accesses.into_iter().zip(&store.sources) {
             let (value, data) = self.operand(state, source);
@@ -113,8 +89,7 @@ impl Walk<'_> {
         if atomic.reduction {
             read_tags = read_tags.with(Tag::ReductionRead);
         }
-        let acquire = if atomic.order.is_acquire() { Tag::Acquire } else { Tag::Relaxed };
-        let release = if atomic.order.is_release() { Tag::Release } else { Tag::Relaxed };
+        let (acquire, release) = atomic_orders(atomic.order);
         let operands: Vec<(ExprId, Mask)> =
             atomic.operands.iter().map(|&o| self.operand(state, o)).collect();
         let read = state.push(EventKind::Read, read_tags.with(acquire).and(extra), guard);
@@ -207,6 +182,47 @@ impl Walk<'_> {
             state.heads.clear();
         }
     }
+}
+
+pub(super) fn load_tags(order: LoadOrder, proxy: Proxy) -> Tags {
+    let tags = Tags::of(&[Tag::All, Tag::Read, proxy_tag(proxy)]);
+    let tags = match order {
+        LoadOrder::Weak => tags,
+        LoadOrder::NonCoherent => tags.with(Tag::NonCoherentRead),
+        LoadOrder::Uniform => tags.with(Tag::UniformRead),
+        LoadOrder::Readonly => tags.with(Tag::ReadonlyRead),
+        LoadOrder::Volatile | LoadOrder::Relaxed(_) | LoadOrder::MmioRelaxed => {
+            tags.with(Tag::Relaxed)
+        }
+        LoadOrder::Acquire(_) | LoadOrder::MmioAcquire => tags.with(Tag::Acquire),
+    };
+    order.scope().map_or(tags, |scope| tags.with(scope_tag(scope)))
+}
+
+pub(super) fn store_tags(order: StoreOrder, proxy: Proxy) -> Tags {
+    let tags = Tags::of(&[Tag::All, Tag::Write, proxy_tag(proxy)]);
+    let tags = match order {
+        StoreOrder::Weak => tags,
+        StoreOrder::Volatile | StoreOrder::Relaxed(_) | StoreOrder::MmioRelaxed => {
+            tags.with(Tag::Relaxed)
+        }
+        StoreOrder::Release(_) | StoreOrder::MmioRelease => tags.with(Tag::Release),
+    };
+    order.scope().map_or(tags, |scope| tags.with(scope_tag(scope)))
+}
+
+/// The tags of the read and of the write of a reduction.
+pub(super) fn reduction_tags(order: AtomicOrder, scope: Scope) -> (Tags, Tags) {
+    let (scope, (acquire, release)) = (scope_tag(scope), atomic_orders(order));
+    let read = [Tag::All, Tag::Read, Tag::Atomic, Tag::Generic, Tag::ReductionRead, scope, acquire];
+    (Tags::of(&read), write_tags(release, scope).with(Tag::Atomic))
+}
+
+/// The order of the read, and that of the write.
+fn atomic_orders(order: AtomicOrder) -> (Tag, Tag) {
+    let acquire = if order.is_acquire() { Tag::Acquire } else { Tag::Relaxed };
+    let release = if order.is_release() { Tag::Release } else { Tag::Relaxed };
+    (acquire, release)
 }
 
 fn write_tags(order: Tag, scope: Tag) -> Tags {

@@ -79,6 +79,47 @@ pub(super) fn later_trigger<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
+/// A dependent kernel is launched when some thread of each CTA has come to its `launch_dependents`, or all of its
+/// threads have ended. A read decides that if the first `launch_dependents` of its CTA depends on it, or if it is one of
+/// a CTA without.
+pub(super) fn launched<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let firsts = first_triggers(u);
+    let placement =
+        |of: &Event<'_>| of.thread.map(|t| u.program.threads[usize::from(t.0)].placement);
+    let in_cta = |of: &Event<'_>, trigger: usize| {
+        placement(of).zip(placement(&u.events[trigger])).is_some_and(|(a, b)| a.same_cta(b))
+    };
+    let decides = |read: &Event<'_>, index: usize| {
+        let Some(&trigger) = firsts.iter().find(|&&trigger| in_cta(read, trigger)) else {
+            return true;
+        };
+        let of = &u.events[trigger];
+        let here = of.thread.filter(|thread| Some(*thread) == read.thread);
+        here.zip(of.of).is_some_and(|(thread, of)| {
+            let own = index - u.first[usize::from(thread.0)];
+            of.ctrl >> own & 1 == 1
+        })
+    };
+    let mut relation = BitRel::empty(u.events.len());
+    for launch in &u.program.launches {
+        if launch.order != LaunchOrder::Programmatic {
+            continue;
+        }
+        let of = |event: &Event<'_>, number| kernel(u, event) == Some(number);
+        for (read, before) in u.events.iter().enumerate() {
+            if !before.is_read() || !of(before, launch.before) || !decides(before, read) {
+                continue;
+            }
+            for (write, after) in u.events.iter().enumerate() {
+                if after.is_write() && of(after, launch.after) {
+                    relation.insert(read, write);
+                }
+            }
+        }
+    }
+    relation
+}
+
 pub(super) fn implicit_trigger<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let triggers = u.events.iter().filter(|of| kind(of) == Some(EventKind::Trigger));
     let explicit: BTreeSet<u32> = triggers.filter_map(|of| kernel(u, of)).collect();

@@ -1,37 +1,25 @@
 //! Asynchronous operations: `mbarrier`, `cp.async`, `st.async`, `red.async`, `wgmma`, and their fences.
 
 use model::isa::asynchronous::{
-    AsyncFence, AsyncStore, Asynchronous, AwaitedPhase, Copy, GridControl, GroupKind, Mbarrier,
-    MbarrierOp, Multiply, Track, WaitGroup,
+    AsyncFence, AsyncStore, Asynchronous, AwaitedPhase, Copy, FILL_BYTES, Fill, GridControl,
+    GroupKind, Mbarrier, MbarrierOp, Multiply, Track, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
 use model::isa::reach::COPIED;
 use model::isa::{Address, Instruction, Operand, SpaceQualifier, Type};
 use model::memory::MBARRIER_BYTES;
 use model::scope::Scope;
+use ptx::modifier;
 use ptx::production_check;
 use ptx::qualifier::Qualifier;
 
 use super::InstructionReader;
 use crate::cell::{Arg, InstructionCell};
 use crate::draft::DraftAccess;
+use text::report::ByteSpan;
 
 /// What a function or a row of a comparison says of such an instruction.
 const NOT_COMPARED: &str = "asynchronous operations and mbarriers";
-
-/// What may follow `mbarrier`.
-const MBARRIER_OPERATIONS: &[&str] = &[
-    "init",
-    "inval",
-    "expect_tx",
-    "complete_tx",
-    "arrive",
-    "arrive_drop",
-    "test_wait",
-    "try_wait",
-    "pending_count",
-    "check_layout",
-];
 
 /// The bytes that are assumed where a register gives the size.
 const UNKNOWN_SIZE: u32 = 4;
@@ -46,6 +34,10 @@ impl<'a> InstructionReader<'_> {
         if !self.is_written_as_produced(cell, &parts) {
             return Vec::new();
         }
+        if !self.has_known_modifiers(cell, &parts) {
+            return Vec::new();
+        }
+        let errors = self.report.count();
         let read = match parts[..] {
             ["mbarrier", ..] => self.mbarrier(cell, &parts),
             ["cp", "async", "commit_group"] => one(Asynchronous::Commit(GroupKind::Copies)),
@@ -74,6 +66,7 @@ impl<'a> InstructionReader<'_> {
             | ["cp", "reduce", "async", "bulk", "tensor", ..] => self.tensor_copy(cell, &parts),
             ["tensormap", ..] => self.tensormap(cell, &parts),
             ["tcgen05", ..] => self.tensor_memory(cell, &parts),
+            ["multimem", ..] => self.multimem(cell, &parts),
             ["cp", "async", "bulk", ..] => self.bulk_copy(cell, &parts, None),
             ["cp", "reduce", "async", "bulk", ..] => self.reducing_copy(cell, &parts),
             ["griddepcontrol", "launch_dependents"] => {
@@ -81,10 +74,29 @@ impl<'a> InstructionReader<'_> {
             }
             ["griddepcontrol", ..] => one(Asynchronous::Grid(GridControl::Wait)),
             ["st" | "red", "async", ..] => self.async_store(cell, &parts),
+            ["st", "bulk", ..] => self.fill(cell, &parts),
             _ => return vec![Self::unsupported(cell, NOT_COMPARED)],
         };
+        if read.is_none() && self.report.count() == errors {
+            return vec![Self::unsupported(cell, "this form")];
+        }
         let instruction = read.flatten().map(Instruction::Asynchronous);
         instruction.into_iter().collect()
+    }
+
+    /// Whether the instruction has each of its modifiers; otherwise an error says which it does not have.
+    pub(super) fn has_known_modifiers(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        parts: &[&str],
+    ) -> bool {
+        let Some(fault) = modifier::fault(parts) else { return true };
+        let near = self.report.nearest(parts[fault.position], fault.known.iter().copied());
+        self.report
+            .error("modifier", cell.part_at(fault.position), fault.message(parts))
+            .section(model::section::of_parts(parts[0], parts.get(1).copied().unwrap_or_default()))
+            .help_if(fault.help(near));
+        false
     }
 
     /// Whether some production has the instruction; otherwise an error says what is wrong.
@@ -108,7 +120,7 @@ impl<'a> InstructionReader<'_> {
             .error(fault.code, at, fault.message)
             .note(fault.note)
             .section(model::section::of_parts(parts[0], parts.get(1).copied().unwrap_or_default()))
-            .help(fault.help);
+            .help_if(Some(fault.help).filter(|help| !help.is_empty()));
         false
     }
 
@@ -118,14 +130,9 @@ impl<'a> InstructionReader<'_> {
             return Some(None).filter(|_| self.later(cell, "layouts of mbarrier objects"));
         }
         let op = parts.get(1).copied().unwrap_or_default();
-        if !MBARRIER_OPERATIONS.contains(&op) {
-            let near = self.report.nearest(op, MBARRIER_OPERATIONS.iter().copied());
-            let help = near.map(|near| {
-                cell.with_parts(&[&["mbarrier", near], parts.get(2..).unwrap_or_default()].concat())
-            });
-            let message = format!("unknown instruction `mbarrier.{}`", text::cursor::short(op));
-            self.report.error("unknown-instruction", cell.part_at(1), message).help_if(help);
-            return None;
+        if matches!(op, "pending_count" | "check_layout") {
+            self.later(cell, "the counts in the state of an mbarrier object");
+            return Some(None);
         }
         let args = self.args(cell)?;
         let arrives = matches!(op, "arrive" | "arrive_drop");
@@ -212,10 +219,7 @@ impl<'a> InstructionReader<'_> {
                 Arg::Address(..) => {
                     sources.push(self.touched(cell, arg, SpaceQualifier::Shared, (4, 4))?);
                 }
-                Arg::Name(name, at) => {
-                    let base = Operand::Reg(self.register(name, at));
-                    sources.push(Address { base, offset: 0 });
-                }
+                Arg::Name(name, at) => sources.push(self.register_address(cell, name, at)),
                 Arg::Number(..) | Arg::Vector(..) | Arg::Negated(..) => {}
             }
         }
@@ -271,10 +275,11 @@ impl<'a> InstructionReader<'_> {
             multicast: None,
             scope: None,
             reduction: None,
+            multimem: false,
         }))
     }
 
-    fn bulk_copy(
+    pub(super) fn bulk_copy(
         &mut self,
         cell: &InstructionCell<'a>,
         parts: &[&str],
@@ -318,10 +323,11 @@ impl<'a> InstructionReader<'_> {
             multicast,
             scope: scope_of(parts),
             reduction,
+            multimem: parts[0] == "multimem",
         }))
     }
 
-    fn reducing_copy(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
+    pub(super) fn reducing_copy(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
         let op = parts.iter().find_map(|part| atomic_op(part));
         let ty = parts.iter().rev().find_map(|part| type_of(part));
         let (Some(op), Some(ty)) = (op, ty) else {
@@ -329,6 +335,20 @@ impl<'a> InstructionReader<'_> {
             return Some(None);
         };
         self.bulk_copy(cell, parts, Some((op, ty)))
+    }
+
+    /// `st.bulk.weak.shared::cta [s], 16, 0`.
+    fn fill(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
+        let args = self.args(cell)?;
+        let [to, size, _zero] = &args[..] else {
+            self.count(cell, &args, "[s], 16, 0");
+            return None;
+        };
+        let bytes = self.operand(size)?;
+        let space = space_of(parts);
+        let length = constant(bytes).unwrap_or(FILL_BYTES);
+        let to = self.touched(cell, to, space, (FILL_BYTES, length / FILL_BYTES))?;
+        one(Asynchronous::Fill(Fill { to, space, bytes }))
     }
 
     fn async_store(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
@@ -377,6 +397,7 @@ impl<'a> InstructionReader<'_> {
             scope,
             releases,
             reduction,
+            multimem: false,
         }))
     }
 
@@ -415,6 +436,28 @@ impl<'a> InstructionReader<'_> {
         space: SpaceQualifier,
     ) -> Option<Address> {
         self.touched(cell, arg, space, (MBARRIER_BYTES, 1))
+    }
+
+    /// The address of shared memory that a register holds without brackets, with the access recorded.
+    pub(super) fn register_address(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        name: &'a str,
+        at: ByteSpan,
+    ) -> Address {
+        let base = Operand::Reg(self.register(name, at));
+        self.draft.thread(self.thread).accesses.push(DraftAccess {
+            base,
+            offset: 0,
+            scalar: 4,
+            elements: 1,
+            align: 4,
+            space: SpaceQualifier::Shared,
+            reach: COPIED,
+            at,
+            space_at: cell.part_at(0),
+        });
+        Address { base, offset: 0 }
     }
 
     /// An address, with the access recorded.
@@ -490,7 +533,7 @@ pub(super) fn atomic_op(part: &str) -> Option<AtomicOp> {
     })
 }
 
-fn type_of(part: &str) -> Option<Type> {
+pub(super) fn type_of(part: &str) -> Option<Type> {
     match Qualifier::named(part) {
         Some(Qualifier::Type(ty)) => Some(ty),
         _ => None,

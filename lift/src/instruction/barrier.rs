@@ -27,7 +27,7 @@ impl<'a> InstructionReader<'_> {
         if cell.part(1) == "cluster" && cell.opcode() == "barrier" {
             return self.cluster_barrier(cell);
         }
-        if cell.part(1) == "warp" {
+        if cell.part(1) == "warp" && cell.opcode() == "bar" {
             return self.warp_barrier(cell);
         }
         let mut parts: Vec<&str> = cell.parts.iter().skip(1).map(|part| part.text).collect();
@@ -44,6 +44,13 @@ impl<'a> InstructionReader<'_> {
             ["red", "popc", "u32"] => BarrierForm::Reduce(Reduction::Popc),
             ["red", "and", "pred"] => BarrierForm::Reduce(Reduction::And),
             ["red", "or", "pred"] => BarrierForm::Reduce(Reduction::Or),
+            ["warp", ..] => {
+                self.report
+                    .error("bar-form", cell.name_at(), "the barrier of a warp is `bar.warp.sync`")
+                    .section(model::section::of_parts("bar", "warp"))
+                    .help(cell.with_parts(&["bar", "warp", "sync"]));
+                return None;
+            }
             _ => {
                 let help = self.report.nearest(parts.first().unwrap_or(&""), ["sync", "arrive"]);
                 let help = cell.with_parts(&[cell.opcode(), help.unwrap_or("sync")]);
@@ -67,8 +74,12 @@ impl<'a> InstructionReader<'_> {
         if self.draft.rounds_freely {
             return Some(Self::unsupported(cell, "operations of a warp"));
         }
+        let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+        if !self.has_known_modifiers(cell, &parts) {
+            return None;
+        }
         let args = self.args(cell)?;
-        let ([mask], "sync", 3) = (&args[..], cell.part(2), cell.parts.len()) else {
+        let [mask] = &args[..] else {
             self.count(cell, &args, "0xffffffff");
             return None;
         };

@@ -405,6 +405,12 @@ impl<'a> InstructionReader<'_> {
                 return None;
             }
         };
+        if let Arg::Name(name, at) = *source
+            && self.draft.known_variable(name).is_none()
+        {
+            // The register must hold an address.
+            self.register_address(cell, name, at);
+        }
         let source = self.operand(source)?;
         let bits = if maps { ty.bits } else { 32 };
         let Some(destination) = self.plain_destination(destination, bits).ok()? else {

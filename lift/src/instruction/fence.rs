@@ -3,6 +3,7 @@
 use model::isa::Instruction;
 use model::isa::fence::ProxyFence;
 use model::memory::Proxy;
+use ptx::fences;
 use ptx::qualifier::Dialect;
 use ptx::rules;
 use ptx::rules::fence::FENCE_PROXY;
@@ -13,11 +14,12 @@ use crate::cell::InstructionCell;
 
 impl<'a> InstructionReader<'_> {
     pub(super) fn fence(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
-        if cell.part(1) == "proxy" {
-            return self.proxy_fence(cell);
-        }
-        if cell.part(1) == "mbarrier_init" || cell.part(2).starts_with("sync_restrict") {
-            return self.async_fence(cell);
+        let restricted = cell.part(1) == "mbarrier_init" || cell.part(2).starts_with("sync_");
+        if cell.part(1) == "proxy" || restricted {
+            if !self.is_spelled(cell) {
+                return None;
+            }
+            return if restricted { self.async_fence(cell) } else { self.proxy_fence(cell) };
         }
         let qualifiers = match self.qualifiers(cell, rules::accepts(Opcode::Fence))? {
             Ok(qualifiers) => qualifiers,
@@ -26,6 +28,36 @@ impl<'a> InstructionReader<'_> {
         let args = self.args(cell)?;
         self.ruled(cell, Opcode::Fence, &qualifiers, &args)?;
         ptx::meaning::fence(&qualifiers).map(Instruction::Fence)
+    }
+
+    /// Whether it is a fence of proxies, of a state space or of an operation that PTX has; otherwise an error says so.
+    /// The peer dialect has fences of its own.
+    fn is_spelled(&mut self, cell: &InstructionCell<'a>) -> bool {
+        let parts = cell.parts.iter().skip(1).map(|part| part.text);
+        let incomplete = cell.parts.len() == 2;
+        let known = fences::spelled(&parts).is_some();
+        let of_peers = matches!(cell.part(2), "generic" | "constant" | "texture" | "surface");
+        if known || incomplete || of_peers || self.draft.dialect == Dialect::Peer {
+            return true;
+        }
+        let names: Vec<String> = fences::names().collect();
+        let written: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+        let longest = |name: &&str| {
+            let parts = name.split('.').zip(&written);
+            parts.take_while(|(known, part)| known == *part).count()
+        };
+        let near = self.report.nearest(&written.join("."), names.iter().map(String::as_str));
+        let near = near.or_else(|| {
+            // Of several that begin alike, the first.
+            names.iter().map(String::as_str).rev().max_by_key(longest)
+        });
+        let near = near.map(str::to_owned);
+        self.report
+            .error("fence-spelling", cell.name_at(), "unknown fence")
+            .note("expected a proxy fence, or a fence of a state space or of an operation")
+            .section(FENCE_PROXY.section)
+            .help_if(near.map(|near| format!("did you mean `{near}`?")));
+        false
     }
 
     pub(super) fn membar(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {

@@ -13,6 +13,7 @@ mod float;
 mod integer;
 mod lanes;
 mod memory;
+mod multimem;
 mod plan;
 mod tensor;
 mod tensor_memory;
@@ -89,10 +90,13 @@ impl<'a> InstructionReader<'_> {
         let one = match cell.opcode() {
             name if cxx && cxx::is_opcode(name) => self.cxx(cell),
             "ld" | "ldu" | "st" | "atom" | "red" | "membar" if cxx => self.no_cxx(cell),
-            "mbarrier" | "cp" | "wgmma" | "tcgen05" | "griddepcontrol" | "tensormap" => {
+            "mbarrier" | "cp" | "wgmma" | "tcgen05" | "griddepcontrol" | "tensormap"
+            | "multimem" => {
                 return self.asynchronous(cell);
             }
-            "st" | "red" if cell.part(1) == "async" => return self.asynchronous(cell),
+            "st" | "red" if matches!(cell.part(1), "async" | "bulk") => {
+                return self.asynchronous(cell);
+            }
             "ld" => self.load(cell, Opcode::Ld),
             "ldu" => self.load(cell, Opcode::Ldu),
             "st" => self.store(cell),

@@ -162,8 +162,7 @@ impl<'a> InstructionReader<'_> {
     /// The descriptor of a matrix in shared memory: a register that holds its address.
     fn descriptor(&mut self, cell: &InstructionCell<'a>, arg: &Arg<'a>) -> Option<Address> {
         if let Arg::Name(name, at) = *arg {
-            let base = Operand::Reg(self.register(name, at));
-            return Some(Address { base, offset: 0 });
+            return Some(self.register_address(cell, name, at));
         }
         self.report
             .error("operand", arg.at(), "the descriptor of a matrix is a register")

@@ -154,6 +154,15 @@ impl ConditionReader<'_> {
     ) -> Result<Comparand, ErrorReported> {
         let name = short(&self.draft.variable(variable).name);
         let copy_of = copy_of.transpose()?;
+        if let Some(&(behind, _)) = self.draft.variable(variable).multimem.first() {
+            let behind = short(&self.draft.variable(behind).name);
+            let message = format!("`{name}` is a multimem address, which has no value of its own");
+            self.report
+                .error("multimem", at, message)
+                .section(model::section::MULTIMEM_ADDRESSES)
+                .help(behind);
+            return Err(ErrorReported);
+        }
         if copy_of.is_none() && !program::one_copy(self.draft, variable) {
             let own = program::space(self.draft, variable).is_shared_by_threads();
             let owner = if own { "CTA" } else { "thread" };

@@ -4,7 +4,7 @@ use model::memory::{MBARRIER_BYTES, Space, TENSOR_COLUMN_BYTES};
 
 use text::cursor::{Cursor, short};
 use text::lex::TokenKind;
-use text::report::Diagnostics;
+use text::report::{ByteSpan, Diagnostics};
 
 /// C's types as herd's tests use them, with their bytes.
 const C_TYPES: &[(&str, u32)] = &[
@@ -100,6 +100,9 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<
         }
         if let Some((_, space)) = SPACES.iter().find(|(known, _)| *known == name) {
             ty.space = Some(*space);
+            if ty.mbarrier && *space != Space::Shared {
+                not_shared(at, report);
+            }
             if *space == Space::Tensor {
                 ty.bytes = Some(TENSOR_COLUMN_BYTES);
             }
@@ -113,6 +116,9 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<
                 }
             }
             "mbarrier" => {
+                if ty.space.is_some_and(|space| space != Space::Shared) {
+                    not_shared(at, report);
+                }
                 ty.mbarrier = true;
                 ty.bytes = Some(MBARRIER_BYTES);
                 ty.space = Some(Space::Shared);
@@ -149,4 +155,12 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<
             .help(".tmem .b32 c[4];");
     }
     Some(ty)
+}
+
+/// An mbarrier object that is declared in another state space than `.shared`.
+fn not_shared(at: ByteSpan, report: &mut Diagnostics) {
+    report
+        .error("mbarrier-space", at, "an mbarrier object is in shared memory")
+        .section(model::section::MBARRIER)
+        .help(".shared .mbarrier b;");
 }

@@ -55,6 +55,8 @@ struct InitReader<'a, 'r> {
     launches: Vec<(Launch, ByteSpan)>,
     /// Tensormaps, and the names of their tensors.
     tensormaps: Vec<(VariableId, &'a str, ByteSpan)>,
+    /// Multimem addresses, each with one location behind it.
+    multimems: Vec<(VariableId, &'a str, ByteSpan)>,
     lines: LineIndex,
 }
 
@@ -65,9 +67,18 @@ pub(crate) fn read(
 ) -> DeclaredNames {
     let registers = vec![Vec::new(); draft.threads.len()];
     let (pointers, aliases, lines) = (Vec::new(), Vec::new(), LineIndex::of(init.text));
-    let (launches, tensormaps) = (Vec::new(), Vec::new());
-    let mut reader =
-        InitReader { draft, report, registers, pointers, aliases, launches, tensormaps, lines };
+    let (launches, tensormaps, multimems) = (Vec::new(), Vec::new(), Vec::new());
+    let mut reader = InitReader {
+        draft,
+        report,
+        registers,
+        pointers,
+        aliases,
+        launches,
+        tensormaps,
+        multimems,
+        lines,
+    };
     let mut cursor = init;
     while !cursor.at_end() {
         if cursor.eat(";").is_some() {
@@ -139,6 +150,9 @@ impl<'a> InitReader<'a, '_> {
         }
         if cursor.is("@") && cursor.text_at(1) == "tensormap" {
             return self.tensormap(cursor, id);
+        }
+        if cursor.is("@") && cursor.text_at(1) == "multimem" {
+            return self.multimem(cursor, id);
         }
         let attribute = matches!(cursor.text_at(1), "home" | "sparse")
             || cursor.kind_at(1) == Some(TokenKind::Number);
@@ -347,16 +361,18 @@ impl<'a> InitReader<'a, '_> {
             values.push(value);
         }
         let variable = self.draft.variable(id);
-        let room = if variable.mbarrier { 3 } else { variable.count.unwrap_or(1) as usize };
+        let mbarrier = variable.mbarrier;
+        let room = if mbarrier { 3 } else { variable.count.unwrap_or(1) as usize };
         if let Some(&(_, at)) = values.get(room) {
             let (name, count) = (short(&variable.name), values.len());
-            self.report
-                .error(
-                    "array",
-                    at,
-                    format!("`{name}` has {room} elements, but {count} values are given"),
-                )
-                .help(format!("{name}[{count}]"));
+            let (message, help) = if mbarrier {
+                let message = format!("`{name}` has a count, a phase and a tx-count");
+                (message, format!(".shared .mbarrier {name} = {{1, 0, 0}};"))
+            } else {
+                let message = format!("`{name}` has {room} elements, but {count} values are given");
+                (message, format!("{name}[{count}]"))
+            };
+            self.report.error("array", at, message).help(help);
             values.truncate(room);
         }
         variable.values = values;
@@ -377,6 +393,24 @@ impl<'a> InitReader<'a, '_> {
         variable.space = Some(Space::Global);
         self.tensormaps.push((id, of, of_at));
         Some(())
+    }
+
+    /// `m @multimem x, y`: an address in global memory.
+    fn multimem(&mut self, cursor: &mut Cursor<'a>, id: VariableId) -> Option<()> {
+        cursor.eat("@")?;
+        cursor.eat("multimem")?;
+        self.draft.variable(id).space = Some(Space::Global);
+        loop {
+            let Some((location, at)) = cursor.word() else {
+                let what = "a location behind the multimem address";
+                cursor.expected(what, self.report).help("m @multimem x, y");
+                return None;
+            };
+            self.multimems.push((id, location, at));
+            if cursor.eat(",").is_none() {
+                return Some(());
+            }
+        }
     }
 
     /// `@home gpu 1`, `@home host`.
@@ -531,7 +565,12 @@ impl<'a> InitReader<'a, '_> {
 
     /// Gives aliases and pointers their variables.
     fn resolve(self) {
-        let InitReader { draft, report, pointers, aliases, tensormaps, .. } = self;
+        let InitReader { draft, report, pointers, aliases, tensormaps, multimems, .. } = self;
+        for (multimem, of, at) in multimems {
+            if let Some(location) = draft.location(of, at, report) {
+                draft.variable(multimem).multimem.push((location, at));
+            }
+        }
         for (map, of, of_at) in tensormaps {
             let tensor = draft.location(of, of_at, report);
             draft.variable(map).tensormap = tensor.map(|tensor| (tensor, of_at));

@@ -1,6 +1,7 @@
 //! Asynchronous operations, the objects that track them, and the fences that order them.
 
 use super::atom::AtomicOp;
+use super::multimem::Multimem;
 use super::tensor_memory::TensorOp;
 use super::{Address, Operand, Reg, SpaceQualifier, Type};
 use crate::scope::Scope;
@@ -33,6 +34,10 @@ pub enum Asynchronous {
     Tensormap(TensormapWrite),
     /// `tcgen05.*`.
     TensorMemory(TensorOp),
+    /// `multimem.ld_reduce`, `multimem.st` and `multimem.red`, which are not asynchronous.
+    Multimem(Multimem),
+    /// `st.bulk`, which is not asynchronous.
+    Fill(Fill),
 }
 
 /// An operation on an mbarrier object.
@@ -110,6 +115,8 @@ pub struct Copy {
     pub scope: Option<Scope>,
     /// `cp.reduce`: what is done with each element of the destination.
     pub reduction: Option<(AtomicOp, Type)>,
+    /// Whether the destination is a multimem address.
+    pub multimem: bool,
 }
 
 /// What `cp.async.bulk.tensor` has beyond other copies. The tensor is one tile, whatever the coordinates.
@@ -152,6 +159,20 @@ pub struct AsyncStore {
     pub releases: bool,
     /// `red.async`.
     pub reduction: Option<AtomicOp>,
+    /// Whether the destination is a multimem address.
+    pub multimem: bool,
+}
+
+/// What the size of an `st.bulk` is a multiple of, and its address.
+pub const FILL_BYTES: u32 = 8;
+
+/// `st.bulk`: writes 0 to so many bytes of shared memory.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fill {
+    pub to: Address,
+    pub space: SpaceQualifier,
+    /// A multiple of 8.
+    pub bytes: Operand,
 }
 
 /// `cp.async.mbarrier.arrive`: an arrival when all copies of the thread so far have completed.
@@ -268,6 +289,14 @@ impl Asynchronous {
                 visit(&mut from.base);
             }
             Asynchronous::TensorMemory(of) => of.each_operand_mut(visit),
+            Asynchronous::Fill(fill) => {
+                visit(&mut fill.to.base);
+                visit(&mut fill.bytes);
+            }
+            Asynchronous::Multimem(of) => {
+                visit(&mut of.address.base);
+                of.sources_mut().iter_mut().for_each(visit);
+            }
             Asynchronous::Commit(_)
             | Asynchronous::WaitGroup(_)
             | Asynchronous::MultiplyFence
@@ -285,9 +314,25 @@ impl Asynchronous {
         all
     }
 
-    /// The registers that a load of tensor memory writes.
+    /// The registers that a load of tensor memory writes, or one behind a multimem address.
     pub fn destinations(&self) -> &[Option<Reg>] {
-        if let Asynchronous::TensorMemory(of) = self { of.destinations() } else { &[] }
+        match self {
+            Asynchronous::TensorMemory(of) => of.destinations(),
+            Asynchronous::Multimem(of) => of.destinations(),
+            Asynchronous::Mbarrier(_)
+            | Asynchronous::Copy(_)
+            | Asynchronous::Store(_)
+            | Asynchronous::Track(_)
+            | Asynchronous::Commit(_)
+            | Asynchronous::WaitGroup(_)
+            | Asynchronous::Multiply(_)
+            | Asynchronous::MultiplyFence
+            | Asynchronous::Fence(_)
+            | Asynchronous::Grid(_)
+            | Asynchronous::TensormapFence(_)
+            | Asynchronous::Tensormap(_)
+            | Asynchronous::Fill(_) => &[],
+        }
     }
 
     /// The register that it writes, of those that write one.
@@ -312,7 +357,9 @@ impl Asynchronous {
             | Asynchronous::Grid(_)
             | Asynchronous::TensormapFence(_)
             | Asynchronous::Tensormap(_)
-            | Asynchronous::TensorMemory(_) => None,
+            | Asynchronous::TensorMemory(_)
+            | Asynchronous::Multimem(_)
+            | Asynchronous::Fill(_) => None,
         }
     }
 
@@ -335,6 +382,9 @@ impl Asynchronous {
             }
             Asynchronous::Multiply(multiply) => multiply.destination.iter_mut().for_each(visit),
             Asynchronous::TensorMemory(of) => of.each_destination_mut(visit),
+            Asynchronous::Multimem(of) => {
+                of.destinations_mut().iter_mut().flatten().for_each(visit);
+            }
             Asynchronous::Store(_)
             | Asynchronous::Track(_)
             | Asynchronous::Commit(_)
@@ -343,7 +393,8 @@ impl Asynchronous {
             | Asynchronous::Fence(_)
             | Asynchronous::Grid(_)
             | Asynchronous::TensormapFence(_)
-            | Asynchronous::Tensormap(_) => {}
+            | Asynchronous::Tensormap(_)
+            | Asynchronous::Fill(_) => {}
         }
     }
 }

@@ -13,6 +13,7 @@ pub mod fence;
 pub mod float;
 pub mod integer;
 pub mod ld;
+pub mod multimem;
 pub mod opaque;
 pub mod reach;
 pub mod st;

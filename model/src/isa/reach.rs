@@ -55,6 +55,14 @@ pub const COPIED: AllowedSpaces = AllowedSpaces {
     because: "an asynchronous operation is for `.global` and `.shared`",
 };
 
+/// What `st.bulk` accesses.
+pub const FILLED: AllowedSpaces =
+    AllowedSpaces { spaces: &[Space::Shared], because: "`st.bulk` is for `.shared`" };
+
+/// What the instructions on multimem addresses access.
+pub const MULTIMEM: AllowedSpaces =
+    AllowedSpaces { spaces: &[Space::Global], because: "a multimem address is in `.global`" };
+
 /// What `tcgen05` instructions access besides shared memory.
 pub const TENSOR: AllowedSpaces =
     AllowedSpaces { spaces: &[Space::Tensor], because: "this operand is in tensor memory" };

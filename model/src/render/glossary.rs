@@ -54,6 +54,7 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::TensorOperand => "reads of shared memory by operations on tensor memory",
         Tag::TensorFenceBefore => "`tcgen05.fence::before_thread_sync`",
         Tag::TensorFenceAfter => "`tcgen05.fence::after_thread_sync`",
+        Tag::Multimem => "memory operations through a multimem address",
     }
 }
 
@@ -75,6 +76,9 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
         Fixed::Ctrl => "from a read to what its value decides the execution of",
         Fixed::Barrier => "from the arrivals at a barrier to the waits of the same generation",
         Fixed::ClusterBarrier => "the same of the barrier of the cluster",
+        Fixed::Launched => {
+            "from a read that decides the launch of a kernel to the writes of that kernel"
+        }
         Fixed::Exited => "from a read before an exit to the writes that wait for the exit",
         Fixed::Issue => "from an event to the asynchronous operations that its thread starts later",
         Fixed::Operation => {

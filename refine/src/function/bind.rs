@@ -83,6 +83,7 @@ impl Memory {
             absolute: None,
             mbarrier: None,
             tensormap: None,
+            multimem: Vec::new(),
         }
     }
 

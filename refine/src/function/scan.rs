@@ -285,6 +285,7 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
                 UnfoldLimit::Events => return ScanError::Events,
                 UnfoldLimit::Paths => TOO_MANY,
                 UnfoldLimit::Steps => "it has too many instructions",
+                UnfoldLimit::PhaseState => "it waits for a state of an mbarrier object from memory",
                 UnfoldLimit::Barriers
                 | UnfoldLimit::Time
                 | UnfoldLimit::Memory

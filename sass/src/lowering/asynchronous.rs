@@ -89,7 +89,9 @@ pub fn operands_of(of: &Asynchronous) -> Vec<&'static str> {
         | Asynchronous::Grid(_)
         | Asynchronous::TensormapFence(_)
         | Asynchronous::Tensormap(_)
-        | Asynchronous::TensorMemory(_) => Vec::new(),
+        | Asynchronous::TensorMemory(_)
+        | Asynchronous::Multimem(_)
+        | Asynchronous::Fill(_) => Vec::new(),
     }
 }
 
