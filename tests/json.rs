@@ -72,6 +72,7 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
             "ld.acquire.gpu.global.L2::64B.u32 r, [a]",
             "ld.gpu.u32 r, [a]",
             "bar.arrive 1, 64",
+            "cp.async.bulk.prefetch.L2.global.L2::cache_hint [a], 16, r",
         ]],
     ),
     (

@@ -93,6 +93,7 @@ sections! {
     ATOM = "9.7.15.5", "Parallel Synchronization and Communication Instructions: atom", "parallel-synchronization-and-communication-instructions-atom";
     RED = "9.7.15.7", "Parallel Synchronization and Communication Instructions: red", "parallel-synchronization-and-communication-instructions-red";
     MBARRIER = "9.7.15.16", "Parallel Synchronization and Communication Instructions: mbarrier", "parallel-synchronization-and-communication-instructions-mbarrier";
+    MBARRIER_LIFECYCLE = "9.7.15.16.4", "Lifecycle of the mbarrier object", "parallel-synchronization-and-communication-instructions-mbarrier-lifecycle";
     GRIDDEPCONTROL = "9.7.15.14", "Parallel Synchronization and Communication Instructions: griddepcontrol", "parallel-synchronization-and-communication-instructions-griddepcontrol";
     TENSOR_PIPELINES = "9.7.18.6.2", "Pipelined tcgen05 Instructions", "tcgen05-memory-consistency-model-pipelined-instructions";
     TENSOR_SYNCHRONIZATION = "9.7.18.6.3", "Specialized Inter-thread Synchronization for tcgen05 instructions", "tcgen05-memory-consistency-model-inter-thread-sync";
@@ -149,6 +150,25 @@ chapters! {
         "cvta", "cvt", "mapa", "getctarank", "cp" => "asynchronous-copy",
         "tensormap" => "tensormap-replace",
     }
+    "9.7.10.28.3", "Data Movement and Conversion Instructions", "data-movement-and-conversion-instructions", {
+        "cp.async" => "cp-async", "cp.async.commit_group" => "cp-async-commit-group",
+        "cp.async.wait_group" => "cp-async-wait-group", "cp.async.wait_all" => "cp-async-wait-group",
+    }
+    "9.7.10.28.4", "Data Movement and Conversion Instructions", "data-movement-and-conversion-instructions", {
+        "cp.async.bulk" => "cp-async-bulk", "cp.reduce.async.bulk" => "cp-reduce-async-bulk",
+        "cp.async.bulk.prefetch" => "cp-async-bulk-prefetch",
+        "multimem.cp.async.bulk" => "multimem-cp-async-bulk",
+        "multimem.cp.reduce.async.bulk" => "multimem-cp-reduce-async-bulk",
+    }
+    "9.7.10.28.5", "Data Movement and Conversion Instructions", "data-movement-and-conversion-instructions", {
+        "cp.async.bulk.tensor" => "cp-async-bulk-tensor",
+        "cp.reduce.async.bulk.tensor" => "cp-reduce-async-bulk-tensor",
+        "cp.async.bulk.prefetch.tensor" => "cp-async-bulk-prefetch-tensor",
+    }
+    "9.7.10.28.6", "Data Movement and Conversion Instructions", "data-movement-and-conversion-instructions", {
+        "cp.async.bulk.commit_group" => "cp-async-bulk-commit-group",
+        "cp.async.bulk.wait_group" => "cp-async-bulk-wait-group",
+    }
     "9.7", "Texture Instructions", "texture-instructions", {
         "tex", "tld4", "txq", "istypep",
     }
@@ -164,12 +184,25 @@ chapters! {
         "vote" => "vote-sync", "match" => "match-sync", "activemask", "redux" => "redux-sync",
         "griddepcontrol", "elect" => "elect-sync", "mbarrier",
         "clusterlaunchcontrol" => "clusterlaunchcontrol-try-cancel",
+        "clusterlaunchcontrol.query_cancel" => "clusterlaunchcontrol-query-cancel",
+        "tensormap.cp_fenceproxy" => "tensormap-cp-fenceproxy",
+    }
+    "9.7.15.16", "Parallel Synchronization and Communication Instructions", "parallel-synchronization-and-communication-instructions", {
+        "mbarrier.init" => "mbarrier-init", "mbarrier.inval" => "mbarrier-inval",
+        "mbarrier.expect_tx" => "mbarrier-expect-tx", "mbarrier.complete_tx" => "mbarrier-complete-tx",
+        "mbarrier.arrive" => "mbarrier-arrive", "mbarrier.arrive_drop" => "mbarrier-arrive-drop",
+        "cp.async.mbarrier.arrive" => "cp-async-mbarrier-arrive",
+        "mbarrier.test_wait" => "mbarrier-test-wait-try-wait",
+        "mbarrier.try_wait" => "mbarrier-test-wait-try-wait",
+        "mbarrier.pending_count" => "mbarrier-pending-count",
+        "mbarrier.check_layout" => "mbarrier-check-layout",
     }
     "9.7", "Warp Level Matrix Multiply-Accumulate Instructions", "warp-level-matrix-instructions", {
         "wmma", "mma", "ldmatrix", "stmatrix", "movmatrix",
     }
     "9.7", "Asynchronous Warpgroup Level Matrix Multiply-Accumulate Instructions", "asynchronous-warpgroup-level-matrix-instructions", {
-        "wgmma" => "wgmma-mma",
+        "wgmma" => "wgmma-mma", "wgmma.fence" => "wgmma-fence",
+        "wgmma.commit_group" => "wgmma-commit-group", "wgmma.wait_group" => "wgmma-wait-group",
     }
     "9.7", "TensorCore 5th Generation Family Instructions", "tensorcore-5th-generation", {
         "tcgen05" => "instructions",
@@ -220,18 +253,15 @@ chapters! {
     }
 }
 
-/// Where the document describes the instruction with this opcode, or with this opcode and the part
+/// Where the document describes the instruction with this opcode, or with this opcode and the parts
 /// behind it.
 pub fn of_opcode(opcode: &str) -> Section {
     let found = INSTRUCTION_SECTIONS.iter().find(|(known, _)| *known == opcode);
     found.map_or(INSTRUCTIONS, |(_, section)| *section)
 }
 
-/// Where the document describes the instruction whose name has these parts: its form has a page of
-/// its own, or its opcode has one for all forms.
-pub fn of_parts(opcode: &str, form: &str) -> Section {
-    match of_opcode(&format!("{opcode}.{form}")) {
-        INSTRUCTIONS => of_opcode(opcode),
-        section => section,
-    }
+/// Where the document describes the instruction whose name has these parts: the page of most of them, from the opcode on.
+pub fn of_parts(parts: &[&str]) -> Section {
+    let pages = (1..=parts.len().min(5)).rev().map(|count| of_opcode(&parts[..count].join(".")));
+    pages.into_iter().find(|section| *section != INSTRUCTIONS).unwrap_or(INSTRUCTIONS)
 }

@@ -183,12 +183,11 @@ impl<'a> Linter<'a, '_> {
         let part = parts[fault.position];
         let near = self.report.nearest(part, fault.known.iter().copied());
         let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
-        let form = parts.get(1).copied().unwrap_or_default();
         self.report
             .error("modifier", places[fault.position], fault.message(&parts))
             .note(if newer { "it may exist in a later version of PTX" } else { "" })
             .severity(if newer { Severity::Warning } else { Severity::Error })
-            .section(section::of_parts(parts[0], form))
+            .section(section::of_parts(&parts))
             .help_if(fault.help(near));
         false
     }

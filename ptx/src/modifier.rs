@@ -88,7 +88,7 @@ const ROWS: &[ModifierRow] = &[
     },
     ModifierRow {
         heads: "mbarrier.test_wait mbarrier.try_wait",
-        words: &[SHARED, ORDERS, "b64 parity phase_type::* nosleep"],
+        words: &[SHARED, ORDERS, "b64 parity phase_type::primary phase_type::conditional nosleep"],
     },
     ModifierRow { heads: "cp.async", words: &["ca cg global", SHARED, CACHE] },
     ModifierRow {
@@ -380,6 +380,22 @@ static HEADS: LazyLock<HashMap<&str, Vec<OpcodeHead>>> = LazyLock::new(|| {
     heads
 });
 
+/// The instructions that are known here, each with its modifiers: words in which `#` is any number, and `*` at the end any rest.
+pub fn all() -> impl Iterator<Item = (&'static str, Vec<&'static str>)> {
+    ROWS.iter().flat_map(|row| {
+        let words: Vec<&str> =
+            row.words.iter().flat_map(|words| words.split_whitespace()).collect();
+        row.heads.split_whitespace().map(move |head| (head, words.clone()))
+    })
+}
+
+/// How many of these parts, from the opcode on, say which instruction it is; `None` for one that is not known here.
+pub fn head(parts: &[&str]) -> Option<usize> {
+    let heads = HEADS.get(parts.first()?)?;
+    let whole = heads.iter().filter(|head| parts.starts_with(&head.parts));
+    whole.map(|head| head.parts.len()).max()
+}
+
 /// The first part that the instruction does not have, opcode first; `None` too for an opcode of which
 /// the modifiers are not known here.
 pub fn fault(parts: &[&str]) -> Option<BadModifier> {
@@ -417,7 +433,7 @@ pub fn fault(parts: &[&str]) -> Option<BadModifier> {
 }
 
 /// Whether a part is this word, in which each `#` is a number and a `*` at the end any rest.
-fn is(part: &str, word: &str) -> bool {
+pub fn is(part: &str, word: &str) -> bool {
     if let Some(start) = word.strip_suffix('*') {
         return part.len() > start.len() && part.starts_with(start);
     }

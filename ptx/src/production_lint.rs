@@ -78,7 +78,7 @@ impl<'a> Linter<'a, '_> {
                 )
                 .severity(severity(Authority::Document, self.options.strict))
                 .note(why)
-                .section(section::of_parts(parts[0], parts.get(1).copied().unwrap_or_default()));
+                .section(section::of_parts(parts));
             return checked;
         }
         for fault in faults {
@@ -99,7 +99,7 @@ impl<'a> Linter<'a, '_> {
             .error(said.code, written.place(said.place), said.message.clone())
             .severity(if newer { Severity::Warning } else { Severity::Error })
             .note(note)
-            .section(section::of_parts(parts[0], parts.get(1).copied().unwrap_or_default()))
+            .section(section::of_parts(parts))
             .help(said.help.clone());
     }
 

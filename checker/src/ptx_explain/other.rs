@@ -3,6 +3,7 @@
 
 use std::io::{self, Write};
 
+use describe::ptx::modifiers::{self, ExplainedModifiers};
 use describe::ptx::{PtxExplanation, asynchronous};
 use litmus::print::TestText;
 use model::isa::Instruction;
@@ -24,6 +25,7 @@ pub(super) struct OtherInstruction<'a> {
     /// Whether litmus tests execute it. If not, the reason, if the reader of litmus tests gives one.
     modelled: Result<(), Option<String>>,
     section: Section,
+    modifiers: ExplainedModifiers,
     /// Of an asynchronous operation.
     pub(super) account: Option<PtxExplanation>,
 }
@@ -45,7 +47,8 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
     if Opcode::named(opcode).is_some() && !own {
         return None;
     }
-    let section = section::of_parts(opcode, form);
+    let parts: Vec<&str> = name.split('.').collect();
+    let section = section::of_parts(&parts);
     let (is, modelled) = match opcode {
         _ if own => (format!("an asynchronous operation, not the `{opcode}` of the model"), false),
         "bar" if form == "warp" => ("a barrier of a warp".to_owned(), false),
@@ -65,12 +68,12 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
     };
     let of_test = in_a_test(text).unwrap_or(if modelled { Ok(()) } else { Err(None) });
     let account = read_asynchronous(rest).and_then(|of| {
-        let parts: Vec<&str> = name.split('.').collect();
         let written = (&parts[..], rest[name.len()..].trim());
         asynchronous::account(&of, written, section, rest.len() < text.len())
     });
     let modelled = if account.is_some() { Ok(()) } else { of_test };
-    Some(OtherInstruction { text, is, modelled, section, account })
+    let modifiers = modifiers::explained(&parts, section);
+    Some(OtherInstruction { text, is, modelled, section, modifiers, account })
 }
 
 /// The variables that an instruction alone may name: an mbarrier object, shared and global memory, a tensormap.
@@ -185,7 +188,7 @@ impl OtherInstruction<'_> {
         writeln!(out, "{}", self.text)?;
         writeln!(out, "  {} ({})", self.is, self.section.number)?;
         writeln!(out, "  {}", self.status())?;
-        writeln!(out, "\nSections:\n  {}\n    {}", self.section, self.section.url())
+        show::modifiers(self.section, &self.modifiers, out)
     }
 
     pub(super) fn json(&self, warnings: &[Diagnostic], out: &mut dyn Write) -> io::Result<()> {
@@ -195,6 +198,8 @@ impl OtherInstruction<'_> {
             section: self.section.number,
             title: self.section.title,
             url: self.section.url(),
+            parts: show::named(&self.modifiers.parts),
+            hints: show::named(&self.modifiers.hints),
         };
         let diagnostics = warnings.iter().map(LintObject::from).collect();
         let (explained, other) = (None, Some(other));

@@ -10,10 +10,14 @@ use text::Diagnostic;
 use crate::lines::{self, LineKind};
 use crate::lint::LintObject;
 use describe::ptx::lowered::LoweringEntry;
+use describe::ptx::modifiers::ExplainedModifiers;
 use describe::ptx::{CitedText, PtxExplanation, QualifierMeaning};
 
 /// Lines are wrapped at word boundaries to this width.
 const WIDTH: usize = 100;
+
+const PARTS: &str = "Its parts";
+const HINTS: &str = "Performance hints: no effect on what is promised";
 
 pub(super) fn text(
     instruction: &str,
@@ -29,14 +33,26 @@ pub(super) fn text(
     let meaning = &account.meaning;
     writeln!(page.out, "{instruction}")?;
     page.say("  ", "  ", &meaning.is)?;
-    page.named("Its parts", &account.parts)?;
+    page.named(PARTS, &account.parts)?;
     page.listed("Defaults", &meaning.defaults)?;
     page.listed("Events", &meaning.events)?;
     page.listed("Promised", &meaning.promises)?;
     page.listed("Not promised, and required of the program", &meaning.limits)?;
-    page.named("Performance hints: no effect on what is promised", &account.hints)?;
+    page.named(HINTS, &account.hints)?;
     page.needs(account)?;
     page.lowered(account)?;
+    page.sections()
+}
+
+/// Prints the modifiers of an instruction of this section, and the sections that they cite.
+pub(super) fn modifiers(
+    section: Section,
+    modifiers: &ExplainedModifiers,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut page = ExplanationPage { out, cited: vec![section] };
+    page.named(PARTS, &modifiers.parts)?;
+    page.named(HINTS, &modifiers.hints)?;
     page.sections()
 }
 
@@ -172,7 +188,7 @@ struct CitedObject<'a> {
 
 #[derive(Serialize, JsonSchema)]
 #[schemars(rename = "Named")]
-struct QualifierObject<'a> {
+pub(super) struct QualifierObject<'a> {
     qualifier: &'a str,
     #[serde(flatten)]
     said: CitedObject<'a>,
@@ -223,6 +239,8 @@ pub(super) struct OtherObject<'a> {
     pub(super) section: &'a str,
     pub(super) title: &'a str,
     pub(super) url: String,
+    pub(super) parts: Vec<QualifierObject<'a>>,
+    pub(super) hints: Vec<QualifierObject<'a>>,
 }
 
 /// One line.
@@ -247,7 +265,7 @@ fn statements(all: &[CitedText]) -> Vec<CitedObject<'_>> {
     all.iter().map(CitedObject::from).collect()
 }
 
-fn named(parts: &[QualifierMeaning]) -> Vec<QualifierObject<'_>> {
+pub(super) fn named(parts: &[QualifierMeaning]) -> Vec<QualifierObject<'_>> {
     parts
         .iter()
         .map(|part| QualifierObject { qualifier: &part.name, said: (&part.said).into() })

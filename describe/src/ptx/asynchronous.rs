@@ -11,6 +11,7 @@ use model::section::{self, Section};
 use sass::lowering::{self, asynchronous::operands_of};
 
 use super::memory::place;
+use super::modifiers::{self, ExplainedModifiers};
 use super::multimem;
 use super::tensor_memory;
 use super::words::{element, operation, said, threads};
@@ -43,6 +44,7 @@ pub fn account(
         let index = targets.iter().rposition(|target| target.sm == sm)?;
         Some(said(page, needs.missing[index].clone()?))
     };
+    let explained = modifiers::explained(parts, page);
     let parts: Vec<&str> = parts.iter().copied().chain(operands_of(of)).collect();
     let lowered = lowered::of_parts(&parts, &missing);
     let mut admitted = targets.iter().zip(&needs.missing).filter(|(_, missing)| missing.is_none());
@@ -52,7 +54,7 @@ pub fn account(
     // The targets below the least one all lack the same.
     reasons.extend(needs.missing.iter().flatten().next().map(|text| said(page, text.clone())));
     let needs = MinimumVersion { isa: needs.isa, sm, variant, reasons };
-    let (parts, hints) = Default::default();
+    let ExplainedModifiers { parts, hints } = explained;
     Some(PtxExplanation { meaning, parts, hints, needs, lowered })
 }
 
@@ -113,7 +115,7 @@ impl Words {
     /// What is required of the object of each operation.
     fn of_an_object(meaning: &mut InstructionMeaning) {
         meaning.limits.push(said(
-            section::MBARRIER,
+            section::MBARRIER_LIFECYCLE,
             "its initialization must happen before it, and no invalidation of the object: otherwise the behaviour is undefined",
         ));
     }
@@ -190,7 +192,7 @@ impl Words {
         meaning.events.push(Words::one_operation());
         if matches!(op, MbarrierOp::Init { .. }) {
             meaning.limits.push(said(
-                section::MBARRIER,
+                section::MBARRIER_LIFECYCLE,
                 "until the object is invalidated, other accesses to its 8 bytes are undefined",
             ));
         } else {
@@ -210,7 +212,7 @@ impl Words {
                 "it releases nothing: other threads need a barrier or another synchronization before they use the object; \
                  those of the cluster, `fence.mbarrier_init` and a release and acquire",
             ),
-            said(section::MBARRIER, "the object must have no phase that threads still wait for"),
+            said(self.page, "the object must have no phase that threads still wait for"),
         ]);
         meaning
     }
@@ -297,7 +299,7 @@ impl Words {
                 "the state must be of the current phase or of the one before: otherwise the behaviour is undefined"
             }
         };
-        meaning.limits.push(said(section::MBARRIER, range));
+        meaning.limits.push(said(self.page, range));
         meaning
     }
 

@@ -7,6 +7,7 @@ pub mod asynchronous;
 mod fence;
 pub mod lowered;
 mod memory;
+pub mod modifiers;
 mod multimem;
 mod promises;
 pub mod template;
@@ -16,7 +17,7 @@ mod words;
 use std::borrow::Cow;
 
 use ::ptx::ParsedInstruction;
-use ::ptx::qualifier::Qualifier;
+use ::ptx::qualifier::{Qualifier, QualifierKind};
 use ::ptx::rules::gate::{self, Need};
 use ::ptx::version::PtxIsa;
 use model::section::{self, Section};
@@ -96,12 +97,13 @@ pub fn account(
     let page = words::page(single.opcode, form.is_non_coherent());
     let (mut meaning, parts, needs) = if let Some(spelling) = single.spelling {
         let meaning = fence::spelled(spelling);
+        let fence_parts = modifiers::of_fence(&single.parts, page);
         let reason = format!("this fence requires PTX ISA {} or later", spelling.isa);
         let reason = format!("{reason} and `sm_{}` or higher", spelling.sm);
         let reasons = vec![words::said(page, reason)];
         (
             meaning,
-            Vec::new(),
+            fence_parts.into_iter().map(|part| (QualifierKind::Order, part)).collect(),
             MinimumVersion { isa: spelling.isa, sm: spelling.sm, variant: None, reasons },
         )
     } else {
@@ -111,7 +113,8 @@ pub fn account(
             let said = words::part(single.opcode, name, qualifier, page);
             Some((qualifier.kind(), QualifierMeaning { name: (*name).to_owned(), said }))
         });
-        (meaning, parts.collect(), needs(&gate::needs(&form)))
+        let parts: Vec<_> = parts.collect();
+        (meaning, parts, needs(&gate::needs(&form)))
     };
     if single.predicated {
         let text = "in threads where the guard is false, none of these".to_owned();

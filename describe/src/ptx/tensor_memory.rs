@@ -157,7 +157,7 @@ impl TensorWords {
                 "it releases nothing else that its thread did before it",
             ),
             said(
-                section::MBARRIER,
+                section::MBARRIER_LIFECYCLE,
                 "the initialization of the object must happen before it: otherwise the behaviour is undefined",
             ),
         ]);

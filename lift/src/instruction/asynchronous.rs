@@ -94,7 +94,7 @@ impl<'a> InstructionReader<'_> {
         let near = self.report.nearest(parts[fault.position], fault.known.iter().copied());
         self.report
             .error("modifier", cell.part_at(fault.position), fault.message(parts))
-            .section(model::section::of_parts(parts[0], parts.get(1).copied().unwrap_or_default()))
+            .section(model::section::of_parts(parts))
             .help_if(fault.help(near));
         false
     }
@@ -119,7 +119,7 @@ impl<'a> InstructionReader<'_> {
         self.report
             .error(fault.code, at, fault.message)
             .note(fault.note)
-            .section(model::section::of_parts(parts[0], parts.get(1).copied().unwrap_or_default()))
+            .section(model::section::of_parts(parts))
             .help_if(Some(fault.help).filter(|help| !help.is_empty()));
         false
     }

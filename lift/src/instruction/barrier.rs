@@ -47,7 +47,7 @@ impl<'a> InstructionReader<'_> {
             ["warp", ..] => {
                 self.report
                     .error("bar-form", cell.name_at(), "the barrier of a warp is `bar.warp.sync`")
-                    .section(model::section::of_parts("bar", "warp"))
+                    .section(model::section::of_parts(&["bar", "warp"]))
                     .help(cell.with_parts(&["bar", "warp", "sync"]));
                 return None;
             }

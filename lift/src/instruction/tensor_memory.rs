@@ -168,7 +168,7 @@ impl<'a> InstructionReader<'_> {
             .error("operand", arg.at(), "the descriptor of a matrix is a register")
             .note("expected a register")
             .help("put its address there: P0:d=s;")
-            .section(model::section::of_parts("tcgen05", cell.part(1)));
+            .section(model::section::of_parts(&["tcgen05", cell.part(1)]));
         None
     }
 
