@@ -7,17 +7,21 @@
 //!   modifiers that come together, and `a+(b/c)` stands for `a+b, a+c`. The order in which modifiers are written is not checked.
 //! - `@8.6/90` behind a word says what brought it: the version of PTX, and the targets, separated by `|`: `90` is that
 //!   number or a higher one, `pre70` a lower one than 70, `90a` that target, `100a` any `a` and `100f` any `a` or `f` of 100 to 119, `103f` of 100 to 109, `120f` of 120 to 129,
+//!   `101f` of 101 to 119, `107f` of 107, `110a` an `a` of 100, 101 or 110,
 //!   and `later` none that is known.
 //! - Operands are `m` an address, `t` an address with coordinates, `16`, `32` and `64` registers of so many bits, `q` one of 128, `p` a predicate,
-//!   `v` a vector, `_` the sink, `#` a register or an integer, `#32` such a register or an integer, `i` an integer, `x` any value; `a/b` is
+//!   `s` a predicate, negated or not, or an integer, `v` a vector, `_` the sink, `#` a register or an integer, `#32` such a register or an integer, `i` an integer, `x` any value; `a/b` is
 //!   one of several, `p|p` two results. `(4,8,16)` behind `#` or `i` are the values of an integer,
 //!   `(0..7)` its range, `(*16)` what it is a multiple of. `{, a}` may be missing; `(a: b)` is there exactly if a modifier begins with `a`.
+//! - `y` is a register or a vector, `v*` a vector, with as many registers as the modifiers say ([`crate::registers`]); those of
+//!   `v*i` and `v4i` (which has four) are no floating-point registers.
 //! - `...` stands for modifiers, or operands, that are not checked.
 //! - `!` at the end says that only the document forbids the instruction, or that ptxas makes something else of it, and why.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use crate::operand_kind::{fits, vector_length};
 use crate::productions::PRODUCTIONS;
 use crate::version::{PtxIsa, Target};
 use model::isa::Type;
@@ -47,6 +51,9 @@ fn admits(one: &str, target: Target) -> bool {
         "100a" => matches!(family, 10 | 11) && target.variant == Some('a'),
         "100f" => matches!(family, 10 | 11) && special,
         "103f" => family == 10 && special,
+        "107f" => target.sm == 107 && special,
+        "101f" => matches!(family, 10 | 11) && target.sm != 100 && special,
+        "110a" => matches!(target.sm, 100 | 101 | 110) && target.variant == Some('a'),
         "120f" => family == 12 && special,
         "later" => family > 12,
         "pre70" => target.sm < 70,
@@ -121,6 +128,11 @@ pub(crate) struct WrittenOperand<'a> {
 pub(crate) enum WrittenType {
     Register(Type),
     Predicate,
+    /// A vector in braces: whether each register that is known has this size, or any, and whether one is of floating point.
+    Vector {
+        bits: Option<u16>,
+        float: bool,
+    },
     /// Not a register, or one whose declaration is not known.
     Unknown,
 }
@@ -143,6 +155,8 @@ pub(crate) enum Fault {
     Count(&'static str),
     /// The size of the vector of coordinates, and what it is.
     Coordinates(usize, usize),
+    /// The number of registers of an operand, and what it is.
+    Registers(usize, usize),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -166,10 +180,10 @@ static TABLE: LazyLock<HashMap<&'static str, Vec<Production>>> = LazyLock::new(|
     table
 });
 
-/// Whether an instruction is checked, operands included.
+/// Whether an instruction is checked, operands included, in some of its forms at least.
 pub(crate) fn is_checked(parts: &[&str]) -> bool {
     let all = head(parts).and_then(|length| of(&parts[..length].join(".")));
-    all.is_some_and(|all| all.iter().all(|one| !one.is_open && one.operands.is_some()))
+    all.is_some_and(|all| all.iter().any(|one| !one.is_open && one.operands.is_some()))
 }
 
 /// The longest head in the table that these parts begin with: how many parts it has.
@@ -327,9 +341,20 @@ pub(crate) fn operand_texts(text: &str) -> Vec<&str> {
 
 impl OperandRule {
     /// What is wrong with an operand, if anything is.
-    fn fault(&self, index: usize, operand: &WrittenOperand<'_>) -> Option<Fault> {
-        if !self.kinds.iter().any(|kind| fits(kind, operand)) {
+    fn fault(
+        &self,
+        index: usize,
+        operand: &WrittenOperand<'_>,
+        modifiers: &[&str],
+    ) -> Option<Fault> {
+        let Some(kind) = self.kinds.iter().find(|kind| fits(kind, operand, modifiers)) else {
             return Some(Fault::Operand(index, self.text));
+        };
+        if let Some(wanted) =
+            vector_length(kind, modifiers).filter(|_| operand.text.starts_with('{'))
+        {
+            let count = split(operand.text[1..].trim_end_matches('}')).len();
+            return (count != wanted).then_some(Fault::Registers(index, wanted));
         }
         let number = crate::constant::value(operand.text)?;
         let mut multiples =
@@ -344,44 +369,6 @@ impl OperandRule {
         let listed = values.clone().next().is_none() || values.any(holds);
         (!listed || !multiples.all(holds)).then_some(Fault::Value(index, self.text))
     }
-}
-
-/// Whether an operand is of a kind.
-fn fits(kind: &str, operand: &WrittenOperand<'_>) -> bool {
-    let text = operand.text;
-    let number = || crate::constant::value(text).is_some();
-    let bits = |wanted: u16| match operand.ty {
-        WrittenType::Register(ty) => ty.bits == wanted,
-        WrittenType::Predicate => false,
-        WrittenType::Unknown => is_name(text),
-    };
-    match kind {
-        "m" | "t" => text.starts_with('['),
-        "v" => text.starts_with('{'),
-        "_" => text == "_",
-        "x" => text != "_" && !text.starts_with('[') && operand.ty != WrittenType::Predicate,
-        _ if kind.contains('|') => text.contains('|'),
-        "p" => {
-            operand.ty == WrittenType::Predicate
-                || operand.ty == WrittenType::Unknown && is_name(text)
-        }
-        "i" => number(),
-        "#" => number() || is_name(text) && operand.ty != WrittenType::Predicate,
-        "#32" => number() || bits(32),
-        "#64" => number() || bits(64),
-        "16" => bits(16),
-        "32" => bits(32),
-        "64" => bits(64),
-        "q" => bits(128),
-        "8" => bits(8),
-        _ => false,
-    }
-}
-
-fn is_name(text: &str) -> bool {
-    text != "_"
-        && text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '%' | '_' | '$'))
-        && !text.contains('|')
 }
 
 impl Production {
@@ -424,18 +411,20 @@ impl Production {
         let mut last_space = None;
         let mut disordered = Vec::new();
         for slot in &self.slots {
-            // The largest choice whose words are there.
-            let position = |word: &str| {
-                (0..modifiers.len()).find(|&at| !used[at] && is_word(modifiers[at], word))
+            // The largest choice whose words are there, each in a place of its own.
+            let places = |words: &[&str]| {
+                let mut places = Vec::with_capacity(words.len());
+                for word in words {
+                    let free = |at: &usize| !used[*at] && !places.contains(at);
+                    let at = (0..modifiers.len()).filter(free);
+                    places.push(at.into_iter().find(|&at| is_word(modifiers[at], word))?);
+                }
+                Some(places)
             };
             let taken = slot
                 .choices
                 .iter()
-                .filter_map(|choice| {
-                    let places: Option<Vec<usize>> =
-                        choice.words.iter().map(|word| position(word)).collect();
-                    Some((choice, places?))
-                })
+                .filter_map(|choice| Some((choice, places(&choice.words)?)))
                 .max_by_key(|(choice, _)| choice.words.len());
             match taken {
                 Some((choice, places)) => {
@@ -492,7 +481,7 @@ impl Production {
         let mut at = 0;
         for (rule, optional) in wanted {
             let Some(operand) = operands.get(at) else { break };
-            let fault = rule.fault(at, operand);
+            let fault = rule.fault(at, operand, modifiers);
             let is_kind = !matches!(fault, Some(Fault::Operand(..)));
             if optional {
                 if spare == 0 || !is_kind {
@@ -598,7 +587,7 @@ mod tests {
             for kind in kinds {
                 let known = [
                     "m", "t", "v", "_", "x", "p", "i", "#", "#32", "#64", "8", "16", "32", "64",
-                    "q",
+                    "q", "s", "y", "v*", "v*i", "v4i",
                 ];
                 assert!(known.contains(&kind) || kind.contains('|'), "`{kind}` in {text}");
             }
@@ -639,6 +628,10 @@ mod tests {
         assert!(
             admits("120f", "sm_121a") && !admits("100a", "sm_100f") && !admits("later", "sm_121a")
         );
+        assert!(
+            admits("101f", "sm_103f") && !admits("101f", "sm_100a") && !admits("101f", "sm_103")
+        );
+        assert!(admits("110a", "sm_100a") && !admits("110a", "sm_103a"));
         assert!(admits("pre70", "sm_60") && !admits("pre70", "sm_70"));
     }
 }

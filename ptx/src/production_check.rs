@@ -15,6 +15,11 @@ pub struct ProductionFault {
     pub help: String,
 }
 
+/// Instructions that tests write in short, with some of their registers and with addresses in place of descriptors: their
+/// reader checks the operands.
+const IN_SHORT: [&str; 5] =
+    ["wgmma.mma_async", "tcgen05.mma", "tcgen05.cp", "tcgen05.ld", "tcgen05.st"];
+
 /// The first mistake in an instruction with these parts and operands; `None` if a production has it, or none is known.
 pub fn fault(
     parts: &[&str],
@@ -24,7 +29,9 @@ pub fn fault(
     let length = production::head(parts)?;
     let (head, modifiers) = (parts[..length].join("."), &parts[length..]);
     let operands = written(operands);
-    let form = CheckedForm { head: &head, modifiers, operands: &operands, isa, target };
+    let only_modifiers = IN_SHORT.contains(&&*head);
+    let form =
+        CheckedForm { head: &head, modifiers, operands: &operands, isa, target, only_modifiers };
     let (production, faults) = form.nearest(production::of(&head)?)?;
     if let (Some(why), true) = (production.warning, faults.is_empty()) {
         return Some(ProductionFault {
@@ -44,6 +51,11 @@ pub fn fault(
     // The version of PTX of a test is in its header.
     let help = if let Fault::Version(_, least) = fault { format!("PTX-ISA={least}") } else { help };
     Some(ProductionFault { code, modifier, message, note, help })
+}
+
+/// Whether an instruction with these parts is checked, operands included.
+pub fn is_checked(parts: &[&str]) -> bool {
+    production::is_checked(parts)
 }
 
 /// What an instruction that a production has requires.
@@ -66,6 +78,7 @@ pub fn needs(parts: &[&str], operands: &str, targets: &[Target]) -> Option<Produ
         operands: &operands,
         isa: PtxIsa::NEWEST,
         target: None,
+        only_modifiers: false,
     };
     let (production, faults) = form.nearest(production::of(&head)?)?;
     if !faults.is_empty() {
@@ -101,6 +114,8 @@ pub(crate) struct CheckedForm<'a> {
     pub(crate) operands: &'a [WrittenOperand<'a>],
     pub(crate) isa: PtxIsa,
     pub(crate) target: Option<Target>,
+    /// Whether its operands are left out.
+    pub(crate) only_modifiers: bool,
 }
 
 /// A fault in words. A place behind the last operand is the whole instruction.
@@ -120,7 +135,12 @@ impl CheckedForm<'_> {
         productions: &'p [Production],
     ) -> Option<(&'p Production, Vec<Fault>)> {
         let all = productions.iter().map(|production| {
-            (production, production.faults(self.modifiers, self.operands, self.isa, self.target))
+            let mut faults =
+                production.faults(self.modifiers, self.operands, self.isa, self.target);
+            if self.only_modifiers {
+                faults.retain(|fault| !is_of_operand(fault));
+            }
+            (production, faults)
         });
         all.min_by_key(|(production, faults)| {
             let distance = faults.iter().map(weight).sum::<usize>();
@@ -172,6 +192,12 @@ impl CheckedForm<'_> {
                 let place = FaultPlace::Operand(count);
                 ("production-operands", place, message, note, expected_operands(operands))
             }
+            Fault::Registers(index, wanted) => {
+                let message =
+                    format!("the number of registers of operand {} does not fit", index + 1);
+                let help = format!("write {wanted} in the braces");
+                ("production-registers", FaultPlace::Operand(*index), message, unsaid, help)
+            }
             Fault::Coordinates(index, wanted) => {
                 let message = "the number of coordinates does not fit the tensor".to_owned();
                 let help = format!("write {wanted} in the braces");
@@ -201,13 +227,27 @@ fn expected_operands(operands: &'static str) -> String {
     format!("expected {}", all.join(", "))
 }
 
+fn is_of_operand(fault: &Fault) -> bool {
+    match fault {
+        Fault::Operand(..)
+        | Fault::Value(..)
+        | Fault::Count(_)
+        | Fault::Coordinates(..)
+        | Fault::Registers(..) => true,
+        Fault::Version(place, _) | Fault::Target(place, _) => {
+            matches!(place, FaultPlace::Operand(_))
+        }
+        Fault::Modifier(_) | Fault::Missing(_) => false,
+    }
+}
+
 /// How far a fault leads away from a production.
 fn weight(fault: &Fault) -> usize {
     match fault {
         Fault::Modifier(_) | Fault::Missing(_) => 4,
         Fault::Count(_) | Fault::Operand(..) => 3,
         Fault::Version(..) | Fault::Target(..) => 2,
-        Fault::Value(..) | Fault::Coordinates(..) => 1,
+        Fault::Value(..) | Fault::Coordinates(..) | Fault::Registers(..) => 1,
     }
 }
 
@@ -221,7 +261,14 @@ fn kind_words(kinds: &str) -> String {
     let word = |kind: &str| match kind {
         "m" => "an address".to_owned(),
         "t" => "an address with coordinates".to_owned(),
-        "v" => "a vector".to_owned(),
+        "v" | "v*" => "a vector of registers".to_owned(),
+        "v*i" => "a vector of registers of 32 bits that are not of floating point".to_owned(),
+        "v4i" => "a vector of four registers of 32 bits that are not of floating point".to_owned(),
+        "y" => {
+            "a register of the size of the type, or a vector of them as `.v2`, `.v4` or `.v8` says"
+                .to_owned()
+        }
+        "s" => "a predicate or an integer".to_owned(),
         "_" => "`_`".to_owned(),
         "p" => "a predicate".to_owned(),
         "q" => "a register of 128 bits".to_owned(),
@@ -265,6 +312,9 @@ fn target_names(targets: &str) -> String {
         "90a" => "sm_90a".to_owned(),
         "100a" => "sm_100a or another `a` of 100 to 119".to_owned(),
         "100f" => "sm_100f, sm_100a, or another `f` or `a` of 100 to 119".to_owned(),
+        "107f" => "sm_107f or sm_107a".to_owned(),
+        "101f" => "sm_103f, sm_103a, or another `f` or `a` of 101 to 119".to_owned(),
+        "110a" => "sm_100a or sm_110a".to_owned(),
         "103f" => "sm_100f, sm_100a, or another `f` or `a` of 100 to 109".to_owned(),
         "120f" => "sm_120f, sm_120a, or another `f` or `a` of 120 to 129".to_owned(),
         "pre70" => "a target below sm_70; later ones require `.sync`".to_owned(),

@@ -1,5 +1,6 @@
 //! Checks instructions by their productions.
 
+use model::isa::TypeKind;
 use model::section;
 use text::report::ByteSpan;
 
@@ -64,6 +65,7 @@ impl<'a> Linter<'a, '_> {
             operands: &operands,
             isa: setting.isa,
             target: setting.target,
+            only_modifiers: false,
         };
         let nearest = instruction.nearest(productions);
         let checked = production::is_checked(parts)
@@ -115,12 +117,26 @@ impl<'a> Linter<'a, '_> {
         let pieces = production::split(behind.of(text).trim_end_matches(';'));
         let operand = |piece| {
             let at = ByteSpan::within(text, piece).trimmed(text);
+            let elements = |text: &str| {
+                let mut of = (None, false, true);
+                for name in
+                    names.iter().filter(|name| name.at.start >= at.start && name.at.end <= at.end)
+                {
+                    if let Some(Symbol::Register(ty)) = name.symbol {
+                        let same = of.0.is_none_or(|bits| bits == ty.bits);
+                        of = (Some(ty.bits), of.1 || ty.kind == TypeKind::Float, of.2 && same);
+                    }
+                }
+                // Sizes that differ fit nothing.
+                let bits = if of.2 { of.0 } else { Some(0) };
+                text.starts_with('{').then_some(WrittenType::Vector { bits, float: of.1 })
+            };
             let declared = names.iter().find(|name| name.at == at).and_then(|name| name.symbol);
             let ty = match declared {
                 Some(Symbol::Register(ty)) => WrittenType::Register(ty),
                 Some(Symbol::Predicate) => WrittenType::Predicate,
                 Some(Symbol::Vector(..) | Symbol::Variable(_) | Symbol::Other) | None => {
-                    WrittenType::Unknown
+                    elements(at.of(text)).unwrap_or(WrittenType::Unknown)
                 }
             };
             (at, WrittenOperand { text: at.of(text), ty })

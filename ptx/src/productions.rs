@@ -48,10 +48,209 @@ macro_rules! scopes {
     };
 }
 
-/// Of a multimem access: vectors and types, which are not checked together.
-macro_rules! multimem_type {
+/// Numbers of 8 bits in a multimem access.
+macro_rules! multimem_narrow {
     () => {
-        "{v2, v4, v8} <u32, s32, b32, u64, s64, b64, f16, f16x2, bf16, bf16x2, f32, f64, e4m3, e5m2, e4m3x4, e5m2x4>"
+        "(v4/v8)+(e4m3/e5m2)@/100f|120f, (v2/v4/v8)+(e4m3x2/e5m2x2)@/100f|120f, e4m3x4@/100f|120f, e5m2x4@/100f|120f, (v2/v4)+(e4m3x4/e5m2x4)@/100f|120f"
+    };
+}
+
+/// The shapes of `wgmma.mma_async` with so many columns of A.
+macro_rules! shapes {
+    ($k:literal) => {
+        concat!(
+            "<m64n8",
+            $k,
+            ", m64n16",
+            $k,
+            ", m64n24",
+            $k,
+            ", m64n32",
+            $k,
+            ", m64n40",
+            $k,
+            ", m64n48",
+            $k,
+            ", m64n56",
+            $k,
+            ", m64n64",
+            $k,
+            ", m64n72",
+            $k,
+            ", m64n80",
+            $k,
+            ", m64n88",
+            $k,
+            ", m64n96",
+            $k,
+            ", m64n104",
+            $k,
+            ", m64n112",
+            $k,
+            ", m64n120",
+            $k,
+            ", m64n128",
+            $k,
+            ", m64n136",
+            $k,
+            ", m64n144",
+            $k,
+            ", m64n152",
+            $k,
+            ", m64n160",
+            $k,
+            ", m64n168",
+            $k,
+            ", m64n176",
+            $k,
+            ", m64n184",
+            $k,
+            ", m64n192",
+            $k,
+            ", m64n200",
+            $k,
+            ", m64n208",
+            $k,
+            ", m64n216",
+            $k,
+            ", m64n224",
+            $k,
+            ", m64n232",
+            $k,
+            ", m64n240",
+            $k,
+            ", m64n248",
+            $k,
+            ", m64n256",
+            $k,
+            ">"
+        )
+    };
+}
+
+/// The same for integers, which have fewer.
+macro_rules! integer_shapes {
+    ($k:literal) => {
+        concat!(
+            "<m64n8",
+            $k,
+            ", m64n16",
+            $k,
+            ", m64n24",
+            $k,
+            ", m64n32",
+            $k,
+            ", m64n48",
+            $k,
+            ", m64n64",
+            $k,
+            ", m64n80",
+            $k,
+            ", m64n96",
+            $k,
+            ", m64n112",
+            $k,
+            ", m64n128",
+            $k,
+            ", m64n144",
+            $k,
+            ", m64n160",
+            $k,
+            ", m64n176",
+            $k,
+            ", m64n192",
+            $k,
+            ", m64n208",
+            $k,
+            ", m64n224",
+            $k,
+            ", m64n240",
+            $k,
+            ", m64n256",
+            $k,
+            ">"
+        )
+    };
+}
+
+/// Results and matrices of 8 bits of `wgmma.mma_async`.
+macro_rules! narrow_matrices {
+    () => {
+        "{row} {col} <(f16/f32)+e4m3+e4m3, (f16/f32)+e4m3+e5m2, (f16/f32)+e5m2+e5m2>"
+    };
+}
+
+macro_rules! integer_matrices {
+    () => {
+        "{row} {col} {satfinite} <s32+s8+s8, s32+s8+u8, s32+u8+u8>"
+    };
+}
+
+/// The shapes of accesses to tensor memory, each with how often it may be repeated.
+macro_rules! tensor_shapes {
+    () => {
+        "<(16x64b/32x32b)+(x1/x2/x4/x8/x16/x32/x64/x128), 16x128b+(x1/x2/x4/x8/x16/x32/x64), 16x256b+(x1/x2/x4/x8/x16/x32)>"
+    };
+}
+
+macro_rules! repeated {
+    () => {
+        "<x1, x2, x4, x8, x16, x32, x64, x128>"
+    };
+}
+
+macro_rules! groups {
+    () => {
+        "<cta_group::1, cta_group::2>"
+    };
+}
+
+/// What `tcgen05.mma` does with the buffer for matrix A.
+macro_rules! collector {
+    () => {
+        "{collector::a::fill, collector::a::use, collector::a::lastuse, collector::a::discard} {collector::b::fill@9.4/107f, collector::b::use@9.4/107f, collector::b::lastuse@9.4/107f, collector::b::discard@9.4/107f}"
+    };
+}
+
+/// The same where its rows are shifted.
+macro_rules! shifted {
+    () => {
+        "ashift {collector::a::lastuse, collector::a::discard}"
+    };
+}
+
+/// What `tcgen05.mma.ws` does with the buffers for matrix B.
+macro_rules! kept {
+    () => {
+        "{collector::b0::fill, collector::b0::use, collector::b0::lastuse, collector::b0::discard, collector::b1::fill, collector::b1::use, collector::b1::lastuse, collector::b1::discard, collector::b2::fill, collector::b2::use, collector::b2::lastuse, collector::b2::discard, collector::b3::fill, collector::b3::use, collector::b3::lastuse, collector::b3::discard}"
+    };
+}
+
+/// The kinds of `tcgen05.mma` without scales.
+macro_rules! kinds {
+    () => {
+        "<kind::f16, kind::tf32, kind::f8f6f4, kind::i8@/110a, kind::ti16@9.4/107f>"
+    };
+}
+
+/// Those that may scale their accumulator.
+macro_rules! scaling_kinds {
+    () => {
+        "<kind::f16, kind::tf32>"
+    };
+}
+
+/// Those with scales.
+macro_rules! scaled_kinds {
+    () => {
+        "block_scale <kind::mxf8f6f4, kind::mxf8f6f4+scale_vec::1X@/100a, kind::mxf8f6f4+block32@8.8, kind::mxf4, kind::mxf4+scale_vec::2X@/100a, kind::mxf4+block32@8.8, kind::mxf4nvf4+(scale_vec::2X/scale_vec::4X)@8.7/100a, kind::mxf4nvf4+(block16/block32)@8.8>"
+    };
+}
+
+/// The same for sparse matrices.
+macro_rules! sparse_scaled_kinds {
+    () => {
+        "block_scale <kind::mxf8f6f4, kind::mxf8f6f4+scale_vec::1X@/100a, kind::mxf8f6f4+block32@8.8, kind::mxf4@/100a, kind::mxf4+scale_vec::2X@/100a, kind::mxf4+block32@8.8/100a, kind::mxf4nvf4+(scale_vec::2X/scale_vec::4X)@8.7/100a, kind::mxf4nvf4+(block16/block32)@8.8/100a>"
     };
 }
 
@@ -154,9 +353,13 @@ pub(crate) const PRODUCTIONS: &[&str] = &[
     "st.bulk@8.6/100 {weak} {shared::cta} : m, #64(*8), i(0)",
     "st.bulk@9.0/100 {weak} {shared::cta} : m, 32, i(0)",
     // multimem
-    concat!("multimem.ld_reduce@8.1/90 {weak, (relaxed/acquire)+", scopes!(), "} {global} <add, min, max, and, or, xor> {acc::f32, acc::f16} ", multimem_type!(), " : x, m"),
-    concat!("multimem.st@8.1/90 {weak, (relaxed/release)+", scopes!(), "} {global} ", multimem_type!(), " : m, x"),
-    concat!("multimem.red@8.1/90 {(relaxed/release)+", scopes!(), "} {global} <add, min, max, and, or, xor> ", multimem_type!(), " : m, x"),
+    concat!("multimem.ld_reduce@8.1/90 {weak, (relaxed/acquire)+", scopes!(), "} {global} <(and/or/xor)+(b32/b64), (min/max)+(u32/s32/u64/s64), add+(u32/s32/u64/f32/f64), add+(v2/v4)+f32> : y, m"),
+    concat!("multimem.ld_reduce@8.1/90 {weak, (relaxed/acquire)+", scopes!(), "} {global} <add, min, max> <(v2/v4/v8)+(f16/bf16), f16x2, bf16x2, (v2/v4)+(f16x2/bf16x2)> : y, m"),
+    concat!("multimem.ld_reduce@8.1/90 {weak, (relaxed/acquire)+", scopes!(), "} {global} add+acc::f32@8.2 <(v2/v4/v8)+(f16/bf16), f16x2, bf16x2, (v2/v4)+(f16x2/bf16x2)> : y, m"),
+    concat!("multimem.ld_reduce@8.6/90 {weak, (relaxed/acquire)+", scopes!(), "} {global} <add, min, max, add+acc::f16> <", multimem_narrow!(), "> : y, m"),
+    concat!("multimem.st@8.1/90 {weak, (relaxed/release)+", scopes!(), "} {global} <u32, s32, b32, u64, s64, b64, f32, f64, (v2/v4)+f32, (v2/v4/v8)+(f16/bf16), f16x2, bf16x2, (v2/v4)+(f16x2/bf16x2)> : m, y"),
+    concat!("multimem.st@8.6/90 {weak, (relaxed/release)+", scopes!(), "} {global} <", multimem_narrow!(), "> : m, y"),
+    concat!("multimem.red@8.1/90 {(relaxed/release)+", scopes!(), "} {global} <(and/or/xor)+(b32/b64), (min/max)+(u32/s32/u64/s64), add+(u32/s32/u64/f32/f64/f16x2/bf16x2), add+(v2/v4)+f32, (add/min/max)+(v2/v4/v8)+(f16/bf16), (add/min/max)+(v2/v4)+(f16x2/bf16x2)> : m, y"),
     "multimem.red@9.3/100 async <release+(gpu/sys)> {global} <add+(u32/s32/u64)> : m, x",
     concat!("multimem.cp.async.bulk@9.1/90 {weak@9.3, relaxed+", scopes!(), "+b128@9.3} global shared::cta bulk_group {cp_mask@9.1/100} : m, m, ", bulk!(), " (cp_mask: 16)"),
     concat!("multimem.cp.async.bulk@9.1/90 b128 global shared::cta bulk_group {cp_mask@9.1/100} : m, m, ", bulk!(), " (cp_mask: 16) ! `.b128` is the type of a relaxed copy"),
@@ -192,16 +395,60 @@ pub(crate) const PRODUCTIONS: &[&str] = &[
     "wgmma.fence@8.0/90a sync aligned :",
     "wgmma.commit_group@8.0/90a sync aligned :",
     "wgmma.wait_group@8.0/90a sync aligned : i",
-    "wgmma.mma_async@8.0/90a sync aligned ... : ...",
+    concat!("wgmma.mma_async@8.0/90a sync aligned ", shapes!("k16"), " {row} {col} <f32+f16+f16, f32+bf16+bf16>", " : v*, #64, #64, s(0,1), i(-1,1), i(-1,1), i(0,1), i(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sync aligned ", shapes!("k16"), " {row} {col} <f32+f16+f16, f32+bf16+bf16>", " : v*, v4i, #64, s(0,1), i(-1,1), i(-1,1), i(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sync aligned ", shapes!("k16"), " {row} {col} f16+f16+f16", " : v*i, #64, #64, s(0,1), i(-1,1), i(-1,1), i(0,1), i(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sync aligned ", shapes!("k16"), " {row} {col} f16+f16+f16", " : v*i, v4i, #64, s(0,1), i(-1,1), i(-1,1), i(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sync aligned ", shapes!("k8"), " {row} {col} f32+tf32+tf32", " : v*, #64, #64, s(0,1), i(-1,1), i(-1,1)"),
+    concat!("wgmma.mma_async@8.0/90a sync aligned ", shapes!("k8"), " {row} {col} f32+tf32+tf32", " : v*, v4i, #64, s(0,1), i(-1,1), i(-1,1)"),
+    concat!("wgmma.mma_async@8.0/90a sync aligned ", shapes!("k32"), " ", narrow_matrices!(), " : v*, #64, #64, s(0,1), i(-1,1), i(-1,1)"),
+    concat!("wgmma.mma_async@8.0/90a sync aligned ", shapes!("k32"), " ", narrow_matrices!(), " : v*, v4i, #64, s(0,1), i(-1,1), i(-1,1)"),
+    concat!("wgmma.mma_async@8.0/90a sync aligned ", integer_shapes!("k32"), " ", integer_matrices!(), " : v*i, #64, #64, s(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sync aligned ", integer_shapes!("k32"), " ", integer_matrices!(), " : v*i, v4i, #64, s(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sp sync aligned ", shapes!("k32"), " {row} {col} <f32+f16+f16, f32+bf16+bf16>", " : v*, #64, #64, 32, i(0,1), s(0,1), i(-1,1), i(-1,1), i(0,1), i(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sp sync aligned ", shapes!("k32"), " {row} {col} <f32+f16+f16, f32+bf16+bf16>", " : v*, v4i, #64, 32, i(0,1), s(0,1), i(-1,1), i(-1,1), i(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sp sync aligned ", shapes!("k32"), " {row} {col} f16+f16+f16", " : v*i, #64, #64, 32, i(0,1), s(0,1), i(-1,1), i(-1,1), i(0,1), i(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sp sync aligned ", shapes!("k32"), " {row} {col} f16+f16+f16", " : v*i, v4i, #64, 32, i(0,1), s(0,1), i(-1,1), i(-1,1), i(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sp sync aligned ", shapes!("k16"), " {row} {col} f32+tf32+tf32", " : v*, #64, #64, 32, i(0,1), s(0,1), i(-1,1), i(-1,1)"),
+    concat!("wgmma.mma_async@8.0/90a sp sync aligned ", shapes!("k16"), " {row} {col} f32+tf32+tf32", " : v*, v4i, #64, 32, i(0,1), s(0,1), i(-1,1), i(-1,1)"),
+    concat!("wgmma.mma_async@8.0/90a sp sync aligned ", shapes!("k64"), " ", narrow_matrices!(), " : v*, #64, #64, 32, i(0), s(0,1), i(-1,1), i(-1,1)"),
+    concat!("wgmma.mma_async@8.0/90a sp sync aligned ", shapes!("k64"), " ", narrow_matrices!(), " : v*, v4i, #64, 32, i(0), s(0,1), i(-1,1), i(-1,1)"),
+    concat!("wgmma.mma_async@8.0/90a sp sync aligned ", integer_shapes!("k64"), " ", integer_matrices!(), " : v*i, #64, #64, 32, i(0), s(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sp sync aligned ", integer_shapes!("k64"), " ", integer_matrices!(), " : v*i, v4i, #64, 32, i(0), s(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sync aligned ", integer_shapes!("k256"), " {row} {col} s32+b1+b1 and popc", " : v*i, #64, #64, s(0,1)"),
+    concat!("wgmma.mma_async@8.0/90a sync aligned ", integer_shapes!("k256"), " {row} {col} s32+b1+b1 and popc", " : v*i, v4i, #64, s(0,1)"),
     // tcgen05
-    "tcgen05.mma@8.6/100f <cta_group::1, cta_group::2> ... : ...",
-    "tcgen05.cp@8.6/100f <cta_group::1, cta_group::2> ... : ...",
-    "tcgen05.ld@8.6/100f sync aligned ... : ...",
-    "tcgen05.st@8.6/100f sync aligned ... : ...",
-    "tcgen05.alloc@8.6/100f <cta_group::1, cta_group::2> {exclusive@9.4} sync aligned {shared::cta} b32 : m, #32(32..512,*32)",
-    "tcgen05.dealloc@8.6/100f <cta_group::1, cta_group::2> sync aligned b32 : 32, #32(32..512,*32)",
+    concat!("tcgen05.mma@8.6/100f ", groups!(), " ", kinds!(), " ", collector!(), " : m, #64/m, #64, #32 {, v*}, s"),
+    concat!("tcgen05.mma@8.6/100f ", groups!(), " ", scaling_kinds!(), " ", collector!(), " : m, #64/m, #64, #32 {, v*}, s, i(0..15)@/103f"),
+    concat!("tcgen05.mma@8.6/100f ", groups!(), " ", "kind::i8@/110a ", collector!(), " : m, #64/m, #64, #32 {, v*}, s, s ! only `.kind::f16` and `.kind::tf32` scale their accumulator"),
+    concat!("tcgen05.mma@8.6/100f ", groups!(), " ", kinds!(), " ", shifted!(), " : m, m, #64, #32 {, v*}, s"),
+    concat!("tcgen05.mma@8.6/100f ", groups!(), " ", scaling_kinds!(), " ", shifted!(), " : m, m, #64, #32 {, v*}, s, i(0..15)@/103f"),
+    concat!("tcgen05.mma@8.6/100f ", groups!(), " ", "kind::i8@/110a ", shifted!(), " : m, m, #64, #32 {, v*}, s, s ! only `.kind::f16` and `.kind::tf32` scale their accumulator"),
+    concat!("tcgen05.mma@8.6/100f ", groups!(), " ", scaled_kinds!(), " ", collector!(), " : m, #64/m, #64, #32, m, m, s"),
+    concat!("tcgen05.mma@8.6/100f ws cta_group::1 ", kinds!(), " ", kept!(), " : m, #64/m, #64, #32, s {, #64}"),
+    concat!("tcgen05.mma@8.6/100f sp ", groups!(), " ", kinds!(), " ", collector!(), " : m, #64/m, #64, m, #32 {, v*}, s"),
+    concat!("tcgen05.mma@8.6/100f sp ", groups!(), " ", scaling_kinds!(), " ", collector!(), " : m, #64/m, #64, m, #32 {, v*}, s, i(0..15)@/103f"),
+    concat!("tcgen05.mma@8.6/100f sp ", groups!(), " ", "kind::i8@/110a ", collector!(), " : m, #64/m, #64, m, #32, s, s ! only `.kind::f16` and `.kind::tf32` scale their accumulator"),
+    concat!("tcgen05.mma@8.6/100f sp ", groups!(), " ", kinds!(), " ", shifted!(), " : m, m, #64, m, #32 {, v*}, s"),
+    concat!("tcgen05.mma@8.6/100f sp ", groups!(), " ", scaling_kinds!(), " ", shifted!(), " : m, m, #64, m, #32 {, v*}, s, i(0..15)@/103f"),
+    concat!("tcgen05.mma@8.6/100f sp ", groups!(), " ", "kind::i8@/110a ", shifted!(), " : m, m, #64, m, #32, s, s ! only `.kind::f16` and `.kind::tf32` scale their accumulator"),
+    concat!("tcgen05.mma@8.6/100f sp ", groups!(), " ", sparse_scaled_kinds!(), " ", collector!(), " : m, #64/m, #64, m, #32, m, m, s"),
+    concat!("tcgen05.mma@8.6/100f ws sp cta_group::1 ", kinds!(), " ", kept!(), " : m, #64/m, #64, m, #32, s {, #64}"),
+    concat!("tcgen05.mma@9.4/107f decompress::lut::b ", groups!(), " ... : ..."),
+    concat!("tcgen05.cp@8.6/100f ", groups!(), " <128x256b, 4x256b, 128x128b, 64x128b+(warpx2::02_13/warpx2::01_23), 32x128b+warpx4> {b8x16+(b6x16_p32/b4x16_p64)} : m, #64"),
+    concat!("tcgen05.ld@8.6/100f sync aligned ", tensor_shapes!(), " {pack::16b} b32 : v*, m"),
+    concat!("tcgen05.ld@8.6/100f sync aligned 16x32bx2 ", repeated!(), " {pack::16b} b32 : v*, m, i"),
+    "tcgen05.ld@8.8/101f red sync aligned 32x32b <x2, x4, x8, x16, x32, x64, x128> <min, max> <u32, s32> : v*, 32, m",
+    "tcgen05.ld@8.8/101f red sync aligned 16x32bx2 <x2, x4, x8, x16, x32, x64, x128> <min, max> <u32, s32> : v*, 32, m, i",
+    "tcgen05.ld@8.8/101f red sync aligned 32x32b <x2, x4, x8, x16, x32, x64, x128> <min, max> {abs} {NaN} f32 : v*, 32, m",
+    "tcgen05.ld@8.8/101f red sync aligned 16x32bx2 <x2, x4, x8, x16, x32, x64, x128> <min, max> {abs} {NaN} f32 : v*, 32, m, i",
+    "tcgen05.ld@9.4/107f spcompress sync aligned ... : ...",
+    concat!("tcgen05.st@8.6/100f sync aligned ", tensor_shapes!(), " {unpack::16b} b32 : m, v*"),
+    concat!("tcgen05.st@8.6/100f sync aligned 16x32bx2 ", repeated!(), " {unpack::16b} b32 : m, i, v*"),
+    "tcgen05.alloc@8.6/100f <cta_group::1, cta_group::2> {exclusive@9.4} sync aligned {shared::cta} b32 : m, #32(32,64,128,256,512)",
+    "tcgen05.dealloc@8.6/100f <cta_group::1, cta_group::2> sync aligned b32 : #32, #32(32,64,128,256,512)",
     "tcgen05.relinquish_alloc_permit@8.6/100f <cta_group::1, cta_group::2> sync aligned :",
-    "tcgen05.commit@8.6/100f <cta_group::1, cta_group::2> mbarrier::arrive::one {shared::cluster} {multicast::cluster, multicast::cluster::16b@9.4} b64 : m (multicast: 16)",
+    "tcgen05.commit@8.6/100f <cta_group::1, cta_group::2> mbarrier::arrive::one {shared::cluster} {multicast::cluster, multicast::cluster::16b@9.4} b64 : m (multicast: 16/i)",
     "tcgen05.shift@8.6/100a <cta_group::1, cta_group::2> down : m",
     "tcgen05.fence::before_thread_sync@8.6/100f :",
     "tcgen05.fence::after_thread_sync@8.6/100f :",

@@ -9,8 +9,8 @@ use litmus::print::TestText;
 use model::isa::Instruction;
 use model::isa::asynchronous::Asynchronous;
 use model::section::{self, Section};
-use ptx::opcode;
 use ptx::shape::Opcode;
+use ptx::{opcode, production_check};
 use text::Diagnostic;
 
 use super::show::{self, PtxExplainObject};
@@ -26,6 +26,8 @@ pub(super) struct OtherInstruction<'a> {
     modelled: Result<(), Option<String>>,
     section: Section,
     modifiers: ExplainedModifiers,
+    /// Whether `lint` checks its operands.
+    checked: bool,
     /// Of an asynchronous operation.
     pub(super) account: Option<PtxExplanation>,
 }
@@ -73,7 +75,8 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
     });
     let modelled = if account.is_some() { Ok(()) } else { of_test };
     let modifiers = modifiers::explained(&parts, section);
-    Some(OtherInstruction { text, is, modelled, section, modifiers, account })
+    let checked = production_check::is_checked(&parts);
+    Some(OtherInstruction { text, is, modelled, section, modifiers, checked, account })
 }
 
 /// The variables that an instruction alone may name: an mbarrier object, shared and global memory, a tensormap.
@@ -178,7 +181,9 @@ impl OtherInstruction<'_> {
                 &format!("not modelled: a litmus test with it is `unsupported` ({why})")
             }
         };
-        format!("{status}; of its rules, `lint` checks only the modifiers")
+        let checked =
+            if self.checked { "the modifiers and operands" } else { "only the modifiers" };
+        format!("{status}; of its rules, `lint` checks {checked}")
     }
 
     pub(super) fn text(&self, warnings: &[Diagnostic], out: &mut dyn Write) -> io::Result<()> {

@@ -106,6 +106,8 @@ fn rows() -> Vec<ReaderRule> {
         ("production-coordinates", "there are as many coordinates as a tensor has dimensions", none,
             kernel("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [a, {b32_1}], [a32]",
                 "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [a, {b32_1, b32_2}], [a32]")),
+        ("production-registers", "a vector of an asynchronous instruction has as many registers as its modifiers say", none,
+            kernel("multimem.st.global.v2.f32 [a], {b32_1}", "multimem.st.global.v2.f32 [a], {b32_1, b32_2}")),
         ("production-isa", "an asynchronous instruction, a modifier or an operand requires a version of PTX", none,
             versions("mbarrier.try_wait.shared.b64 p1, [a32], b64_1", [(7, 7), (7, 8)])),
         ("production-target", "an asynchronous instruction, a modifier or an operand requires a target", none,

@@ -19,7 +19,7 @@ fn module(isa: &str, target: &str, instruction: &str) -> String {
 }
 
 /// The codes of what is said of an instruction, and how bad it is.
-fn said(isa: &str, target: &str, instruction: &str) -> Vec<(&'static str, Severity)> {
+pub(crate) fn said(isa: &str, target: &str, instruction: &str) -> Vec<(&'static str, Severity)> {
     let text = module(isa, target, instruction);
     let linted = ptx::lint("m.ptx", text.as_bytes(), LintOptions::default());
     linted.diagnostics.iter().map(|one| (one.code, one.severity)).collect()

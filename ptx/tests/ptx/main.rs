@@ -11,6 +11,7 @@ mod fuzz_input;
 mod help;
 mod large;
 mod laws;
+mod matrices;
 mod measured;
 mod mutation;
 mod reader;
