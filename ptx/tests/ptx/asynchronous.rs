@@ -194,3 +194,31 @@ fn what_only_the_document_forbids_is_a_warning() {
     let fence = "fence.proxy.tensormap::generic.acq_rel.gpu;";
     assert_eq!(said("9.4", "sm_90", fence), [("fence-acq-rel", Severity::Warning)]);
 }
+
+/// The document has `.weak` and `.relaxed` of bulk copies for some targets only; ptxas takes them for all.
+#[test]
+fn the_order_of_a_bulk_copy_is_for_some_targets() {
+    let to_global =
+        "cp.async.bulk.relaxed.gpu.global.shared::cta.bulk_group.b128 [%rd1], [%r1], 16;";
+    let from_global = "cp.async.bulk.weak.shared::cta.global.mbarrier::complete_tx::bytes [%r1], [%rd1], 16, [%r2];";
+    let across = "cp.async.bulk.relaxed.cta.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.b128 [%r1], [%r2], 16, [%r3];";
+    let copies = "multimem.cp.async.bulk.weak.global.shared::cta.bulk_group [%rd1], [%r1], 16;";
+    let warned = [("production-document", Severity::Warning)];
+    for instruction in [to_global, from_global, across, copies] {
+        for (target, expected) in [
+            ("sm_90", &warned[..]),
+            ("sm_100", &warned),
+            ("sm_120a", &warned),
+            ("sm_90a", &[]),
+            ("sm_100f", &[]),
+            ("sm_110a", &[]),
+        ] {
+            assert_eq!(said("9.4", target, instruction), expected, "{target} {instruction}");
+        }
+        let plain = instruction.replace(".weak", "").replace(".relaxed.gpu", "");
+        let plain = plain.replace(".relaxed.cta", "").replace(".b128", "");
+        assert_eq!(said("9.4", "sm_90", &plain), [], "{plain}");
+    }
+    let multicast = "cp.async.bulk.relaxed.gpu.shared::cluster.global.mbarrier::complete_tx::bytes.b128 [%r1], [%rd1], 16, [%r2];";
+    assert_eq!(said("9.4", "sm_90", multicast), [("production-target", Severity::Error)]);
+}
