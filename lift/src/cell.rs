@@ -206,6 +206,18 @@ pub enum Arg<'a> {
     Negated(&'a str, ByteSpan),
 }
 
+impl<'a> Arg<'a> {
+    /// The elements of a vector, or the operand itself.
+    pub fn elements(&self) -> &[Arg<'a>] {
+        match self {
+            Arg::Vector(elements, _) => elements,
+            Arg::Name(..) | Arg::Number(..) | Arg::Address(..) | Arg::Negated(..) => {
+                std::slice::from_ref(self)
+            }
+        }
+    }
+}
+
 /// The content of the brackets of an address.
 #[derive(Clone, Copy, Debug)]
 pub struct WrittenAddress<'a> {

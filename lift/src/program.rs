@@ -212,11 +212,8 @@ pub fn element(draft: &ProgramBuilder, id: VariableId) -> u32 {
 
 pub fn extent(draft: &ProgramBuilder, id: VariableId) -> u32 {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
-    let behind = variable.multimem.iter().filter(|(location, _)| *location != id);
-    if let Some(least) = behind.map(|&(location, _)| own_extent(draft, location)).min() {
-        return least;
-    }
-    own_extent(draft, id)
+    let behind = variable.multimem.iter().map(|&(location, _)| own_extent(draft, location));
+    behind.min().unwrap_or_else(|| own_extent(draft, id))
 }
 
 /// The extent of a variable that is no multimem address.

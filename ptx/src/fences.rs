@@ -55,6 +55,11 @@ pub static SPELLINGS: &[Spelling] = spellings! {
     "mbarrier_init" "release" "cluster", false, 8 . 0, sm_ 90;
 };
 
+/// What is said of a fence that is none of them.
+pub const UNKNOWN: &str = "unknown fence";
+/// What stands in its place.
+pub const EXPECTED: &str = "expected a proxy fence, or a fence of a state space or of an operation";
+
 /// The spelling that these parts after the opcode are, if they are one.
 pub fn spelled<'a>(parts: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'static Spelling> {
     let scope = |part: &str| matches!(part, "cta" | "cluster" | "gpu" | "sys");

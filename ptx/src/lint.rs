@@ -494,8 +494,8 @@ impl<'a> Linter<'a, '_> {
         let Some(spelling) = fences::spelled(&names).filter(|_| !proxy_of_membar) else {
             let at = parts[0].to(*parts.last().unwrap_or(&parts[0]));
             self.report
-                .error("fence-spelling", at, "unknown fence")
-                .note("expected a proxy fence, or a fence of a state space or of an operation")
+                .error("fence-spelling", at, fences::UNKNOWN)
+                .note(fences::EXPECTED)
                 .section(section)
                 .help(
                     "fence.proxy.alias, fence.proxy.async, fence.mbarrier_init.release.cluster, …",

@@ -100,9 +100,14 @@ pub fn needs(parts: &[&str], operands: &str, targets: &[Target]) -> Option<Produ
     Some(ProductionNeeds { isa: versions.max().unwrap_or(first), missing: missing.collect() })
 }
 
+/// The operands of an instruction: the pieces between commas outside of brackets.
+pub fn operands(text: &str) -> Vec<&str> {
+    production::split(text)
+}
+
 /// The operands as they are written, of types that are not known.
 fn written(operands: &str) -> Vec<WrittenOperand<'_>> {
-    let operands = production::split(operands).into_iter();
+    let operands = self::operands(operands).into_iter();
     operands.map(|text| WrittenOperand { text: text.trim(), ty: WrittenType::Unknown }).collect()
 }
 

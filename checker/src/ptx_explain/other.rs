@@ -135,16 +135,7 @@ fn read_asynchronous(instruction: &str) -> Option<Asynchronous> {
 fn pointers(instruction: &str) -> Vec<&str> {
     let operands = instruction.split_once(' ').map_or("", |(_, operands)| operands);
     let mut names: Vec<&str> = Vec::new();
-    let mut depth = 0_usize;
-    let outside = operands.split(|c| {
-        match c {
-            '{' | '[' => depth += 1,
-            '}' | ']' => depth = depth.saturating_sub(1),
-            _ => {}
-        }
-        c == ',' && depth == 0
-    });
-    for operand in outside.map(str::trim) {
+    for operand in production_check::operands(operands).into_iter().map(str::trim) {
         let is_name = operand.starts_with(|c: char| c.is_ascii_alphabetic() || c == '%')
             && operand.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '%'));
         if is_name && !names.contains(&operand) && names.len() < 2 {

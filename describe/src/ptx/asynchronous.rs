@@ -14,7 +14,7 @@ use super::memory::place;
 use super::modifiers::{self, ExplainedModifiers};
 use super::multimem;
 use super::tensor_memory;
-use super::words::{element, operation, said, threads};
+use super::words::{element, operation, said, strength, threads};
 use super::{CitedText, InstructionMeaning, MinimumVersion, PtxExplanation, lowered};
 
 /// Explains an asynchronous operation that was read from an instruction with these parts and operands; `page` is the
@@ -327,8 +327,7 @@ impl Words {
             let text = "a read of the tensormap, 128 bytes, through the tensormap proxy, before the others";
             meaning.events.push(said(section::PROXIES, text));
         }
-        let strength =
-            copy.scope.map_or("weak".to_owned(), |scope| format!("relaxed, scope `.{scope}`"));
+        let strength = strength(copy.scope, None);
         let events = match copy.reduction {
             Some((op, ty)) => format!(
                 "weak reads of the source and, after them, a relaxed atomic for each element, {}, which {}: {proxy}",
@@ -403,11 +402,7 @@ impl Words {
             None => format!("starts a store of {} to {to}", element(store.ty)),
         };
         let mut meaning = self.of(what);
-        let strength = match (store.scope, store.releases) {
-            (None, _) => "weak".to_owned(),
-            (Some(scope), true) => format!("release, scope `.{scope}`"),
-            (Some(scope), false) => format!("relaxed, scope `.{scope}`"),
-        };
+        let strength = strength(store.scope, store.releases.then_some("release"));
         let access = match store.reduction {
             Some(op) => format!("one atomic, which {}", operation(op)),
             None => "one write of each element".to_owned(),

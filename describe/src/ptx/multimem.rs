@@ -5,7 +5,7 @@ use model::isa::multimem::{Multimem, MultimemOp};
 use model::section::{self, Section};
 
 use super::InstructionMeaning;
-use super::words::{element, operation, said};
+use super::words::{element, operation, said, strength};
 
 /// The meaning of an instruction whose section is `page`.
 pub(super) fn meaning(of: &Multimem, page: Section) -> InstructionMeaning {
@@ -55,13 +55,6 @@ pub(super) fn meaning(of: &Multimem, page: Section) -> InstructionMeaning {
 }
 
 const RELEASES: &str = "each of its writes is a release pattern: who acquires what it wrote sees what its thread did before it";
-
-fn strength(scope: Option<model::scope::Scope>, order: Option<&str>) -> String {
-    match scope {
-        None => "weak".to_owned(),
-        Some(scope) => format!("{}, scope `.{scope}`", order.unwrap_or("relaxed")),
-    }
-}
 
 /// What a reduction makes of several values.
 fn reduced(op: AtomicOp) -> &'static str {

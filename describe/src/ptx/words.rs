@@ -28,6 +28,14 @@ pub(super) fn page(opcode: Opcode, non_coherent: bool) -> Section {
     }
 }
 
+/// What an access at a scope is, of this order if it is not relaxed; weak without a scope.
+pub(super) fn strength(scope: Option<Scope>, order: Option<&str>) -> String {
+    match scope {
+        None => "weak".to_owned(),
+        Some(scope) => format!("{}, scope `.{scope}`", order.unwrap_or("relaxed")),
+    }
+}
+
 /// Whether a qualifier affects only performance.
 pub(super) fn is_hint(kind: QualifierKind) -> bool {
     matches!(

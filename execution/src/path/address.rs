@@ -35,6 +35,12 @@ pub(super) struct AddressUse {
 }
 
 impl AddressUse {
+    /// A read of so many elements, aligned as a whole.
+    fn new(space: SpaceQualifier, (ty, elements): (Type, u32), reach: AllowedSpaces) -> AddressUse {
+        let (writes, prefetches, multimem) = (false, false, false);
+        AddressUse { space, ty, elements, reach, writes, prefetches, align: None, multimem }
+    }
+
     /// An mbarrier object, which an instruction accesses as a whole.
     pub(super) fn of_object(space: SpaceQualifier) -> AddressUse {
         AddressUse::of_copy(space, MBARRIER_BYTES, true)
@@ -44,107 +50,49 @@ impl AddressUse {
     pub(super) fn of_copy(space: SpaceQualifier, bytes: u32, writes: bool) -> AddressUse {
         let part = bytes.min(16);
         let ty = Type { kind: TypeKind::Bits, bits: u16::try_from(8 * part).expect("at most 128") };
-        let elements = bytes / part;
-        let align = Some(part);
-        AddressUse {
-            space,
-            ty,
-            elements,
-            reach: COPIED,
-            writes,
-            prefetches: false,
-            align,
-            multimem: false,
-        }
+        let whole = AddressUse::new(space, (ty, bytes / part), COPIED);
+        AddressUse { writes, align: Some(part), ..whole }
     }
 
     /// So many columns of tensor memory.
     pub(super) fn of_columns(columns: usize, writes: bool) -> AddressUse {
-        let (space, ty, elements) = (SpaceQualifier::Tensor, Type::U32, count(columns));
-        let align = Some(1);
-        AddressUse {
-            space,
-            ty,
-            elements,
-            reach: TENSOR,
-            writes,
-            prefetches: false,
-            align,
-            multimem: false,
-        }
+        let whole = AddressUse::new(SpaceQualifier::Tensor, (Type::U32, count(columns)), TENSOR);
+        AddressUse { writes, align: Some(1), ..whole }
     }
 
     /// So many parts of an `st.bulk`.
     pub(super) fn of_fill(space: SpaceQualifier, elements: u32) -> AddressUse {
         let ty = Type { kind: TypeKind::Bits, bits: 64 };
-        let (reach, align) = (FILLED, Some(FILL_BYTES));
-        let (writes, prefetches, multimem) = (true, false, false);
-        AddressUse { space, ty, elements, reach, writes, prefetches, align, multimem }
+        let whole = AddressUse::new(space, (ty, elements), FILLED);
+        AddressUse { writes: true, align: Some(FILL_BYTES), ..whole }
     }
 
     pub(super) fn of_async_store(store: &AsyncStore) -> AddressUse {
-        let elements = count(store.sources.len());
-        AddressUse {
-            space: store.space,
-            ty: store.ty,
-            elements,
-            reach: COPIED,
-            writes: true,
-            prefetches: false,
-            align: None,
-            multimem: store.multimem,
-        }
+        let elements = (store.ty, count(store.sources.len()));
+        let whole = AddressUse::new(store.space, elements, COPIED);
+        AddressUse { writes: true, multimem: store.multimem, ..whole }
     }
 
     pub(super) fn of_multimem(of: &Multimem) -> AddressUse {
-        let (space, ty, elements, writes) = (of.space, of.ty, count(of.elements()), of.writes());
-        let (reach, align) = (MULTIMEM, None);
-        AddressUse { space, ty, elements, reach, writes, prefetches: false, align, multimem: true }
+        let whole = AddressUse::new(of.space, (of.ty, count(of.elements())), MULTIMEM);
+        AddressUse { writes: of.writes(), multimem: true, ..whole }
     }
 
     pub(super) fn of_load(load: &Load) -> AddressUse {
-        let elements = count(load.destinations.len());
-        let (reach, prefetches) = (load.reach(), load.prefetches);
-        let (space, ty) = (load.space, load.ty);
-        AddressUse {
-            space,
-            ty,
-            elements,
-            reach,
-            writes: false,
-            prefetches,
-            align: None,
-            multimem: false,
-        }
+        let elements = (load.ty, count(load.destinations.len()));
+        let whole = AddressUse::new(load.space, elements, load.reach());
+        AddressUse { prefetches: load.prefetches, ..whole }
     }
 
     pub(super) fn of_store(store: &Store) -> AddressUse {
-        let elements = count(store.sources.len());
-        let reach = store.reach();
-        AddressUse {
-            space: store.space,
-            ty: store.ty,
-            elements,
-            reach,
-            writes: true,
-            prefetches: false,
-            align: None,
-            multimem: false,
-        }
+        let elements = (store.ty, count(store.sources.len()));
+        let whole = AddressUse::new(store.space, elements, store.reach());
+        AddressUse { writes: true, ..whole }
     }
 
     pub(super) fn of_atomic(atomic: &Atomic) -> AddressUse {
-        let (space, ty, reach) = (atomic.space, atomic.ty, atomic.reach());
-        AddressUse {
-            space,
-            ty,
-            elements: 1,
-            reach,
-            writes: true,
-            prefetches: false,
-            align: None,
-            multimem: false,
-        }
+        let whole = AddressUse::new(atomic.space, (atomic.ty, 1), atomic.reach());
+        AddressUse { writes: true, ..whole }
     }
 
     pub(super) fn through_multimem(self, multimem: bool) -> AddressUse {

@@ -240,7 +240,7 @@ impl Walk<'_> {
             }
         }
         if copy.multimem {
-            Self::through_multimem(state, first);
+            Self::tag_multimem(state, first);
         }
         if let Some(kind) = group {
             state.grouped(first, kind);
@@ -402,7 +402,7 @@ impl Walk<'_> {
             }
         }
         if store.multimem {
-            Self::through_multimem(state, first);
+            Self::tag_multimem(state, first);
         }
         if let Some(object) = completion {
             let step = MbarrierStep::Tx(-bytes);

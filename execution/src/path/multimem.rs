@@ -93,7 +93,7 @@ impl Walk<'_> {
     }
 
     /// Marks the accesses of a destination since an event as those through a multimem address.
-    pub(super) fn through_multimem(state: &mut PathState, first: u16) {
+    pub(super) fn tag_multimem(state: &mut PathState, first: u16) {
         for event in &mut state.events[usize::from(first)..] {
             if event.tags.has(Tag::Write) || event.rmw.is_some() {
                 event.tags = event.tags.with(Tag::Multimem);

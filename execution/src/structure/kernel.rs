@@ -6,10 +6,19 @@ use crate::event::EventKind;
 use crate::unfold::{Event, Unfolding};
 use model::bits::{BitRel, BitRow};
 use model::program::LaunchOrder;
+use model::scope::Placement;
+
+fn placement(u: &Unfolding<'_>, event: &Event<'_>) -> Option<Placement> {
+    Some(u.program.threads[usize::from(event.thread?.0)].placement)
+}
 
 fn kernel(u: &Unfolding<'_>, event: &Event<'_>) -> Option<u32> {
-    let thread = event.thread?;
-    Some(u.program.threads[usize::from(thread.0)].placement.kernel)
+    Some(placement(u, event)?.kernel)
+}
+
+/// Whether two events are of threads of one CTA.
+fn in_one_cta(u: &Unfolding<'_>, a: &Event<'_>, b: &Event<'_>) -> bool {
+    placement(u, a).zip(placement(u, b)).is_some_and(|(a, b)| a.same_cta(b))
 }
 
 fn kind(event: &Event<'_>) -> Option<EventKind> {
@@ -65,12 +74,9 @@ pub(super) fn trigger<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 
 pub(super) fn later_trigger<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
-    let placement =
-        |of: &Event<'_>| of.thread.map(|t| u.program.threads[usize::from(t.0)].placement);
     for first in first_triggers(u) {
-        let here = placement(&u.events[first]);
         for (later, of) in u.events.iter().enumerate() {
-            let same = here.zip(placement(of)).is_some_and(|(here, there)| here.same_cta(there));
+            let same = in_one_cta(u, &u.events[first], of);
             if same && later != first && kind(of) == Some(EventKind::Trigger) {
                 relation.insert(later, first);
             }
@@ -84,21 +90,10 @@ pub(super) fn later_trigger<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 /// a CTA without.
 pub(super) fn launched<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let firsts = first_triggers(u);
-    let placement =
-        |of: &Event<'_>| of.thread.map(|t| u.program.threads[usize::from(t.0)].placement);
-    let in_cta = |of: &Event<'_>, trigger: usize| {
-        placement(of).zip(placement(&u.events[trigger])).is_some_and(|(a, b)| a.same_cta(b))
-    };
-    let decides = |read: &Event<'_>, index: usize| {
-        let Some(&trigger) = firsts.iter().find(|&&trigger| in_cta(read, trigger)) else {
-            return true;
-        };
-        let of = &u.events[trigger];
-        let here = of.thread.filter(|thread| Some(*thread) == read.thread);
-        here.zip(of.of).is_some_and(|(thread, of)| {
-            let own = index - u.first[usize::from(thread.0)];
-            of.ctrl >> own & 1 == 1
-        })
+    let control: BitRel<R> = super::dependencies(u, |event| event.ctrl);
+    let decides = |read: usize| {
+        let own = |trigger: &&usize| in_one_cta(u, &u.events[read], &u.events[**trigger]);
+        firsts.iter().find(own).is_none_or(|&trigger| control.has(read, trigger))
     };
     let mut relation = BitRel::empty(u.events.len());
     for launch in &u.program.launches {
@@ -107,7 +102,7 @@ pub(super) fn launched<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
         }
         let of = |event: &Event<'_>, number| kernel(u, event) == Some(number);
         for (read, before) in u.events.iter().enumerate() {
-            if !before.is_read() || !of(before, launch.before) || !decides(before, read) {
+            if !before.is_read() || !of(before, launch.before) || !decides(read) {
                 continue;
             }
             for (write, after) in u.events.iter().enumerate() {

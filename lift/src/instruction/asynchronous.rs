@@ -375,12 +375,8 @@ impl<'a> InstructionReader<'_> {
             self.count(cell, &args, "[s], r0, [b]");
             return None;
         };
-        let elements: Vec<&Arg<'a>> = match value {
-            Arg::Vector(elements, _) => elements.iter().collect(),
-            Arg::Name(..) | Arg::Number(..) | Arg::Address(..) | Arg::Negated(..) => vec![value],
-        };
-        let sources =
-            elements.into_iter().map(|arg| self.operand(arg)).collect::<Option<Vec<_>>>()?;
+        let elements = value.elements().iter();
+        let sources = elements.map(|arg| self.operand(arg)).collect::<Option<Vec<_>>>()?;
         let count = u32::try_from(sources.len()).unwrap_or(1);
         let to = self.touched(cell, to, space, (ty.bytes(), count))?;
         let mbarrier = match args.get(2) {
@@ -445,19 +441,9 @@ impl<'a> InstructionReader<'_> {
         name: &'a str,
         at: ByteSpan,
     ) -> Address {
-        let base = Operand::Reg(self.register(name, at));
-        self.draft.thread(self.thread).accesses.push(DraftAccess {
-            base,
-            offset: 0,
-            scalar: 4,
-            elements: 1,
-            align: 4,
-            space: SpaceQualifier::Shared,
-            reach: COPIED,
-            at,
-            space_at: cell.part_at(0),
-        });
-        Address { base, offset: 0 }
+        let address = Address { base: Operand::Reg(self.register(name, at)), offset: 0 };
+        self.touch(cell, (address, at), SpaceQualifier::Shared, (4, 1));
+        address
     }
 
     /// An address, with the access recorded.
@@ -469,20 +455,29 @@ impl<'a> InstructionReader<'_> {
         (scalar, elements): (u32, u32),
     ) -> Option<Address> {
         let address = self.address(cell, arg)?;
-        let elements = elements.max(1);
+        self.touch(cell, (address, arg.at()), space, (scalar, elements.max(1)));
+        Some(address)
+    }
+
+    /// Records an access in parts of at most 16 bytes.
+    fn touch(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        (Address { base, offset }, at): (Address, ByteSpan),
+        space: SpaceQualifier,
+        (scalar, elements): (u32, u32),
+    ) {
         self.draft.thread(self.thread).accesses.push(DraftAccess {
-            base: address.base,
-            offset: address.offset,
+            base,
+            offset,
             scalar,
             elements,
-            // The parts of a copy have at most 16 bytes.
             align: (scalar * elements).min(16),
             space,
             reach: COPIED,
-            at: arg.at(),
+            at,
             space_at: cell.part_at(0),
         });
-        Some(address)
     }
 }
 

@@ -53,8 +53,8 @@ impl<'a> InstructionReader<'_> {
         });
         let near = near.map(str::to_owned);
         self.report
-            .error("fence-spelling", cell.name_at(), "unknown fence")
-            .note("expected a proxy fence, or a fence of a state space or of an operation")
+            .error("fence-spelling", cell.name_at(), fences::UNKNOWN)
+            .note(fences::EXPECTED)
             .section(FENCE_PROXY.section)
             .help_if(near.map(|near| format!("did you mean `{near}`?")));
         false

@@ -10,7 +10,7 @@ use model::scope::Scope;
 
 use super::InstructionReader;
 use super::asynchronous::{Read, atomic_op, one, scope_of, space_of, type_of};
-use crate::cell::{Arg, InstructionCell};
+use crate::cell::InstructionCell;
 
 impl<'a> InstructionReader<'_> {
     pub(super) fn multimem(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
@@ -31,10 +31,7 @@ impl<'a> InstructionReader<'_> {
             return None;
         };
         let (value, address) = if loads { (first, second) } else { (second, first) };
-        let values: Vec<&Arg<'a>> = match value {
-            Arg::Vector(elements, _) => elements.iter().collect(),
-            Arg::Name(..) | Arg::Number(..) | Arg::Address(..) | Arg::Negated(..) => vec![value],
-        };
+        let values = value.elements();
         let count = u32::try_from(values.len()).unwrap_or(1);
         let space = space_of(parts);
         let address = self.touched(cell, address, space, (ty.bytes(), count))?;
@@ -46,7 +43,7 @@ impl<'a> InstructionReader<'_> {
                 (false, Some(scope)) => LoadOrder::Relaxed(scope),
                 (_, None) => LoadOrder::Weak,
             };
-            let destinations = values.into_iter().map(|arg| self.plain_destination(arg, ty.bits));
+            let destinations = values.iter().map(|arg| self.plain_destination(arg, ty.bits));
             let destinations = destinations.collect::<Result<_, _>>().ok()?;
             let op = MultimemOp::LoadReduce { order, op: op?, destinations };
             return one(Asynchronous::Multimem(Multimem { op, space, ty, address }));

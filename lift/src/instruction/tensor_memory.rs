@@ -83,8 +83,9 @@ impl<'a> InstructionReader<'_> {
             self.count(cell, &args, "{r0}, [c]");
             return None;
         };
-        let destinations = elements(to)
-            .into_iter()
+        let destinations = to
+            .elements()
+            .iter()
             .map(|element| self.plain_destination(element, 32).ok())
             .collect::<Option<Vec<Option<Reg>>>>()?;
         let from = self.columns(cell, from, destinations.len())?;
@@ -98,8 +99,9 @@ impl<'a> InstructionReader<'_> {
             self.count(cell, &args, "[c], {r0}");
             return None;
         };
-        let sources = elements(from)
-            .into_iter()
+        let sources = from
+            .elements()
+            .iter()
             .map(|element| self.operand(element))
             .collect::<Option<Vec<Operand>>>()?;
         let to = self.columns(cell, to, sources.len())?;
@@ -192,14 +194,6 @@ impl<'a> InstructionReader<'_> {
             space_at: cell.part_at(0),
         });
         Some(address)
-    }
-}
-
-/// The elements of a vector, or one operand.
-fn elements<'v, 'a>(arg: &'v Arg<'a>) -> Vec<&'v Arg<'a>> {
-    match arg {
-        Arg::Vector(elements, _) => elements.iter().collect(),
-        Arg::Name(..) | Arg::Number(..) | Arg::Address(..) | Arg::Negated(..) => vec![arg],
     }
 }
 
