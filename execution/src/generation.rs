@@ -157,7 +157,7 @@ fn barrier_groupings(
         completions: &completions,
         spins: paths.iter().map(|path| spins_from(path)).collect(),
         diverged,
-        exits: paths.iter().map(|path| !matches!(path.end, PathEnd::Spins { .. })).collect(),
+        exits: paths.iter().map(|path| !stays(path)).collect(),
         complete: BTreeSet::new(),
         waiting: BTreeSet::new(),
         misused: BTreeSet::new(),
@@ -184,6 +184,11 @@ fn barrier_groupings(
         waiting: run.waiting.into_iter().collect(),
         misused: run.misused.into_iter().collect(),
     })
+}
+
+/// Whether a thread never exits.
+fn stays(path: &Path) -> bool {
+    matches!(path.end, PathEnd::Spins { .. } | PathEnd::Waits { .. })
 }
 
 fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<BarrierStep> {

@@ -3,6 +3,8 @@
 //! An [`Unfolding`] fixes everything except the sources of reads and the order of writes and
 //! fences. [`crate::structure`] turns it into relations.
 
+mod dependent;
+
 use std::collections::BTreeSet;
 
 use crate::agreed::agreed;
@@ -180,6 +182,9 @@ impl<'p> Unfolded<'p> {
         placements: &[Placement],
         visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
     ) -> Result<bool, UnfoldLimit> {
+        if !self.program.launches.is_empty() {
+            return self.grouped_kernels(paths, placements, visit);
+        }
         let groupings = generation::groupings(paths, placements, &self.layout, &|more| {
             (self.ends)(self.held + more)
         })?;
