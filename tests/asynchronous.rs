@@ -9,7 +9,9 @@ use ::fuzz::answer::{asked, limits, naive, of_registers};
 use engine::enumerate::Enumerate;
 use engine::judge::{Task, judge};
 use engine::{ENGINES, Engine, Limits};
-use litmus::arbitrary::asynchronous::{AsyncSketch, asynchronous, kernels, tensor_memory};
+use litmus::arbitrary::asynchronous::{
+    AsyncSketch, asynchronous, kernels, multimem, requests, tensor_memory,
+};
 use litmus::{Quantifier, Test};
 use model::isa::Instruction;
 use model::ptx;
@@ -78,6 +80,16 @@ fn engines_agree_on_random_programs_with_tensor_memory() {
     engines_agree(&tensor_memory(), 24);
 }
 
+#[test]
+fn engines_agree_on_random_requests() {
+    engines_agree(&requests(), 26);
+}
+
+#[test]
+fn engines_agree_on_random_multimem_addresses() {
+    engines_agree(&multimem(), 28);
+}
+
 /// On random programs, `fuzz --law naive` compares the same.
 #[test]
 fn tests_of_the_suite_have_the_outcomes_of_naive_candidates() {
@@ -99,6 +111,69 @@ fn tests_of_the_suite_have_the_outcomes_of_naive_candidates() {
     }
     eprintln!("{compared} tests compared");
     assert!(compared > 100, "only {compared} tests were compared");
+}
+
+/// The lines of which a test has notes with this code, by the engine that looks at every execution.
+fn noted(test: &str, code: &str) -> Vec<String> {
+    let test = litmus::parse("noted", test.as_bytes()).expect("it is a test");
+    let model = ptx::model();
+    let judgement = judge(&test, &Task::new(&model));
+    let notes = judgement.notes.into_iter().filter(|note| note.code == code);
+    notes.map(|note| note.text.split('`').nth(1).unwrap_or_default().to_owned()).collect()
+}
+
+/// 9.7.15.16.5.1: a wait for a phase comes before arrivals in the next one.
+#[test]
+fn an_arrival_without_a_wait_for_the_phase_before_is_noted() {
+    let test = |object: &str, lines: &[&str]| {
+        let column = lines.iter().map(|line| format!(" {line} ;\n")).collect::<Vec<_>>().concat();
+        format!(
+            "PTX phases\nArch=sm_90a\n{{\n.shared .mbarrier b={object};\n}}\n P0@cta 0,cluster 0,gpu 0 ;\n{column}\
+             exists (P0:r9=1)\n"
+        )
+    };
+    let arrive = "mbarrier.arrive.shared::cta.b64 _, [b]";
+    let relaxed = "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [b]";
+    let wait = "L: mbarrier.try_wait.parity.relaxed.cta.shared::cta.b64 p, [b], 0 ; @!p bra L";
+    let test_wait = "mbarrier.test_wait.parity.shared::cta.b64 p, [b], 0";
+    let end = "mov.u32 r9, 1";
+    let code = "mbarrier-missing-wait";
+    assert_eq!(noted(&test("{1}", &[arrive, relaxed, end]), code), [relaxed]);
+    assert!(noted(&test("{1}", &[arrive, wait, relaxed, end]), code).is_empty());
+    assert!(noted(&test("{2}", &[arrive, relaxed, end]), code).is_empty());
+    // Of phase 1 nothing is known before.
+    assert!(noted(&test("{1,1}", &[arrive, end]), code).is_empty());
+    // It returns true: there is no execution in which it does not.
+    assert!(noted(&test("{1}", &[arrive, test_wait, relaxed, end]), code).is_empty());
+    // Behind the arrival is too late.
+    assert_eq!(noted(&test("{1}", &[arrive, relaxed, test_wait, end]), code), [relaxed]);
+}
+
+#[test]
+fn remote_memory_of_a_cta_that_may_have_exited_is_noted() {
+    let test = |left: &[&str], right: &[&str]| {
+        let lines = left.len().max(right.len());
+        let cell = |of: &[&str], line: usize| of.get(line).copied().unwrap_or_default().to_owned();
+        let row = |line: usize| format!(" {} | {} ;\n", cell(left, line), cell(right, line));
+        let rows = (0..lines).map(row).collect::<Vec<_>>().concat();
+        format!(
+            "PTX exits\nArch=sm_90a\n{{\n.shared .b32 s=0;\n.shared .mbarrier b={{1}};\nP1:rs=s@P0;\nP1:rb=b@P0;\n}}\n \
+             P0@cta 0,cluster 0,gpu 0 | P1@cta 1,cluster 0,gpu 0 ;\n{rows}exists (P1:r0=0)\n"
+        )
+    };
+    let load = "ld.weak.shared::cluster.u32 r0, [rs]";
+    let [arrive, relaxed, wait] =
+        ["barrier.cluster.arrive", "barrier.cluster.arrive.relaxed", "barrier.cluster.wait"];
+    let remote = "mbarrier.arrive.relaxed.cluster.shared::cluster.b64 _, [rb]";
+    let waits = ["L: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0", "@!p bra L"];
+    let code = "cluster-exited";
+    assert_eq!(noted(&test(&["mov.u32 r0, 0"], &[load]), code), [load]);
+    assert_eq!(noted(&test(&[arrive, wait], &[arrive, wait, load]), code), [load]);
+    assert!(noted(&test(&[arrive, wait], &[load, arrive, wait]), code).is_empty());
+    // That it orders no memory makes no difference.
+    assert!(noted(&test(&[relaxed, wait], &[load, relaxed, wait]), code).is_empty());
+    assert!(noted(&test(&waits, &[load, remote]), code).is_empty());
+    assert_eq!(noted(&test(&waits, &[remote, load]), code), [load]);
 }
 
 /// A thread's path holds a limited number of events; a copy counts with each of its parts.
@@ -171,6 +246,22 @@ fn a_fence_or_a_wait_of_tensor_memory_never_adds_an_outcome() {
         "tcgen05.wait::st.sync.aligned",
     ];
     never_adds_an_outcome(&tensor_memory(), 25, &steps);
+}
+
+#[test]
+fn a_fence_beside_requests_never_adds_an_outcome() {
+    let steps = [
+        "fence.proxy.async",
+        "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster",
+        "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",
+    ];
+    never_adds_an_outcome(&requests(), 27, &steps);
+}
+
+#[test]
+fn a_fence_beside_multimem_addresses_never_adds_an_outcome() {
+    let steps = ["fence.acq_rel.sys", "fence.sc.sys", "fence.proxy.alias"];
+    never_adds_an_outcome(&multimem(), 29, &steps);
 }
 
 /// Tests that were measured elsewhere, where they are present.

@@ -77,7 +77,7 @@ impl Reference<'_> {
             if at.iter().all(Option::is_none) {
                 self.complete.insert(generations);
             } else {
-                self.waiting.insert(Waiting { generations, at });
+                self.waiting.insert(Waiting { generations, objects: vec![None; at.len()], at });
             }
             return;
         }

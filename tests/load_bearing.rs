@@ -71,13 +71,24 @@ pub(crate) fn verdict(test: &Test, model: &Model) -> Verdict {
     judge(test, &task).verdict
 }
 
-/// The test whose verdict a model changes, if there is one.
-fn changed<'t>(tests: &'t [(Test, Verdict)], model: &Model) -> Option<&'t str> {
-    let different = |(test, before): &&(Test, Verdict)| {
-        let now = verdict(test, model);
-        let limit = matches!(&now, Verdict::Undecided(reason) if reason != NO_EXECUTION);
-        now != *before && !limit
-    };
+/// The verdict, and what a test with `Notes=` finds wrong.
+pub(crate) type VerdictAndNotes = (Verdict, Option<String>);
+
+pub(crate) fn verdict_and_notes(test: &Test, model: &Model) -> VerdictAndNotes {
+    let notes = test.meta("Notes").and_then(|_| judge(test, &Task::new(model)).complaint);
+    (verdict(test, model), notes)
+}
+
+/// Whether a model changes what is said of a test.
+pub(crate) fn differs(test: &Test, before: &VerdictAndNotes, model: &Model) -> bool {
+    let now = verdict_and_notes(test, model);
+    let limit = matches!(&now.0, Verdict::Undecided(reason) if reason != NO_EXECUTION);
+    now != *before && !limit
+}
+
+/// The test of which a model changes what is said, if there is one.
+fn changed<'t>(tests: &'t [(Test, VerdictAndNotes)], model: &Model) -> Option<&'t str> {
+    let different = |(test, before): &&(Test, VerdictAndNotes)| differs(test, before, model);
     tests.iter().find(different).map(|(test, _)| test.name.as_str())
 }
 
@@ -93,11 +104,11 @@ fn every_rule_of_cxx_is_load_bearing() {
 }
 
 fn every_rule_of(model: &Model, folder: &Path, clauses: bool) {
-    let tests: Vec<(Test, Verdict)> = suite::load(folder)
+    let tests: Vec<(Test, VerdictAndNotes)> = suite::load(folder)
         .into_iter()
         .map(|entry| {
-            let verdict = verdict(&entry.test, model);
-            (entry.test, verdict)
+            let said = verdict_and_notes(&entry.test, model);
+            (entry.test, said)
         })
         .collect();
     let mut all = ablations(model);

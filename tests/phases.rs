@@ -450,7 +450,8 @@ fn add(ends: &mut Ends, unfolding: &Unfolding<'_>) {
         }
         if let (Some(used), Some(phase)) = (of.mbarrier, event.phase) {
             let said = match used.step {
-                MbarrierStep::Wait { returned, .. } => Some(returned),
+                MbarrierStep::Wait { returned, .. }
+                | MbarrierStep::CheckLayout { returned, .. } => Some(returned),
                 MbarrierStep::Init { .. }
                 | MbarrierStep::Invalidate
                 | MbarrierStep::Tx(_)
@@ -465,7 +466,7 @@ fn add(ends: &mut Ends, unfolding: &Unfolding<'_>) {
     }
     history.met = met.into_values().collect();
     let at = unfolding.paths.iter().map(|path| match path.end {
-        PathEnd::Waits { line } => Some(usize::from(line)),
+        PathEnd::Waits { line, .. } => Some(usize::from(line)),
         PathEnd::Spins { from, .. } => Some(usize::from(path.events[usize::from(from)].line)),
         PathEnd::Finished | PathEnd::Cut | PathEnd::Covered | PathEnd::Fault { .. } => None,
     });

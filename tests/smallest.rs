@@ -9,7 +9,6 @@ use std::fmt::Write as _;
 use std::fs;
 
 use engine::enumerate::Enumerate;
-use engine::judge::{NO_EXECUTION, Verdict};
 use engine::{Limits, MEMORY};
 use generate::access::{AccessForm, CycleAccess};
 use generate::cycle::Cycle;
@@ -28,7 +27,7 @@ use model::reading::{self, Readings};
 use model::rel::Model;
 use model::scope::Scope;
 
-use crate::load_bearing::verdict;
+use crate::load_bearing::{VerdictAndNotes, differs, verdict_and_notes};
 use crate::suite;
 
 const PAGE: &str = "docs/smallest-tests.md";
@@ -135,7 +134,8 @@ fn each_rule_is_listed_once_and_needed_as_the_page_says() {
         let without = &all[rule];
         if let Some(name) = said.strip_prefix('[').and_then(|link| link.split(']').next()) {
             let test = tests.get(name).unwrap_or_else(|| panic!("{rule}: there is no test {name}"));
-            assert_ne!(verdict(test, &model), verdict(test, without), "{rule}: {name}");
+            let before = verdict_and_notes(test, &model);
+            assert_ne!(before, verdict_and_notes(test, without), "{rule}: {name}");
             continue;
         }
         let words = said.split('`').nth(1).expect("a cycle in code quotes");
@@ -276,11 +276,11 @@ fn smallest(model: &Model, without: &Model, spaces: &[CycleSpace]) -> Option<Dif
 fn the_page_has_the_smallest_tests() {
     let model = ptx::model();
     let sizes = spaces();
-    let mut tests: Vec<(Test, Verdict)> = suite::load(&suite::folder())
+    let mut tests: Vec<(Test, VerdictAndNotes)> = suite::load(&suite::folder())
         .into_iter()
         .map(|entry| {
-            let verdict = verdict(&entry.test, &model);
-            (entry.test, verdict)
+            let said = verdict_and_notes(&entry.test, &model);
+            (entry.test, said)
         })
         .collect();
     let lines = |test: &Test| test.program.threads.iter().map(|of| of.lines.len()).sum::<usize>();
@@ -293,14 +293,10 @@ fn the_page_has_the_smallest_tests() {
     let readings = readings().into_iter().map(|one| (Some(READINGS), one));
     let rules = rules(&model).into_iter().map(|one| (None, one));
     for (readings, (rule, without)) in readings.chain(rules) {
-        let differs = |(test, before): &&(Test, Verdict)| {
-            let now = verdict(test, &without);
-            let limit = matches!(&now, Verdict::Undecided(reason) if reason != NO_EXECUTION);
-            now != *before && !limit
-        };
+        let differs = |(test, before): &&(Test, VerdictAndNotes)| differs(test, before, &without);
         let changed = || tests.iter().find(differs);
         // No cycle has an asynchronous operation.
-        let synchronous = |(test, _): &&(Test, Verdict)| !test.program.is_asynchronous();
+        let synchronous = |(test, _): &&(Test, VerdictAndNotes)| !test.program.is_asynchronous();
         let searched = tests.iter().filter(synchronous).any(|test| differs(&test));
         let search = || sizes.iter().find_map(|spaces| smallest(&model, &without, spaces));
         let found = if searched { search() } else { None };

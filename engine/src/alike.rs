@@ -13,7 +13,7 @@ use model::program::{Observed, Program, Stuck, ThreadId};
 use model::scope::Placement;
 use model::value::Value;
 
-use crate::{Race, stuck};
+use crate::{Race, Warning, stuck};
 
 /// The threads of a program in classes of two and more, of which any two may be exchanged in any execution and in
 /// each of the propositions.
@@ -102,6 +102,17 @@ impl ThreadExchanges {
                     }
                 }
             }
+        }
+    }
+
+    /// The same for warnings.
+    pub(crate) fn close_warnings(&self, warnings: &mut BTreeSet<Warning>) {
+        let known: Vec<Warning> = warnings.iter().cloned().collect();
+        for warning in known {
+            let (thread, line) = warning.at;
+            let class = self.classes.iter().find(|class| class.contains(&thread));
+            let twins = class.into_iter().flatten();
+            warnings.extend(twins.map(|&twin| Warning { at: (twin, line), ..warning.clone() }));
         }
     }
 }

@@ -22,10 +22,21 @@ use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
 use crate::termination;
 use crate::witness::Witness;
-use crate::{ENGINES, Engine, ExecutionFacts, Limit, Limits, MEMORY, outcome};
+use crate::words::place_text;
+use crate::{ENGINES, Engine, ExecutionFacts, Limit, Limits, MEMORY, Warning, outcome};
 
 /// Why a program without any execution has no verdict.
 pub const NO_EXECUTION: &str = "no execution was found, not even one that never finishes";
+
+/// The code of a note on an arrival in a phase, where nobody has waited for the phase before.
+const MISSING_WAIT: &str = "mbarrier-missing-wait";
+
+/// The code of a note on an operation on shared memory of a CTA that may have exited. Most tests end before their
+/// CTAs wait for one another.
+pub const CLUSTER_EXITED: &str = "cluster-exited";
+
+/// The codes of the notes on rules that an execution breaks.
+const WARNINGS: [&str; 2] = [MISSING_WAIT, CLUSTER_EXITED];
 
 /// What a verdict is about.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -112,7 +123,8 @@ impl Observation {
 /// What to know beside the verdict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// `stuck`, `not-explored`, `engine-undecided`, `no-outcome` or `atomics-exclude-each-other`.
+    /// `stuck`, `not-explored`, `engine-undecided`, `no-outcome`, `atomics-exclude-each-other`, or a warning of the
+    /// model: `mbarrier-missing-wait` or `cluster-exited`.
     pub code: &'static str,
     pub text: String,
 }
@@ -591,6 +603,11 @@ fn notes(test: &Test, task: &Task<'_>, verdict: &Verdict, found: &EngineResult) 
     if let (Verdict::Holds | Verdict::Fails, true) = (verdict, untested) {
         let untested = "no outcome passes the filter, so the condition was not tested";
         notes.push(Note { code: "no-outcome", text: untested.to_owned() });
+    }
+    // Of a program that is undefined, the rule that it breaks is told.
+    for Warning { name, at, text: rule } in found.seen.warnings.iter().filter(|_| speaks) {
+        let code = WARNINGS.into_iter().find(|code| code == name).unwrap_or("warning");
+        notes.push(Note { code, text: format!("{name}: {}: {rule}", place_text(test, *at)) });
     }
     if matches!(verdict, Verdict::Undefined(_)) && atomics_race(test, found) {
         let number = section::MIXED_SIZE_RACES.number;

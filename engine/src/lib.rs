@@ -166,12 +166,23 @@ pub struct Undefined {
     pub where_: Vec<(ThreadId, u16)>,
 }
 
+/// An instruction that breaks a rule without consequence in the model.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct Warning {
+    /// The flag, such as `mbarrier-missing-wait`.
+    pub name: String,
+    pub at: (ThreadId, u16),
+    /// What the rule says of the instruction.
+    pub text: &'static str,
+}
+
 /// What an engine saw beside outcomes.
 #[derive(Clone, Debug, Default)]
 pub struct ExecutionFacts {
     /// Consistent executions, each choice of rf and co once; `None` if the engine does not count.
     pub executions: Option<u64>,
     pub races: BTreeSet<Race>,
+    pub warnings: BTreeSet<Warning>,
     pub undefined: Option<Undefined>,
     /// A loop was cut: outcomes may be missing.
     pub bound_reached: bool,
@@ -198,7 +209,8 @@ impl ExecutionFacts {
 
     /// Whether a thread stays where none was seen to stay.
     fn knows_less_than(&self, unfolding: &Unfolding<'_>) -> bool {
-        let known = |stuck: &Stuck| self.stuck.iter().flatten().any(|of| of == stuck);
+        let known =
+            |stuck: &Stuck| self.stuck.iter().flatten().any(|of| of.place() == stuck.place());
         !unfolding.stuck().iter().all(known)
     }
 }

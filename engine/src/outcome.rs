@@ -11,7 +11,7 @@ use model::rel::{FlagMeaning, Model};
 use model::value::Value;
 
 use super::plan::Plan;
-use super::{ExecutionFacts, Limit, Race, Undefined};
+use super::{ExecutionFacts, Limit, Race, Undefined, Warning};
 use crate::stuck;
 
 /// Whether an outcome may tell orders of the fences apart: by what they make coherence order.
@@ -146,7 +146,12 @@ pub fn raise_flags<R: BitRow>(
             for b in row.events() {
                 // An initial write has no place.
                 let (first, second) = (place(a), place(b));
-                match model.flags[flag.flag].meaning {
+                let raised = &model.flags[flag.flag];
+                match raised.meaning {
+                    FlagMeaning::Warning(text) => {
+                        let name = raised.name.clone();
+                        seen.warnings.extend(first.map(|at| Warning { name, at, text }));
+                    }
                     FlagMeaning::Report => {
                         let Some((first, second)) = first.zip(second) else { continue };
                         let (first, second) = (first.min(second), first.max(second));

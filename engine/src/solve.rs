@@ -258,7 +258,8 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
         }
         for planned in &self.plan.flags {
             let meaning = self.job.model.flags[planned.flag].meaning;
-            if meaning == FlagMeaning::Report || self.job.seen.undefined.is_some() {
+            let undefines = matches!(meaning, FlagMeaning::Undefined(_));
+            if !undefines || self.job.seen.undefined.is_some() {
                 continue;
             }
             let mut pairs = Vec::new();

@@ -1,7 +1,7 @@
 //! Descriptions of executions that never finish, shared by the axioms and the machine.
 
 use litmus::Test;
-use model::program::{Stays, Stuck};
+use model::program::{AwaitedObject, Stays, Stuck};
 
 use crate::ExecutionFacts;
 
@@ -29,7 +29,8 @@ pub fn join(known: &mut Option<Vec<Stuck>>, more: Vec<Stuck>) {
 pub(crate) fn join_all(known: &mut Vec<Stuck>, more: Vec<Stuck>) {
     known.extend(more);
     known.sort_unstable();
-    known.dedup();
+    // Of the objects at which a thread waits, the one with the least phase is told.
+    known.dedup_by_key(|stuck| stuck.place());
 }
 
 /// Whether all that an engine saw is a loop that is repeated for ever: no bound is enough for it.
@@ -42,13 +43,23 @@ pub fn fault(test: &Test, stuck: &[Stuck]) -> String {
     format!("no thread can go on: {}", places(test, stuck))
 }
 
+/// ` (phase 0 of the object is not complete: pending count 1, tx-count 16)`, of a thread that waits at an mbarrier object.
+fn object(stuck: &Stuck) -> String {
+    let text = |AwaitedObject { phase, pending, tx }| {
+        format!(
+            " (phase {phase} of the object is not complete: pending count {pending}, tx-count {tx})"
+        )
+    };
+    stuck.object.map_or(String::new(), text)
+}
+
 /// `P0 waits for ever at `bar.sync 0`, P1 repeats `ld.relaxed.gpu.u32 r0, [flag]` for ever`.
 fn places(test: &Test, stuck: &[Stuck]) -> String {
     let place = |stuck: &Stuck| {
         let thread = &test.program.threads[usize::from(stuck.thread.0)];
         let (name, line) = (&thread.name, &thread.lines[usize::from(stuck.line)].text);
         match stuck.why {
-            Stays::Waits => format!("{name} waits for ever at `{line}`"),
+            Stays::Waits => format!("{name} waits for ever at `{line}`{}", object(stuck)),
             Stays::Faults => format!("{name} faults at `{line}`"),
             Stays::Loops => format!("{name} repeats `{line}` for ever"),
         }

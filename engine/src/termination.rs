@@ -44,6 +44,7 @@ pub(crate) fn run(
         close_stuck(&classes, stuck);
     }
     found.seen.races.clear();
+    found.seen.warnings.clear();
     let undefined = directed::undefined(test, engine, model, limits, &mut found);
     let aired = match found.seen.thin_air {
         ThinAir::None | ThinAir::Some => Ok(()),

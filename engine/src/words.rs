@@ -1,6 +1,7 @@
 //! Threads and races of a test in words.
 
 use litmus::Test;
+use model::program::ThreadId;
 
 use crate::Race;
 
@@ -25,9 +26,11 @@ pub fn with_threads(text: &str) -> String {
 
 /// `P0: st.weak [x], 1  and  P1: ld.weak r0, [x]`.
 pub fn race_text(test: &Test, race: Race) -> String {
-    let show = |(thread, line): (model::program::ThreadId, u16)| {
-        let of = &test.program.threads[usize::from(thread.0)];
-        format!("{}: `{}`", of.name, of.lines[usize::from(line)].text)
-    };
-    format!("{} and {}", show(race.first), show(race.second))
+    format!("{} and {}", place_text(test, race.first), place_text(test, race.second))
+}
+
+/// `P0: st.weak [x], 1`, of a thread and a line.
+pub fn place_text(test: &Test, (thread, line): (ThreadId, u16)) -> String {
+    let of = &test.program.threads[usize::from(thread.0)];
+    format!("{}: `{}`", of.name, of.lines[usize::from(line)].text)
 }

@@ -2,6 +2,7 @@
 
 use crate::expr::ExprId;
 use model::given::Tag;
+use model::isa::asynchronous::MbarrierLayout;
 use model::isa::bar::Reduction;
 use model::isa::tensor_memory::CtaGroup;
 use model::isa::warp::ExchangeOp;
@@ -189,8 +190,14 @@ pub struct MbarrierUse {
 pub enum MbarrierStep {
     Init {
         count: u64,
+        layout: MbarrierLayout,
     },
     Invalidate,
+    /// Whether the object has this layout.
+    CheckLayout {
+        layout: MbarrierLayout,
+        returned: bool,
+    },
     /// A change of the tx-count; one that lowers it may complete the phase.
     Tx(i64),
     Arrive {

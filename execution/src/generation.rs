@@ -16,6 +16,7 @@ use crate::event::{BarrierUse, EventKind, MbarrierUse, Resource};
 use crate::layout::Layout;
 use crate::path::{Path, PathEnd};
 use crate::unfold::{Ends, UnfoldLimit};
+use model::program::AwaitedObject;
 use model::scope::Placement;
 
 pub use self::misuse::Misuse;
@@ -106,6 +107,8 @@ pub struct Waiting {
     pub generations: Generations,
     /// For each thread, the index in its path of the wait that is never over, if there is one.
     pub at: Vec<Option<u16>>,
+    /// For each thread, what the mbarrier object holds at which it waits, if it does.
+    pub objects: Vec<Option<AwaitedObject>>,
 }
 
 /// Every grouping, with every choice of first triggers.
@@ -128,7 +131,7 @@ pub fn groupings(
     let waiting = all.waiting.iter().flat_map(|of| {
         choices
             .iter()
-            .map(|c| Waiting { generations: with(of.generations.clone(), c), at: of.at.clone() })
+            .map(|c| Waiting { generations: with(of.generations.clone(), c), ..of.clone() })
     });
     Ok(Groupings { complete: complete.collect(), waiting: waiting.collect(), misused: all.misused })
 }
@@ -324,11 +327,13 @@ impl ArrivalSearch<'_> {
                 if !self.repeats_as_it_does(&state) || self.returns_otherwise(&state) {
                     continue;
                 }
+                let objects: Vec<Option<AwaitedObject>> =
+                    (0..at.len()).map(|thread| self.awaited_object(&state, thread)).collect();
                 let generations = state.joined.renumbered();
                 if at.iter().all(Option::is_none) {
                     self.complete.insert(generations);
                 } else {
-                    self.waiting.insert(Waiting { generations, at });
+                    self.waiting.insert(Waiting { generations, at, objects });
                 }
                 continue;
             }

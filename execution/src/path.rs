@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 mod address;
 mod asynchronous;
 mod barrier;
+mod cancel;
 mod covered;
 mod exchange;
 mod mbarrier;
@@ -37,7 +38,7 @@ use model::given::Tag;
 use model::isa::alu::{AluOp, Branch, Comparison};
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::{Guard, Instruction, Operand, Reg, Type};
-use model::program::{InitialValue, Launch, Program, Thread, ThreadId};
+use model::program::{AwaitedObject, InitialValue, Launch, Program, Thread, ThreadId};
 use model::rel::Conventions;
 use model::value::{self, Value};
 
@@ -114,8 +115,9 @@ pub enum PathEnd {
     },
     /// What follows is left out, as another path has its outcomes: [`Program::omits_covered`].
     Covered,
-    /// The thread waits at a barrier that never completes.
+    /// The thread waits at a barrier that never completes, or at an mbarrier object.
     Waits {
+        object: Option<AwaitedObject>,
         line: u16,
     },
     /// The thread did something without meaning: why, and in which line.

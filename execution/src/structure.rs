@@ -29,9 +29,14 @@ impl<'u, R: BitRow> EventStructure<'u, R> {
             }
         }
         let asynchronous = unfolding.program.is_asynchronous();
+        let remote = unfolding.program.has_remote_shared_memory();
         let of = |&fixed: &Fixed| {
             // Most programs have none of these.
-            let absent = !asynchronous && is_asynchronous(fixed);
+            let absent = match found_in(fixed) {
+                FoundIn::Any => false,
+                FoundIn::Asynchronous => !asynchronous,
+                FoundIn::AsynchronousOrRemote => !asynchronous && !remote,
+            };
             if absent { BitRel::empty(unfolding.events.len()) } else { relation(unfolding, fixed) }
         };
         let fixed = Fixed::ALL.iter().map(of).collect();
@@ -51,8 +56,16 @@ impl<'u, R: BitRow> EventStructure<'u, R> {
     }
 }
 
-/// Whether a relation is empty in a program without asynchronous operations and kernels in an order.
-fn is_asynchronous(fixed: Fixed) -> bool {
+/// The programs in which a relation may relate something.
+enum FoundIn {
+    Any,
+    /// Programs with asynchronous operations, or with kernels in an order.
+    Asynchronous,
+    /// Those, and programs in which a CTA may access shared memory of another.
+    AsynchronousOrRemote,
+}
+
+fn found_in(fixed: Fixed) -> FoundIn {
     match fixed {
         Fixed::Issue
         | Fixed::Operation
@@ -60,13 +73,16 @@ fn is_asynchronous(fixed: Fixed) -> bool {
         | Fixed::Phase
         | Fixed::Tracked
         | Fixed::Covers
+        | Fixed::NextPhase
+        | Fixed::LaterPhase
         | Fixed::TensorBehind
         | Fixed::TensorPipeline
         | Fixed::KernelOrder
         | Fixed::Trigger
         | Fixed::LaterTrigger
         | Fixed::Launched
-        | Fixed::ImplicitTrigger => true,
+        | Fixed::ImplicitTrigger => FoundIn::Asynchronous,
+        Fixed::Meets | Fixed::Remote | Fixed::OwnerCta => FoundIn::AsynchronousOrRemote,
         Fixed::Po
         | Fixed::SameCta
         | Fixed::SameCluster
@@ -81,7 +97,7 @@ fn is_asynchronous(fixed: Fixed) -> bool {
         | Fixed::Ctrl
         | Fixed::Barrier
         | Fixed::ClusterBarrier
-        | Fixed::Exited => false,
+        | Fixed::Exited => FoundIn::Any,
     }
 }
 
@@ -120,6 +136,12 @@ fn relation<R: BitRow>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
         Fixed::Launched => kernel::launched(u),
         Fixed::ImplicitTrigger => kernel::implicit_trigger(u),
         Fixed::Covers => asynchronous::covers(u),
+        Fixed::NextPhase => asynchronous::next_phase(u),
+        Fixed::LaterPhase => asynchronous::later_phase(u),
+        // Reading R31: an exchange of values orders nothing.
+        Fixed::Meets => generation_pairs(u, |event| !u.exchanges(event)),
+        Fixed::Remote => asynchronous::remote(u),
+        Fixed::OwnerCta => asynchronous::owner_cta(u),
         Fixed::TensorBehind => tensor_memory::behind(u),
         Fixed::TensorPipeline => tensor_memory::pipeline(u),
     }
@@ -315,6 +337,8 @@ fn exited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let po = program_order(u);
     let before = po.or(&barrier(u)).or(&cluster_barrier(u)).plus();
     let after = po.or(&generation_pairs(u, |event| !u.exchanges(event))).or(&exit).plus();
+    // What the thread starts afterwards writes afterwards.
+    let after = after.or(&after.seq(&asynchronous::issue(u)));
     for (read, write) in exit.or(&before.seq(&exit)).seq(&after).pairs() {
         if u.events[read].is_read() && u.events[write].is_write() {
             relation.insert(read, write);

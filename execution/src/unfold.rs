@@ -15,7 +15,7 @@ use crate::layout::Layout;
 use crate::path::{self, Assumption, Path, PathEnd, PathLimit, PrivateFinal};
 use model::given::Tag;
 use model::memory::Extent;
-use model::program::{Observed, Program, Stays, Stuck, Thread, ThreadId};
+use model::program::{AwaitedObject, Observed, Program, Stays, Stuck, Thread, ThreadId};
 use model::rel::Conventions;
 use model::scope::Placement;
 
@@ -221,15 +221,16 @@ impl<'p> Unfolded<'p> {
 
 /// The paths of threads that wait for ever, as far as they get.
 fn stopped(paths: &[&Path], waiting: Waiting) -> (Vec<Option<Path>>, Generations) {
-    let Waiting { mut generations, at } = waiting;
+    let Waiting { mut generations, at, objects } = waiting;
     let reached: Vec<usize> = at.iter().map(|at| at.map_or(usize::MAX, usize::from)).collect();
     generations.truncate(&reached);
-    let before = |path: &Path, at: u16| {
+    let before = |path: &Path, at: u16, object: Option<AwaitedObject>| {
         let line = path.events[usize::from(at)].line;
-        path.until(at.into(), PathEnd::Waits { line })
+        path.until(at.into(), PathEnd::Waits { line, object })
     };
-    let cut = paths.iter().zip(at).map(|(path, at)| at.map(|at| before(path, at))).collect();
-    (cut, generations)
+    let stops = at.into_iter().zip(objects);
+    let cut = paths.iter().zip(stops).map(|(path, (at, object))| Some(before(path, at?, object)));
+    (cut.collect(), generations)
 }
 
 /// The paths as far as threads have come when one of them misuses a barrier.
@@ -386,12 +387,14 @@ impl<'u> Unfolding<'u> {
             let thread = ThreadId(thread);
             match path.end {
                 PathEnd::Finished | PathEnd::Cut | PathEnd::Covered | PathEnd::Fault { .. } => None,
-                PathEnd::Waits { line } => Some(Stuck { thread, line, why: Stays::Waits }),
+                PathEnd::Waits { line, object } => {
+                    Some(Stuck { thread, line, why: Stays::Waits, object })
+                }
                 PathEnd::Spins { from, line } => {
                     let mut last = path.events[usize::from(from)..].iter();
                     let read = last.find(|event| event.tags.has(Tag::Read));
                     let line = read.map_or(line, |read| read.line);
-                    Some(Stuck { thread, line, why: Stays::Loops })
+                    Some(Stuck { thread, line, why: Stays::Loops, object: None })
                 }
             }
         });

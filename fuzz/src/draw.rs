@@ -4,7 +4,7 @@ mod awaited;
 mod cycles;
 mod ordered;
 
-use litmus::arbitrary::asynchronous::{asynchronous, kernels};
+use litmus::arbitrary::asynchronous::{asynchronous, kernels, multimem, requests};
 use litmus::arbitrary::placed::{ProgramKind, placed};
 use litmus::arbitrary::{ProgramShape, RandomProgram, sketch};
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
@@ -41,6 +41,10 @@ pub enum ProgramSource {
     Asynchronous,
     /// The same of two kernels, with copies of tensors.
     Kernels,
+    /// Requests to cancel a cluster.
+    Requests,
+    /// A multimem address, and accesses of its locations.
+    Multimem,
     /// Programs of asynchronous operations that the axioms order, as far as one instruction decides.
     Awaited,
     /// The same of two kernels.
@@ -75,6 +79,8 @@ impl ProgramSource {
                 asynchronous().prop_map(|sketch| sketch.program()).boxed()
             }
             ProgramSource::Kernels => kernels().prop_map(|sketch| sketch.program()).boxed(),
+            ProgramSource::Requests => requests().prop_map(|sketch| sketch.program()).boxed(),
+            ProgramSource::Multimem => multimem().prop_map(|sketch| sketch.program()).boxed(),
             ProgramSource::Awaited => awaited::awaited(),
             ProgramSource::Launched => awaited::launched(),
         }

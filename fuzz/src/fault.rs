@@ -39,7 +39,8 @@ impl PlantedFault {
             let (engine, model) = (engine.name(), ptx::model());
             let axioms = model.axioms.into_iter();
             all.extend(axioms.map(|of| PlantedFault::Axiom { engine, axiom: of.name }));
-            let flags = model.flags.into_iter().filter(|of| of.meaning != FlagMeaning::Report);
+            let flags = model.flags.into_iter();
+            let flags = flags.filter(|of| matches!(of.meaning, FlagMeaning::Undefined(_)));
             all.extend(flags.map(|of| PlantedFault::Flag { engine, flag: of.name }));
         }
         all.extend(MachineRule::ALL.map(PlantedFault::Rule));

@@ -44,6 +44,7 @@ pub(crate) const KEYS: &[&str] = &[
     "Stuck",
     "Sometimes-stuck",
     "Hang",
+    "Notes",
 ];
 
 /// Keys that say something of the verdict of the condition, not of the program.

@@ -258,7 +258,12 @@ impl ThreadState {
             (i64::try_from(least).ok()?..super::object::MOST).contains(&value).then_some(value)
         };
         Some(match *op {
-            MbarrierOp::Init { count } => ObjectStep::Init { count: number(count, 1)? },
+            MbarrierOp::Init { count, layout } => {
+                let most = i64::try_from(layout.most_arrivals()).ok()?;
+                ObjectStep::Init { count: number(count, 1).filter(|&count| count <= most)? }
+            }
+            // It is not lowered.
+            MbarrierOp::CheckLayout { .. } => return None,
             MbarrierOp::Invalidate => ObjectStep::Invalidate,
             MbarrierOp::ExpectTx { bytes } => ObjectStep::Expect(number(bytes, 0)?),
             MbarrierOp::CompleteTx { bytes } => ObjectStep::Complete(number(bytes, 0)?),
@@ -638,7 +643,8 @@ pub(super) fn object_addresses(instruction: &Instruction) -> Option<Address> {
         | Asynchronous::Tensormap(_)
         | Asynchronous::TensorMemory(_)
         | Asynchronous::Multimem(_)
-        | Asynchronous::Fill(_) => None,
+        | Asynchronous::Fill(_)
+        | Asynchronous::Cancel(_) => None,
     }
 }
 

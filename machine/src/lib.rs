@@ -441,7 +441,7 @@ impl<'p> Machine<'p> {
                 | Ask::ClusterArrive => Stays::Loops,
             };
             let thread = ThreadId(u8::try_from(thread).expect("a machine has few threads"));
-            Some(Stuck { thread, line: known.local.pc, why })
+            Some(Stuck { thread, line: known.local.pc, why, object: None })
         });
         stuck.collect()
     }

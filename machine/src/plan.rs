@@ -242,7 +242,8 @@ fn push_asynchronous(
         | Asynchronous::Tensormap(_)
         | Asynchronous::TensorMemory(_)
         | Asynchronous::Multimem(_)
-        | Asynchronous::Fill(_) => Future::default(),
+        | Asynchronous::Fill(_)
+        | Asynchronous::Cancel(_) => Future::default(),
     }
 }
 

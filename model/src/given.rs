@@ -113,6 +113,10 @@ names! {
         TensorFenceAfter = "TF-AFTER",
         /// Reads and writes of the locations behind a multimem address, through that address.
         Multimem = "MULTIMEM",
+        /// Writes of the response to `clusterlaunchcontrol.try_cancel`.
+        Cancel = "CLC",
+        /// Those of a response that says that nothing was cancelled.
+        CancelFailed = "CLC-FAILED",
     }
 }
 
@@ -156,6 +160,16 @@ names! {
         Phase = "phase",
         /// From the events of an asynchronous operation to the waits that saw the phase of its completion completed.
         Tracked = "tracked",
+        /// From a wait that saw a phase completed to the arrivals in the phase behind it.
+        NextPhase = "next-phase",
+        /// Arrivals in a phase that is not the first of their object, each with itself.
+        LaterPhase = "later-phase",
+        /// From an arrival at a barrier to the waits of its generation, also where it orders nothing.
+        Meets = "meets",
+        /// Operations on shared memory of another CTA, each with itself.
+        Remote = "remote",
+        /// From such an operation to the events of the threads of that CTA.
+        OwnerCta = "owner-cta",
         /// From the events of a kernel to the starts of the threads of a kernel behind it in its stream, and to each
         /// `griddepcontrol.wait` of a kernel that depends on it.
         KernelOrder = "kernel-order",

@@ -47,6 +47,25 @@ pub struct Stuck {
     pub thread: ThreadId,
     pub line: u16,
     pub why: Stays,
+    /// The mbarrier object at which it waits, if it does.
+    pub object: Option<AwaitedObject>,
+}
+
+impl Stuck {
+    /// The thread, the line and the reason, whatever the object is like.
+    pub fn place(&self) -> (ThreadId, u16, Stays) {
+        (self.thread, self.line, self.why)
+    }
+}
+
+/// What an mbarrier object holds when a thread waits at it for ever.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct AwaitedObject {
+    /// The phase that is not complete; the first one is 0.
+    pub phase: i32,
+    /// The pending count of arrivals, and the tx-count in bytes: 9.7.15.16.
+    pub pending: i64,
+    pub tx: i64,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -195,6 +214,15 @@ impl Program {
         }
         let mut lines = self.threads.iter().flat_map(|thread| &thread.lines);
         lines.any(|line| line.instruction.as_asynchronous().is_some())
+    }
+
+    /// Whether a CTA may access shared memory of another one, of its cluster.
+    pub fn has_remote_shared_memory(&self) -> bool {
+        let placements = || self.threads.iter().map(|thread| thread.placement);
+        let beside =
+            |of: Placement| placements().any(|other| of.same_cluster(other) && !of.same_cta(other));
+        self.variables.iter().any(|variable| variable.space == Space::Shared)
+            && placements().any(beside)
     }
 
     /// The variable of an address that names one, or takes it from a register that the thread never writes;

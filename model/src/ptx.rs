@@ -511,6 +511,38 @@ pub fn under(readings: Readings) -> Model {
             - (((mbarrier_init * mbarrier_inval) & location_overlap & base_causality) >> ended),
         FlagMeaning::Undefined("mbarrier-data-access"),
     );
+    // 9.7.15.18: the CTA has observed that there is nothing left to cancel.
+    let [cancel, failed] = [Tag::Cancel, Tag::CancelFailed].map(|t| m.tag(t));
+    m.flag(
+        Some(section::TRY_CANCEL),
+        "clc-after-failure",
+        (failed.id() >> tracked) >> (same_cta & base_causality & (all * cancel)),
+        FlagMeaning::Undefined("clc-after-failure"),
+    );
+    // What comes after an operation has been executed, whatever memory it makes visible.
+    let executed = m.define(
+        section::MBARRIER,
+        "executed-before",
+        (execution_order | m.fixed(Fixed::Meets) | issue | tracked).plus(),
+    );
+    let awaited = m.fixed(Fixed::NextPhase) & executed;
+    m.flag(
+        Some(section::MBARRIER),
+        "mbarrier-missing-wait",
+        m.fixed(Fixed::LaterPhase) - (awaited.inverse() >> awaited),
+        FlagMeaning::Warning(
+            "no `test_wait` or `try_wait` before this arrival has returned true for the phase before",
+        ),
+    );
+    let outlived = m.fixed(Fixed::OwnerCta) & executed;
+    m.flag(
+        Some(section::MAPA),
+        "cluster-exited",
+        m.fixed(Fixed::Remote) - (outlived >> outlived.inverse()),
+        FlagMeaning::Warning(
+            "nothing keeps the CTA that has this shared memory from exiting before",
+        ),
+    );
     // 8.1: loads through the non-coherent path are outside the model. Reading R12. What other kernels of its stream write
     // is constant for a kernel.
     let behind = (kernel_order & (memory * m.tag(Tag::KernelStart))) >> (po | issue);
@@ -548,7 +580,7 @@ mod tests {
     #[test]
     fn the_model_is_small_and_each_term_is_defined_once() {
         let model = super::model();
-        assert!(model.nodes.len() < 390, "{} nodes", model.nodes.len());
+        assert!(model.nodes.len() < 410, "{} nodes", model.nodes.len());
         let mut names: Vec<&str> = model.definitions.iter().map(|d| d.name.as_str()).collect();
         let count = names.len();
         names.sort_unstable();

@@ -99,6 +99,8 @@ pub enum FlagMeaning {
     Undefined(&'static str),
     /// Worth knowing.
     Report,
+    /// An instruction breaks a rule of the document, which this sentence tells, without consequence in the model.
+    Warning(&'static str),
 }
 
 #[derive(Clone, PartialEq, Eq, Debug)]

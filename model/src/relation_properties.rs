@@ -33,7 +33,9 @@ impl Model {
                 | Fixed::Overlap
                 | Fixed::OverlapCompletely
                 | Fixed::LocationOverlap
-                | Fixed::LocationOverlapCompletely => true,
+                | Fixed::LocationOverlapCompletely
+                | Fixed::LaterPhase
+                | Fixed::Remote => true,
                 Fixed::Po
                 | Fixed::Rmw
                 | Fixed::Addr
@@ -53,6 +55,9 @@ impl Model {
                 | Fixed::LaterTrigger
                 | Fixed::ImplicitTrigger
                 | Fixed::Covers
+                | Fixed::NextPhase
+                | Fixed::Meets
+                | Fixed::OwnerCta
                 | Fixed::TensorBehind
                 | Fixed::TensorPipeline => false,
             },

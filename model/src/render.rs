@@ -67,7 +67,10 @@ pub fn cat(model: &Model) -> String {
         if let Some(Section { number, title, anchor }) = section {
             let long = number.len() + title.len() + anchor.len() + 6 > WIDTH;
             let apart = if long { "\n//" } else { "" };
-            line(&mut out, format_args!("// {number} {title}{apart} #{anchor}"));
+            let heading = format!("// {number} {title}");
+            let heading =
+                if heading.len() > WIDTH { heading.replacen(": ", ":\n// ", 1) } else { heading };
+            line(&mut out, format_args!("{heading}{apart} #{anchor}"));
         }
         for statement in statements {
             line(&mut out, format_args!("{}", statement.in_cat(WIDTH)));
@@ -165,6 +168,9 @@ impl CatStatement {
             }
             CatStatementKind::Flag(name, FlagMeaning::Undefined(_)) => {
                 free(&format!("undefined, {name}: not empty"))
+            }
+            CatStatementKind::Flag(name, FlagMeaning::Warning(_)) => {
+                free(&format!("warning, {name}: not empty"))
             }
         }
     }

@@ -81,6 +81,7 @@ sections! {
     LD_GLOBAL_NC = "9.7.10.9", "Data Movement and Conversion Instructions: ld.global.nc", "data-movement-and-conversion-instructions-ld-global-nc";
     LDU = "9.7.10.10", "Data Movement and Conversion Instructions: ldu", "data-movement-and-conversion-instructions-ldu";
     ST = "9.7.10.11", "Data Movement and Conversion Instructions: st", "data-movement-and-conversion-instructions-st";
+    MAPA = "9.7.10.26", "Data Movement and Conversion Instructions: mapa", "data-movement-and-conversion-instructions-mapa";
     ASYNC_PROXY = "9.7.10.28.2", "Async Proxy", "async-proxy";
     INSTRUCTIONS = "9.7", "Instructions", "instructions";
     VERSION = "11.1.1", "PTX Module Directives: .version", "ptx-module-directives-version";
@@ -95,6 +96,7 @@ sections! {
     MBARRIER = "9.7.15.16", "Parallel Synchronization and Communication Instructions: mbarrier", "parallel-synchronization-and-communication-instructions-mbarrier";
     MBARRIER_LIFECYCLE = "9.7.15.16.4", "Lifecycle of the mbarrier object", "parallel-synchronization-and-communication-instructions-mbarrier-lifecycle";
     GRIDDEPCONTROL = "9.7.15.14", "Parallel Synchronization and Communication Instructions: griddepcontrol", "parallel-synchronization-and-communication-instructions-griddepcontrol";
+    TRY_CANCEL = "9.7.15.18", "Parallel Synchronization and Communication Instructions: clusterlaunchcontrol.try_cancel", "parallel-synchronization-and-communication-instructions-clusterlaunchcontrol-try-cancel";
     TENSOR_PIPELINES = "9.7.18.6.2", "Pipelined tcgen05 Instructions", "tcgen05-memory-consistency-model-pipelined-instructions";
     TENSOR_SYNCHRONIZATION = "9.7.18.6.3", "Specialized Inter-thread Synchronization for tcgen05 instructions", "tcgen05-memory-consistency-model-inter-thread-sync";
     INTEGER_ARITHMETIC = "9.7.1", "Integer Arithmetic Instructions", "integer-arithmetic-instructions";

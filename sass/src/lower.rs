@@ -2,7 +2,7 @@
 
 use machine::Refusal;
 use machine::form::{Family, LoweredInstruction};
-use model::isa::asynchronous::{Asynchronous, Copy, GroupKind, WaitGroup};
+use model::isa::asynchronous::{Asynchronous, Copy, GroupKind, Mbarrier, MbarrierOp, WaitGroup};
 use model::isa::atom::AtomicOp;
 use model::isa::bar::Barrier;
 use model::isa::{Instruction, Operand, Type, TypeKind};
@@ -150,6 +150,10 @@ fn missing(of: &Asynchronous) -> Option<&'static str> {
             Some("multimem addresses")
         }
         Asynchronous::Fill(_) => Some("`st.bulk`"),
+        Asynchronous::Mbarrier(Mbarrier { op: MbarrierOp::CheckLayout { .. }, .. }) => {
+            Some("`mbarrier.check_layout`")
+        }
+        Asynchronous::Cancel(_) => Some("`clusterlaunchcontrol.try_cancel`"),
         Asynchronous::Grid(_) => Some("dependent kernels"),
         Asynchronous::TensorMemory(_) => Some("tensor memory"),
         Asynchronous::Copy(copy) if !matches!(copy.bytes, Some(Operand::Imm(_))) => {

@@ -9,7 +9,7 @@ use text::diagnostic::escaped;
 use crate::input::shown;
 use crate::report::{colour, count_of};
 use engine::exit::Exit;
-use engine::judge::{Judgement, Observation, Property, Verdict};
+use engine::judge::{CLUSTER_EXITED, Judgement, Observation, Property, Verdict};
 use engine::resting::Resting;
 use engine::stuck;
 use engine::words::{race_text, with_threads};
@@ -44,7 +44,7 @@ pub(super) fn judged(
             writeln!(out, "      {line}")?;
         }
     }
-    for note in &judgement.notes {
+    for note in judgement.notes.iter().filter(|note| verbose || note.code != CLUSTER_EXITED) {
         writeln!(out, "      note: {}", note.text)?;
     }
     if let Some(disagreement) = &judgement.disagreement {

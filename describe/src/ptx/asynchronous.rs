@@ -5,11 +5,12 @@ use ::ptx::version::Target;
 use model::isa::Operand;
 use model::isa::asynchronous::{
     AsyncStore, Asynchronous, AwaitedPhase, Copy, Fill, GridControl, GroupKind, Mbarrier,
-    MbarrierOp, TensormapWrite, Track, WaitGroup,
+    MbarrierLayout, MbarrierOp, TensormapWrite, Track, WaitGroup,
 };
 use model::section::{self, Section};
 use sass::lowering::{self, asynchronous::operands_of};
 
+use super::cancel;
 use super::memory::place;
 use super::modifiers::{self, ExplainedModifiers};
 use super::multimem;
@@ -76,6 +77,7 @@ fn meaning(of: &Asynchronous, page: Section) -> Option<InstructionMeaning> {
         Asynchronous::TensorMemory(op) => tensor_memory::meaning(op, page),
         Asynchronous::Multimem(of) => multimem::meaning(of, page),
         Asynchronous::Fill(fill) => words.fill(*fill),
+        Asynchronous::Cancel(of) => cancel::meaning(of, page),
         Asynchronous::Fence(_) | Asynchronous::TensormapFence(_) => return None,
     })
 }
@@ -124,7 +126,20 @@ impl Words {
         let Mbarrier { op, space: of, synchronizes, scope, .. } = mbarrier;
         let object = format!("an mbarrier object in {}", place(*of));
         let mut meaning = match op {
-            MbarrierOp::Init { count } => self.init(*count, &object),
+            MbarrierOp::Init { count, layout } => {
+                let mut meaning = self.init(*count, &object);
+                if *layout == MbarrierLayout::V1 {
+                    let most = layout.most_arrivals();
+                    let text = format!(
+                        "an object of this layout expects {most} arrivals at most, and keeps a report of a phase"
+                    );
+                    meaning.limits.push(said(self.page, text));
+                }
+                meaning
+            }
+            MbarrierOp::CheckLayout { .. } => {
+                self.of(format!("whether {object} was initialized with this layout"))
+            }
             MbarrierOp::Invalidate => {
                 let mut meaning = self.of(format!("invalidates {object}"));
                 meaning.promises.push(said(

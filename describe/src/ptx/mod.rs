@@ -4,6 +4,7 @@
 
 mod address;
 pub mod asynchronous;
+mod cancel;
 mod fence;
 pub mod lowered;
 mod memory;

@@ -6,11 +6,11 @@ mod note;
 mod open;
 mod refute;
 mod show;
+mod undefined;
 
 use std::io::{self, Write};
 use std::time::Duration;
 
-use execution::unfold::DIVERGED;
 use execution::values::Values;
 use litmus::Test;
 use model::bits::{BitRel, BitRow};
@@ -169,7 +169,7 @@ fn account_of(
 ) -> io::Result<()> {
     match &judgement.verdict {
         Verdict::Undefined(reason) => {
-            writeln!(out, "Undefined: {reason}. {}", undefined_text(reason))?;
+            writeln!(out, "Undefined: {reason}. {}", undefined::text(reason))?;
             if let Some(undefined) = &judgement.found.seen.undefined {
                 for &(thread, line) in &undefined.where_ {
                     let of = &test.program.threads[usize::from(thread.0)];
@@ -237,33 +237,6 @@ fn races(test: &Test, judgement: &judge::Judgement, out: &mut dyn Write) -> io::
         if races.len() == 1 { ("Data race", "leaves") } else { ("Data races", "leave") };
     writeln!(out, "\n{what} ({number}), which {leave} the program defined:")?;
     races.iter().try_for_each(|&race| writeln!(out, "  {}", race_text(test, race)))
-}
-
-fn undefined_text(reason: &str) -> String {
-    match reason {
-        "mixed-size-race" => format!(
-            "A consistent execution has a race between accesses that overlap\npartially ({}), so no \
-             axiom applies to the program:",
-            section::MIXED_SIZE_RACES.number
-        ),
-        "non-coherent-read-of-written-data" => format!(
-            "`ld.global.nc` ({}) may only read\ndata that is not written during the kernel:",
-            section::LD_GLOBAL_NC.number
-        ),
-        "uniform-read-of-written-data" => format!(
-            "`ldu` ({}) may only read data\nthat is not written during the kernel:",
-            section::LDU.number
-        ),
-        "readonly-proxy-read-of-written-data" => format!(
-            "`ld.proxy::readonly` ({}) may only\nread data that is not written during the kernel:",
-            section::LD.number
-        ),
-        DIVERGED => format!(
-            "The address of an `ldu` ({}) is the\nsame in all threads of a warp:",
-            section::LDU.number
-        ),
-        _ => "A consistent execution does something that the document does not define:".to_owned(),
-    }
 }
 
 /// One account of a candidate, ready to print.

@@ -344,7 +344,11 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
         Fixed::SameCta | Fixed::SameCluster | Fixed::SameGpu => Some(section::SCOPE),
         Fixed::Rmw => Some(section::ATOMICITY),
         Fixed::Issue | Fixed::Operation | Fixed::GroupWait => Some(section::ASYNC_OPERATIONS),
-        Fixed::Phase | Fixed::Tracked => Some(section::MBARRIER),
+        Fixed::Phase | Fixed::Tracked | Fixed::NextPhase | Fixed::LaterPhase => {
+            Some(section::MBARRIER)
+        }
+        Fixed::Meets => Some(section::BAR),
+        Fixed::Remote | Fixed::OwnerCta => Some(section::MAPA),
         Fixed::Covers => Some(section::MEMBAR),
         Fixed::TensorBehind => Some(section::TENSOR_SYNCHRONIZATION),
         Fixed::TensorPipeline => Some(section::TENSOR_PIPELINES),

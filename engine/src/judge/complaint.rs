@@ -1,12 +1,14 @@
 //! Why a judgement is not what its test expects: its verdict, and what it states of axioms and readings.
 
+use std::collections::BTreeSet;
+
 use litmus::{Quantifier, Test};
 use model::reading;
 use model::rel::Model;
 
-use super::{EngineResult, Judgement, Property, Task, Verdict, counts, judge, run};
+use super::{EngineResult, Judgement, Property, Task, Verdict, WARNINGS, counts, judge, run};
 use crate::resting::Resting;
-use crate::{Limit, portfolio, termination};
+use crate::{ENGINES, Limit, portfolio, termination};
 
 /// Why a judgement is not what the test expects.
 pub(super) struct Complaint {
@@ -27,6 +29,9 @@ pub(super) fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> 
         return termination(test, judgement);
     }
     if let Some(complaint) = hang(test, task, judgement) {
+        return Some(complaint);
+    }
+    if let Some(complaint) = noted(test, task, judgement) {
         return Some(complaint);
     }
     if let (Verdict::Stuck(_), Some("yes")) = (&judgement.verdict, test.meta("Hang")) {
@@ -103,6 +108,43 @@ fn hang(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Complaint
     };
     let found = if hangs { "some execution never finishes" } else { "every execution finishes" };
     (hangs != expected).then(|| format!("Hang={want}: {found}").into())
+}
+
+/// `Notes=`: the codes of the notes on rules that executions break, all of them; or `none`. Nothing is expected of a program
+/// that is undefined or stuck.
+fn noted(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Complaint> {
+    let stated = test.meta("Notes")?;
+    let names = || stated.split([',', ' ']).filter(|name| !name.is_empty());
+    let expected: BTreeSet<&str> = names().filter(|name| *name != "none").collect();
+    if let Some(name) = expected.iter().find(|name| !WARNINGS.contains(name)) {
+        let known = WARNINGS.join(", ");
+        return Some(format!("Notes={name}: the notes are {known}; or `none`").into());
+    }
+    if names().next().is_none() || names().count() > expected.len().max(1) {
+        return Some(format!("Notes={stated}: it is a list of notes, or `none`").into());
+    }
+    if !matches!(judgement.verdict, Verdict::Holds | Verdict::Fails) {
+        return None;
+    }
+    // Each execution is looked at.
+    let engines = ENGINES.iter().take(1).copied().collect();
+    let task = Task {
+        engines,
+        property: Property::ProgramSpec,
+        verdict_only: false,
+        counts: true,
+        portfolio: false,
+        ..task.clone()
+    };
+    let all = task.engines.first().map(|engine| run(test, &task, *engine, task.model_of(test)));
+    let all = all.unwrap_or_default();
+    if let Some(limit) = all.limit {
+        return Some(unknown("Notes", stated, limit));
+    }
+    let found: BTreeSet<&str> = all.seen.warnings.iter().map(|of| of.name.as_str()).collect();
+    let list = |of: &BTreeSet<&str>| of.iter().copied().collect::<Vec<&str>>().join(", ");
+    let words = if found.is_empty() { "there is none".to_owned() } else { list(&found) };
+    (found != expected).then(|| format!("Notes={stated}: {words}").into())
 }
 
 /// Why a known verdict about termination is not what the test expects.

@@ -9,7 +9,8 @@ use super::{ArrivalSearch, ArrivalState, BarrierUse};
 use crate::event::{MbarrierStep, MbarrierUse, Resource, WaitPhase};
 use crate::layout::Layout;
 use crate::path::{Path, PathEnd};
-use model::isa::asynchronous::AsyncMisuse;
+use model::isa::asynchronous::{AsyncMisuse, MbarrierLayout};
+use model::program::AwaitedObject;
 
 /// The bound of a tx-count: 9.7.15.16.
 const MOST_TX: i64 = 1 << 20;
@@ -17,6 +18,7 @@ const MOST_TX: i64 = 1 << 20;
 /// What an mbarrier object holds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct ObjectState {
+    layout: MbarrierLayout,
     phase: i32,
     pending: i64,
     expected: i64,
@@ -76,7 +78,8 @@ pub(super) fn initial_objects(layout: &Layout) -> BTreeMap<(u16, u32), ObjectSta
         let count = declared.count.into();
         let phase = i32::try_from(declared.phase).unwrap_or(i32::MAX);
         let tx = declared.tx.into();
-        Some(((location, 0), ObjectState { phase, pending: count, expected: count, tx }))
+        let layout = MbarrierLayout::V0;
+        Some(((location, 0), ObjectState { layout, phase, pending: count, expected: count, tx }))
     });
     all.collect()
 }
@@ -92,7 +95,9 @@ impl ObjectState {
     }
 
     fn in_range(&self) -> bool {
-        self.pending >= 0 && self.expected >= 0 && self.tx.abs() < MOST_TX
+        let arrivals =
+            u64::try_from(self.pending).is_ok_and(|of| of <= self.layout.most_arrivals());
+        arrivals && self.expected >= 0 && self.tx.abs() < MOST_TX
     }
 
     /// The state after a step that is no wait; `None` where `.noComplete` completes a phase.
@@ -118,9 +123,10 @@ impl ObjectState {
                 let done = if next.in_range() { next.completed() } else { next };
                 (completes || done.phase == next.phase).then_some(done)
             }
-            MbarrierStep::Init { .. } | MbarrierStep::Invalidate | MbarrierStep::Wait { .. } => {
-                Some(next)
-            }
+            MbarrierStep::Init { .. }
+            | MbarrierStep::Invalidate
+            | MbarrierStep::CheckLayout { .. }
+            | MbarrierStep::Wait { .. } => Some(next),
         }
     }
 }
@@ -184,6 +190,7 @@ impl ArrivalSearch<'_> {
                 }
                 MbarrierStep::Init { .. }
                 | MbarrierStep::Invalidate
+                | MbarrierStep::CheckLayout { .. }
                 | MbarrierStep::Tx(_)
                 | MbarrierStep::Arrive { .. }
                 | MbarrierStep::Increment => true,
@@ -199,7 +206,10 @@ impl ArrivalSearch<'_> {
             (0..self.steps.len()).filter(|&thread| state.waiting[thread].is_none()).filter_map(at);
         standing.any(|step| {
             let step = step.object.map(|used| used.step);
-            matches!(step, Some(MbarrierStep::Wait { blocks: false, .. }))
+            matches!(
+                step,
+                Some(MbarrierStep::Wait { blocks: false, .. } | MbarrierStep::CheckLayout { .. })
+            )
         })
     }
 
@@ -212,16 +222,34 @@ impl ArrivalSearch<'_> {
         steps.get(passed - waits).is_none_or(|step| step.event > completing.event)
     }
 
+    /// What the object holds at which a thread waits, when nothing moves any more.
+    pub(super) fn awaited_object(
+        &self,
+        state: &ArrivalState,
+        thread: usize,
+    ) -> Option<AwaitedObject> {
+        let step = self.steps[thread].get(state.position[thread])?;
+        let object = state.objects.get(&key(step.object?))?;
+        Some(AwaitedObject { phase: object.phase, pending: object.pending, tx: object.tx })
+    }
+
     fn effect(state: &ArrivalState, thread: usize, used: MbarrierUse) -> Effect {
         let object = state.objects.get(&key(used)).copied();
-        if let MbarrierStep::Init { count } = used.step {
+        if let MbarrierStep::Init { count, layout } = used.step {
             let count = i64::try_from(count).unwrap_or(i64::MAX);
-            let new = ObjectState { phase: 0, pending: count, expected: count, tx: 0 };
+            let new = ObjectState { layout, phase: 0, pending: count, expected: count, tx: 0 };
             return Effect::Goes(Some(new), 0);
         }
         let Some(object) = object else { return Effect::Misused(AsyncMisuse::Uninitialized) };
         match used.step {
             MbarrierStep::Invalidate => Effect::Goes(None, object.phase),
+            MbarrierStep::CheckLayout { layout, returned } => {
+                if returned == (object.layout == layout) {
+                    Effect::Goes(Some(object), object.phase)
+                } else {
+                    Effect::Waits
+                }
+            }
             MbarrierStep::Wait { phase, returned, tries, .. } => {
                 let Some((complete, seen)) = Self::seen(state, thread, object, phase) else {
                     return Effect::Misused(AsyncMisuse::Token);

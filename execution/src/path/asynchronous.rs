@@ -97,6 +97,10 @@ impl Walk<'_> {
                 Ok(()) => Some(()),
                 Err(next) => return next,
             },
+            Asynchronous::Cancel(cancel) => match self.cancel(state, cancel, guard) {
+                Ok(()) => Some(()),
+                Err(next) => return next,
+            },
             Asynchronous::Multimem(of) => {
                 return match self.multimem(state, of, guard) {
                     Ok(()) => Next::Go,
@@ -124,7 +128,7 @@ impl Walk<'_> {
         Next::Go
     }
 
-    fn misused(&mut self, state: &mut PathState) {
+    pub(super) fn misused(&mut self, state: &mut PathState) {
         let stopped = std::mem::replace(state, PathState::empty());
         self.fault(stopped, AsyncMisuse::Size.text());
     }
@@ -434,14 +438,14 @@ impl Walk<'_> {
         Some(())
     }
 
-    /// The destination and the object of a copy in each CTA of the cluster whose rank is in the mask.
     /// Reading B17: the object on which an operation completes is in the CTA of its destination.
     fn in_one_cta(&self, to: Access, object: Access) -> bool {
         let instance = |of: Access| self.layout.locations[usize::from(of.pa.object)].instance;
         instance(to) == instance(object)
     }
 
-    fn each_cta(
+    /// The destination and the object of a copy in each CTA of the cluster whose rank is in the mask.
+    pub(super) fn each_cta(
         &self,
         mask: u64,
         to: &[Access],

@@ -1,17 +1,20 @@
 //! Operations on mbarrier objects as events of a path.
 
+use std::ops::RangeInclusive;
+
 use super::address::AddressUse;
 use super::state::{PathState, scope_tag};
 use super::{Next, PathLimit, Walk};
 use crate::event::{EventKind, Mask, MbarrierStep, MbarrierUse, Tags, WaitPhase};
 use crate::expr::ExprId;
 use model::given::Tag;
+use model::isa::alu::AluOp;
 use model::isa::asynchronous::{AsyncMisuse, AwaitedPhase, Mbarrier, MbarrierOp, Track};
-use model::isa::{Address, Operand, Reg, SpaceQualifier};
+use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier};
 use model::memory::{Extent, MBARRIER_BYTES};
 use model::value::{Value, low64};
 
-/// The largest count of an mbarrier object, and the bound of its tx-count: 9.7.15.16.
+/// The largest count of an mbarrier object of any layout, and the bound of its tx-count: 9.7.15.16.
 const MOST: u64 = (1 << 20) - 1;
 
 /// The values of the opaque states that arrivals return: this, and the index of the arrival.
@@ -21,10 +24,23 @@ impl Walk<'_> {
     pub(super) fn mbarrier(&mut self, state: &mut PathState, of: &Mbarrier, guard: Mask) -> Next {
         let Some(object) = self.object(state, of.object, of.space) else { return Next::Stop };
         let (step, done) = match of.op {
-            MbarrierOp::Init { count } => {
+            MbarrierOp::Init { count, layout } => {
                 let count = self.number(state, count);
-                let Some(count) = self.in_range(state, count, 1) else { return Next::Stop };
-                (MbarrierStep::Init { count }, None)
+                let range = 1..=layout.most_arrivals();
+                let Some(count) = self.within(state, count, range) else { return Next::Stop };
+                (MbarrierStep::Init { count, layout }, None)
+            }
+            MbarrierOp::CheckLayout { layout, holds } => {
+                let tags = Tags::of(&[Tag::All, Tag::Mbarrier]);
+                let mut other = state.clone();
+                for (state, returned) in [(&mut other, false), (&mut *state, true)] {
+                    let step = MbarrierStep::CheckLayout { layout, returned };
+                    Self::push_step(state, tags, (object, step), guard);
+                    state.heads.clear();
+                    Self::returns(state, holds, returned, guard);
+                }
+                self.pending.push(other);
+                return Next::Go;
             }
             MbarrierOp::Invalidate => (MbarrierStep::Invalidate, None),
             MbarrierOp::ExpectTx { bytes } | MbarrierOp::CompleteTx { bytes } => {
@@ -55,6 +71,7 @@ impl Walk<'_> {
             MbarrierOp::ExpectTx { .. }
             | MbarrierOp::CompleteTx { .. }
             | MbarrierOp::Arrive { .. }
+            | MbarrierOp::CheckLayout { .. }
             | MbarrierOp::Wait { .. } => {
                 let tags = Tags::of(&[Tag::All, Tag::Mbarrier, scope_tag(of.scope)]);
                 if of.synchronizes { tags.with(Tag::Release) } else { tags }
@@ -124,7 +141,8 @@ impl Walk<'_> {
         state.pc += 1;
     }
 
-    /// Whether the code behind a wait comes back to it, and does nothing else, as long as it returns false.
+    /// Whether the code behind a wait comes back to it, and does nothing else, as long as it returns false. What sets a
+    /// register to a constant does so once as well as often.
     fn repeats(&self, wait: usize, done: Reg) -> bool {
         let lines = &self.program.threads[usize::from(self.thread.0)].lines;
         let mut at = wait + 1;
@@ -139,6 +157,7 @@ impl Walk<'_> {
             at = match branch {
                 _ if !executed => at + 1,
                 Some(branch) => branch.target,
+                None if sets_constant(&line.instruction) => at + 1,
                 None => return false,
             };
             if at == wait {
@@ -214,13 +233,27 @@ impl Walk<'_> {
 
     /// The number, if it is in the range of counts; otherwise the path has ended.
     fn in_range(&mut self, state: &mut PathState, number: u64, least: u64) -> Option<u64> {
-        if (least..=MOST).contains(&number) {
+        self.within(state, number, least..=MOST)
+    }
+
+    fn within(
+        &mut self,
+        state: &mut PathState,
+        number: u64,
+        range: RangeInclusive<u64>,
+    ) -> Option<u64> {
+        if range.contains(&number) {
             return Some(number);
         }
         let stopped = std::mem::replace(state, PathState::empty());
         self.fault(stopped, AsyncMisuse::Count.text());
         None
     }
+}
+
+fn sets_constant(instruction: &Instruction) -> bool {
+    let Instruction::Alu(alu) = instruction else { return false };
+    alu.op == AluOp::Mov && matches!(alu.sources[..], [Operand::Imm(_)])
 }
 
 /// The bytes of an object, and how their address is computed.

@@ -2,6 +2,7 @@
 
 use super::address::AddressUse;
 use super::asynchronous::{AsyncOperation, write_of};
+use super::mbarrier::Object;
 use super::state::{ComputedAddress, PathState};
 use super::{MAX_EVENTS, Next, PathLimit, Walk};
 use crate::event::{Access, EventKind, Mask, MbarrierStep, Tags, TensorPart};
@@ -64,16 +65,10 @@ impl Walk<'_> {
                 committed(state, operation, *group);
                 Ok(())
             }
-            TensorOp::Commit { object, space, group } => {
+            TensorOp::Commit { object, space, group, multicast } => {
                 let object = self.object(state, *object, *space).ok_or(Next::Stop)?;
-                let tensor = &state.groups.tensor;
-                let completes = tensor.others.get(group).copied().unwrap_or_default();
-                let first = state.next_event();
-                let step =
-                    MbarrierStep::Arrive { count: 1, expected: 0, drops: false, completes: true };
-                Self::complete_on(state, object, step, (first, first), Tag::Generic, guard);
-                state.last().completes = completes;
-                Ok(())
+                let mask = multicast.map(|mask| self.number(state, mask));
+                self.tensor_commit(state, object, (*group, mask), guard)
             }
             TensorOp::Fence(fence) => {
                 let side = match fence {
@@ -84,6 +79,35 @@ impl Walk<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// The arrivals on an object, or on the objects of several CTAs, when the operations of the thread have completed.
+    fn tensor_commit(
+        &self,
+        state: &mut PathState,
+        object: Object,
+        (group, mask): (CtaGroup, Option<u64>),
+        guard: Mask,
+    ) -> Result<(), Next> {
+        let objects = match mask {
+            Some(mask) => {
+                let all = self.each_cta(mask, &[], Some(object));
+                all.into_iter().filter_map(|(_, object)| object).collect()
+            }
+            None => vec![object],
+        };
+        if state.events.len() + objects.len() > MAX_EVENTS {
+            return Err(Next::Limit(PathLimit::Events));
+        }
+        let completes = state.groups.tensor.others.get(&group).copied().unwrap_or_default();
+        let first = state.next_event();
+        for object in objects {
+            let step =
+                MbarrierStep::Arrive { count: 1, expected: 0, drops: false, completes: true };
+            Self::complete_on(state, object, step, (first, first), Tag::Generic, guard);
+            state.last().completes = completes;
+        }
+        Ok(())
     }
 
     fn tensor_load(

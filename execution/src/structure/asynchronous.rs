@@ -6,7 +6,7 @@ use model::bits::{BitRel, BitRow};
 use model::given::Tag;
 use model::memory::{Extent, Space};
 use model::program::ThreadId;
-use model::scope::Scope;
+use model::scope::{Placement, Scope};
 
 /// The events of asynchronous operations, with their thread and their index in its path.
 fn parts<'u>(
@@ -130,6 +130,75 @@ pub(super) fn tracked<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
                 for &event in &completed {
                     relation.insert(event, wait);
                 }
+            }
+        }
+    }
+    relation
+}
+
+/// The arrivals on objects, with the object and the phase in which each takes effect.
+fn arrivals<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, i32)> + 'u {
+    u.events.iter().enumerate().filter_map(|(event, of)| {
+        let used = of.of?.mbarrier?;
+        let arrives = matches!(used.step, MbarrierStep::Arrive { .. });
+        Some((event, used.object, of.phase.filter(|_| arrives)?))
+    })
+}
+
+pub(super) fn next_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (arrival, object, phase) in arrivals(u) {
+        for (wait, other, seen) in waits(u) {
+            if object == other && phase == seen + 1 {
+                relation.insert(wait, arrival);
+            }
+        }
+    }
+    relation
+}
+
+pub(super) fn later_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (arrival, object, phase) in arrivals(u) {
+        let declared = u.layout.locations[usize::from(object.object)].mbarrier;
+        let first =
+            declared.map_or(0, |declared| i32::try_from(declared.phase).unwrap_or(i32::MAX));
+        if phase > first {
+            relation.insert(arrival, arrival);
+        }
+    }
+    relation
+}
+
+/// The thread whose CTA has the shared memory that an event accesses, where that is not the CTA of its own thread.
+fn owner(u: &Unfolding<'_>, event: &Event<'_>) -> Option<Placement> {
+    let location = &u.layout.locations[usize::from(event.access?.pa.object)];
+    let space = u.program.variables[usize::from(location.variable.0)].space;
+    let placement = |thread: u8| u.program.threads[usize::from(thread)].placement;
+    let owner = placement(location.instance);
+    let remote = space == Space::Shared && !placement(event.thread?.0).same_cta(owner);
+    remote.then_some(owner)
+}
+
+pub(super) fn remote<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (event, of) in u.events.iter().enumerate() {
+        if owner(u, of).is_some() {
+            relation.insert(event, event);
+        }
+    }
+    relation
+}
+
+pub(super) fn owner_cta<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (event, of) in u.events.iter().enumerate() {
+        let Some(owner) = owner(u, of) else { continue };
+        for (other, there) in u.events.iter().enumerate() {
+            let of_thread = there.of.is_some_and(|of| of.part.is_none());
+            let placement = |thread: ThreadId| u.program.threads[usize::from(thread.0)].placement;
+            if of_thread && there.thread.is_some_and(|of| placement(of).same_cta(owner)) {
+                relation.insert(event, other);
             }
         }
     }

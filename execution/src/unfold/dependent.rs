@@ -139,5 +139,5 @@ impl Unfolded<'_> {
 /// A path as far as the thread gets.
 fn until(path: &Path, at: u16) -> Path {
     let line = path.events[usize::from(at)].line;
-    path.until(at.into(), PathEnd::Waits { line })
+    path.until(at.into(), PathEnd::Waits { line, object: None })
 }

@@ -29,6 +29,8 @@ pub(super) const AGREE: Law = Law {
         ProgramSource::Awaited,
         ProgramSource::Kernels,
         ProgramSource::Launched,
+        ProgramSource::Requests,
+        ProgramSource::Multimem,
     ],
     check: agree,
 };

@@ -1,8 +1,9 @@
 //! Asynchronous operations: `mbarrier`, `cp.async`, `st.async`, `red.async`, `wgmma`, and their fences.
 
+use model::isa::alu::{Alu, AluOp};
 use model::isa::asynchronous::{
     AsyncFence, AsyncStore, Asynchronous, AwaitedPhase, Copy, FILL_BYTES, Fill, GridControl,
-    GroupKind, Mbarrier, MbarrierOp, Multiply, Track, WaitGroup,
+    GroupKind, Mbarrier, MbarrierLayout, MbarrierOp, Multiply, Track, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
 use model::isa::reach::COPIED;
@@ -13,7 +14,7 @@ use ptx::modifier;
 use ptx::production_check;
 use ptx::qualifier::Qualifier;
 
-use super::InstructionReader;
+use super::{InstructionReader, plan};
 use crate::cell::{Arg, InstructionCell};
 use crate::draft::DraftAccess;
 use text::report::ByteSpan;
@@ -38,8 +39,14 @@ impl<'a> InstructionReader<'_> {
             return Vec::new();
         }
         let errors = self.report.count();
+        if let ["clusterlaunchcontrol", "query_cancel", ..] = parts[..] {
+            return self.query_cancel(cell, &parts).unwrap_or_default();
+        }
         let read = match parts[..] {
-            ["mbarrier", ..] => self.mbarrier(cell, &parts),
+            ["mbarrier", ..] if cell.operands.text_at(1) == "|" => {
+                return self.reporting_wait(cell, &parts).unwrap_or_default();
+            }
+            ["mbarrier", ..] => self.args(cell).and_then(|args| self.mbarrier(cell, &parts, &args)),
             ["cp", "async", "commit_group"] => one(Asynchronous::Commit(GroupKind::Copies)),
             ["cp", "async", "bulk", "commit_group"] => {
                 one(Asynchronous::Commit(GroupKind::BulkCopies))
@@ -73,6 +80,7 @@ impl<'a> InstructionReader<'_> {
                 one(Asynchronous::Grid(GridControl::LaunchDependents))
             }
             ["griddepcontrol", ..] => one(Asynchronous::Grid(GridControl::Wait)),
+            ["clusterlaunchcontrol", ..] => self.try_cancel(cell, &parts),
             ["st" | "red", "async", ..] => self.async_store(cell, &parts),
             ["st", "bulk", ..] => self.fill(cell, &parts),
             _ => return vec![Self::unsupported(cell, NOT_COMPARED)],
@@ -124,26 +132,55 @@ impl<'a> InstructionReader<'_> {
         false
     }
 
-    fn mbarrier(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
-        let has = |word: &str| parts.contains(&word);
-        if parts.iter().any(|part| part.starts_with("layout") || part.starts_with("phase_type")) {
-            return Some(None).filter(|_| self.later(cell, "layouts of mbarrier objects"));
+    /// `mbarrier.test_wait.phase_type::primary.b64 p|q, v, [b], state`: no operation of the model reports, so that the
+    /// report is 0.
+    fn reporting_wait(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        parts: &[&str],
+    ) -> Option<Vec<Instruction>> {
+        let (names, mut args) = self.joined_destinations(cell, "a predicate")?;
+        let mut names = names.into_iter().map(|(name, at)| Arg::Name(name, at));
+        let done = names.next()?;
+        let mut reports: Vec<(Arg<'a>, u16)> = names.map(|name| (name, 1)).collect();
+        if matches!(args.first(), Some(Arg::Name(..))) {
+            reports.push((args.remove(0), 8));
         }
+        args.insert(0, done);
+        let mut instructions = Vec::new();
+        for (to, bits) in &reports {
+            if let Some(destination) = self.plain_destination(to, *bits).ok()? {
+                let (op, ty) = (AluOp::Mov, plan::bits(*bits));
+                let sources = vec![Operand::Imm(0)];
+                instructions.push(Instruction::Alu(Alu { op, ty, destination, sources }));
+            }
+        }
+        let wait = self.mbarrier(cell, parts, &args)??;
+        instructions.push(Instruction::Asynchronous(wait));
+        Some(instructions)
+    }
+
+    fn mbarrier(&mut self, cell: &InstructionCell<'a>, parts: &[&str], args: &[Arg<'a>]) -> Read {
+        let has = |word: &str| parts.contains(&word);
+        let layout = if has("layout::v1") { MbarrierLayout::V1 } else { MbarrierLayout::V0 };
         let op = parts.get(1).copied().unwrap_or_default();
-        if matches!(op, "pending_count" | "check_layout") {
+        if op == "pending_count" {
             self.later(cell, "the counts in the state of an mbarrier object");
             return Some(None);
         }
-        let args = self.args(cell)?;
-        let arrives = matches!(op, "arrive" | "arrive_drop");
-        let object_at = usize::from(arrives || matches!(op, "test_wait" | "try_wait"));
+        let results =
+            matches!(op, "arrive" | "arrive_drop" | "test_wait" | "try_wait" | "check_layout");
+        let object_at = usize::from(results);
         let space = space_of(parts);
         let object = self.object(cell, args.get(object_at)?, space)?;
         let number = |reader: &mut Self, index: usize| {
             args.get(index).map_or(Some(Operand::Imm(1)), |arg| reader.operand(arg))
         };
         let op = match op {
-            "init" => MbarrierOp::Init { count: number(self, 1)? },
+            "init" => MbarrierOp::Init { count: number(self, 1)?, layout },
+            "check_layout" => {
+                MbarrierOp::CheckLayout { layout, holds: self.plain_destination(&args[0], 1).ok()? }
+            }
             "inval" => MbarrierOp::Invalidate,
             "expect_tx" => MbarrierOp::ExpectTx { bytes: number(self, 1)? },
             "complete_tx" => MbarrierOp::CompleteTx { bytes: number(self, 1)? },

@@ -4,6 +4,7 @@ mod alu;
 mod asynchronous;
 mod barrier;
 mod branch;
+mod cancel;
 mod compare;
 mod convert;
 mod cxx;
@@ -90,8 +91,14 @@ impl<'a> InstructionReader<'_> {
         let one = match cell.opcode() {
             name if cxx && cxx::is_opcode(name) => self.cxx(cell),
             "ld" | "ldu" | "st" | "atom" | "red" | "membar" if cxx => self.no_cxx(cell),
-            "mbarrier" | "cp" | "wgmma" | "tcgen05" | "griddepcontrol" | "tensormap"
-            | "multimem" => {
+            "mbarrier"
+            | "cp"
+            | "wgmma"
+            | "tcgen05"
+            | "griddepcontrol"
+            | "tensormap"
+            | "multimem"
+            | "clusterlaunchcontrol" => {
                 return self.asynchronous(cell);
             }
             "st" | "red" if matches!(cell.part(1), "async" | "bulk") => {

@@ -57,14 +57,14 @@ impl<'a> InstructionReader<'_> {
                 TensorOp::Multiply(self.tensor_multiply(cell, kind, group(parts))?)
             }
             "commit" => {
-                if parts.iter().any(|part| part.starts_with("multicast::cluster")) {
-                    self.later(cell, "commits to the mbarrier objects of several CTAs");
-                    return Some(None);
-                }
                 let args = self.args(cell)?;
                 let space = space_of(parts);
                 let object = self.object(cell, args.first()?, space)?;
-                TensorOp::Commit { object, space, group: group(parts) }
+                let multicast = match args.get(1) {
+                    Some(mask) => Some(self.operand(mask)?),
+                    None => None,
+                };
+                TensorOp::Commit { object, space, group: group(parts), multicast }
             }
             // It has no events.
             "relinquish_alloc_permit" => return Some(None),

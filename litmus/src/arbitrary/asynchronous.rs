@@ -1,5 +1,5 @@
-//! Random programs of asynchronous operations: copies, groups, mbarrier objects, fences of the async proxy, and kernels that
-//! follow one another.
+//! Random programs of asynchronous operations: copies, groups, mbarrier objects, fences of the async proxy, kernels that
+//! follow one another, tensor memory, requests to cancel a cluster, and multimem addresses.
 //!
 //! The steps are drawn uniformly, and the programs are so small that many of them are defined and order something.
 
@@ -106,14 +106,70 @@ const TENSOR_STEPS: &[&str] = &[
     "bar.sync 0",
 ];
 
-/// A test to be; displays as its text. Where the object is expected by so many arrivals, columns of steps. The last column may be of
-/// a kernel that is launched behind that of the others.
+/// What a thread may do where clusters are cancelled.
+const REQUEST_STEPS: &[&str] = &[
+    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16 ; \
+     clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [q], [b] ; \
+     L%: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ; @!p bra L%",
+    "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [q], [b]",
+    "clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 [q], [b]",
+    "ld.shared.b128 r%, [q]",
+    "ld.shared.b128 r%, [q]",
+    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16",
+    "mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16",
+    "L%: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ; @!p bra L%",
+    "L%: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 1 ; @!p bra L%",
+    "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [o]",
+    "barrier.cluster.arrive ; barrier.cluster.wait",
+    "barrier.cluster.arrive.relaxed ; barrier.cluster.wait",
+    "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster",
+    "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",
+    "fence.proxy.async",
+];
+
+/// What a thread may do where there is a multimem address.
+const MULTIMEM_STEPS: &[&str] = &[
+    "multimem.st.global.u32 [m], 1",
+    "multimem.st.relaxed.gpu.global.u32 [m], 2",
+    "multimem.st.release.sys.global.u32 [m], 3",
+    "multimem.red.relaxed.sys.global.add.u32 [m], 4",
+    "multimem.red.release.sys.global.add.u32 [m], 4",
+    "multimem.ld_reduce.global.add.u32 r%, [m]",
+    "multimem.ld_reduce.relaxed.sys.global.max.u32 r%, [m]",
+    "multimem.ld_reduce.acquire.sys.global.add.u32 r%, [m]",
+    "st.global.u32 [x], 5",
+    "st.release.sys.global.u32 [y], 6",
+    "ld.global.u32 r%, [x]",
+    "ld.acquire.sys.global.u32 r%, [x]",
+    "ld.relaxed.sys.global.u32 r%, [y]",
+    "st.global.u32 [z], 7",
+    "ld.global.u32 r%, [z]",
+    "fence.acq_rel.sys",
+    "fence.sc.sys",
+    "fence.proxy.alias",
+];
+
+/// What the programs of a sketch are about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum AsyncKind {
+    /// Copies, in one kernel.
+    Copies,
+    /// The last column is of a kernel that is launched behind that of the others.
+    Kernels(LaunchOrder),
+    TensorMemory,
+    /// Requests to cancel a cluster, in one CTA or in a cluster with a CTA for each thread.
+    Requests {
+        cluster: bool,
+    },
+    /// A multimem address of two locations; each thread is on another GPU.
+    Multimem,
+}
+
+/// A test to be; displays as its text. Where the object is expected by so many arrivals, columns of steps.
 #[derive(Clone, Debug)]
 pub struct AsyncSketch {
     count: u32,
-    launch: Option<LaunchOrder>,
-    /// Whether there is tensor memory.
-    tensor: bool,
+    kind: AsyncKind,
     columns: Vec<Vec<&'static str>>,
 }
 
@@ -122,8 +178,7 @@ pub fn asynchronous() -> impl Strategy<Value = AsyncSketch> {
     let column = || vec(select(STEPS), 1..5);
     (1..3_u32, vec(column(), 1..3)).prop_map(|(count, columns)| AsyncSketch {
         count,
-        launch: None,
-        tensor: false,
+        kind: AsyncKind::Copies,
         columns,
     })
 }
@@ -131,12 +186,8 @@ pub fn asynchronous() -> impl Strategy<Value = AsyncSketch> {
 /// Programs with tensor memory.
 pub fn tensor_memory() -> impl Strategy<Value = AsyncSketch> {
     let column = || vec(select(TENSOR_STEPS), 1..6);
-    vec(column(), 1..4).prop_map(|columns| AsyncSketch {
-        count: 1,
-        launch: None,
-        tensor: true,
-        columns,
-    })
+    let kind = AsyncKind::TensorMemory;
+    vec(column(), 1..4).prop_map(move |columns| AsyncSketch { count: 1, kind, columns })
 }
 
 /// Programs of two kernels.
@@ -144,10 +195,26 @@ pub fn kernels() -> impl Strategy<Value = AsyncSketch> {
     let column = || vec(select(KERNEL_STEPS), 1..5);
     (select(&LaunchOrder::ALL[..]), vec(column(), 2..4)).prop_map(|(order, columns)| AsyncSketch {
         count: 1,
-        launch: Some(order),
-        tensor: false,
+        kind: AsyncKind::Kernels(order),
         columns,
     })
+}
+
+/// Programs of requests to cancel a cluster.
+pub fn requests() -> impl Strategy<Value = AsyncSketch> {
+    let column = || vec(select(REQUEST_STEPS), 1..5);
+    (any::<bool>(), vec(column(), 1..3)).prop_map(|(cluster, columns)| AsyncSketch {
+        count: 1,
+        kind: AsyncKind::Requests { cluster },
+        columns,
+    })
+}
+
+/// Programs with a multimem address.
+pub fn multimem() -> impl Strategy<Value = AsyncSketch> {
+    let column = || vec(select(MULTIMEM_STEPS), 1..4);
+    let kind = AsyncKind::Multimem;
+    vec(column(), 1..4).prop_map(move |columns| AsyncSketch { count: 1, kind, columns })
 }
 
 /// The cells of a column, of which a wait is two.
@@ -164,28 +231,52 @@ fn cells(column: &[&'static str]) -> Vec<String> {
 impl AsyncSketch {
     /// The test in pieces.
     pub fn program(&self) -> RandomProgram {
-        let object = format!(".shared .mbarrier b={{{}}}", self.count);
-        let memory = [".shared .b32 s[4]", ".shared .b32 t[4]", ".global .b32 g[4]={7}"];
-        let mut declarations = vec![object];
-        declarations.extend(memory.map(str::to_owned));
-        let last = self.columns.len() - 1;
-        let mut observed = vec!["s[0]".to_owned(), "t[0]".to_owned()];
-        if let Some(order) = self.launch {
-            let kernels = format!("kernel 0 -> 1 @{}", order.name());
-            declarations.extend([".global .b32 f", "m @tensormap g", &kernels].map(str::to_owned));
-            observed = vec!["[s@P0]".to_owned(), format!("[s@P{last}]"), "f".to_owned()];
-        }
-        observed.push("g[0]".to_owned());
-        if self.tensor {
-            declarations.extend([".tmem .b32 c[4]", ".shared .b32 f"].map(str::to_owned));
-            for thread in 0..=last {
-                declarations.extend([format!("P{thread}:d=s"), format!("P{thread}:on=1")]);
+        let threads = self.columns.len();
+        let last = threads - 1;
+        let copies = || {
+            let object = format!(".shared .mbarrier b={{{}}}", self.count);
+            let memory = [".shared .b32 s[4]", ".shared .b32 t[4]", ".global .b32 g[4]={7}"];
+            [object].into_iter().chain(memory.map(str::to_owned)).collect::<Vec<String>>()
+        };
+        let names = |names: &[&str]| names.iter().map(|&name| name.to_owned()).collect();
+        let (declarations, observed): (Vec<String>, Vec<String>) = match self.kind {
+            AsyncKind::Copies => (copies(), names(&["s[0]", "t[0]", "g[0]"])),
+            AsyncKind::Kernels(order) => {
+                let mut all = copies();
+                let kernels = format!("kernel 0 -> 1 @{}", order.name());
+                all.extend([".global .b32 f", "m @tensormap g", &kernels].map(str::to_owned));
+                (all, names(&["[s@P0]", &format!("[s@P{last}]"), "f", "g[0]"]))
             }
-            observed.extend(["c[0]", "c[1]"].map(str::to_owned));
-        }
-        let thread = |(number, column): (usize, &Vec<&'static str>)| {
-            let kernel = usize::from(self.launch.is_some() && number == last);
-            RandomThread { placement: format!("cta 0,gpu 0,kernel {kernel}"), cells: cells(column) }
+            AsyncKind::TensorMemory => {
+                let mut all = copies();
+                all.extend([".tmem .b32 c[4]", ".shared .b32 f"].map(str::to_owned));
+                for thread in 0..threads {
+                    all.extend([format!("P{thread}:d=s"), format!("P{thread}:on=1")]);
+                }
+                (all, names(&["s[0]", "t[0]", "g[0]", "c[0]", "c[1]"]))
+            }
+            AsyncKind::Requests { .. } => {
+                let mut all =
+                    vec![".shared .mbarrier b={1}".to_owned(), ".shared .b128 q".to_owned()];
+                // Each thread has the object of the next one's CTA.
+                all.extend((0..threads).map(|of| format!("P{of}:o=b@P{}", (of + 1) % threads)));
+                (all, Vec::new())
+            }
+            AsyncKind::Multimem => {
+                (names(&["x=0", "y=0", "z=0", "m @multimem x, y"]), names(&["x", "y", "z"]))
+            }
+        };
+        let placement = |number: usize| match self.kind {
+            AsyncKind::Copies | AsyncKind::TensorMemory => "cta 0,gpu 0".to_owned(),
+            AsyncKind::Kernels(_) => format!("cta 0,gpu 0,kernel {}", usize::from(number == last)),
+            AsyncKind::Requests { cluster } => {
+                format!("cta {},cluster 0,gpu 0", if cluster { number } else { 0 })
+            }
+            AsyncKind::Multimem => format!("cta {number},gpu {number}"),
+        };
+        let thread = |(number, column): (usize, &Vec<&'static str>)| RandomThread {
+            placement: placement(number),
+            cells: cells(column),
         };
         let threads = self.columns.iter().enumerate().map(thread).collect();
         RandomProgram { language: "PTX", declarations, threads, observed }

@@ -38,6 +38,8 @@ pub enum Asynchronous {
     Multimem(Multimem),
     /// `st.bulk`, which is not asynchronous.
     Fill(Fill),
+    /// `clusterlaunchcontrol.try_cancel`.
+    Cancel(Cancel),
 }
 
 /// An operation on an mbarrier object.
@@ -55,8 +57,14 @@ pub struct Mbarrier {
 pub enum MbarrierOp {
     Init {
         count: Operand,
+        layout: MbarrierLayout,
     },
     Invalidate,
+    /// `check_layout`: whether the object has this layout.
+    CheckLayout {
+        layout: MbarrierLayout,
+        holds: Option<Reg>,
+    },
     ExpectTx {
         bytes: Operand,
     },
@@ -81,6 +89,24 @@ pub enum MbarrierOp {
         tries: bool,
         done: Option<Reg>,
     },
+}
+
+/// What an mbarrier object is initialized as. One of the second layout may also keep a report of an operation, by which
+/// its conditional phase stays behind; no operation of the model reports.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub enum MbarrierLayout {
+    V0,
+    V1,
+}
+
+impl MbarrierLayout {
+    /// The largest count of arrivals: 9.7.15.16.3.
+    pub fn most_arrivals(self) -> u64 {
+        match self {
+            MbarrierLayout::V0 => (1 << 20) - 1,
+            MbarrierLayout::V1 => (1 << 9) - 1,
+        }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -175,6 +201,24 @@ pub struct Fill {
     pub bytes: Operand,
 }
 
+/// The bytes of the response to `clusterlaunchcontrol.try_cancel`.
+pub const RESPONSE_BYTES: u32 = 16;
+
+/// The bit of a response from which on it is not 0 if a cluster was cancelled. Below are the three parts of the
+/// `ctaid` of its first CTA, of 32 bits each. The document leaves the response opaque.
+pub const CANCELED_BIT: u16 = 96;
+
+/// `clusterlaunchcontrol.try_cancel`: a request to cancel the launch of a cluster.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Cancel {
+    /// Where the response is written.
+    pub response: Address,
+    pub object: Address,
+    pub space: SpaceQualifier,
+    /// `.multicast::cluster::all`: the response is written in each CTA of the cluster.
+    pub multicast: bool,
+}
+
 /// `cp.async.mbarrier.arrive`: an arrival when all copies of the thread so far have completed.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Track {
@@ -246,14 +290,14 @@ impl Asynchronous {
             Asynchronous::Mbarrier(mbarrier) => {
                 visit(&mut mbarrier.object.base);
                 match &mut mbarrier.op {
-                    MbarrierOp::Init { count: of }
+                    MbarrierOp::Init { count: of, .. }
                     | MbarrierOp::ExpectTx { bytes: of }
                     | MbarrierOp::CompleteTx { bytes: of }
                     | MbarrierOp::Wait {
                         phase: AwaitedPhase::Parity(of) | AwaitedPhase::State(of),
                         ..
                     } => visit(of),
-                    MbarrierOp::Invalidate => {}
+                    MbarrierOp::Invalidate | MbarrierOp::CheckLayout { .. } => {}
                     MbarrierOp::Arrive { count, expected, .. } => {
                         visit(count);
                         expected.iter_mut().for_each(visit);
@@ -293,6 +337,10 @@ impl Asynchronous {
                 visit(&mut fill.to.base);
                 visit(&mut fill.bytes);
             }
+            Asynchronous::Cancel(cancel) => {
+                visit(&mut cancel.response.base);
+                visit(&mut cancel.object.base);
+            }
             Asynchronous::Multimem(of) => {
                 visit(&mut of.address.base);
                 of.sources_mut().iter_mut().for_each(visit);
@@ -331,7 +379,8 @@ impl Asynchronous {
             | Asynchronous::Grid(_)
             | Asynchronous::TensormapFence(_)
             | Asynchronous::Tensormap(_)
-            | Asynchronous::Fill(_) => &[],
+            | Asynchronous::Fill(_)
+            | Asynchronous::Cancel(_) => &[],
         }
     }
 
@@ -341,6 +390,7 @@ impl Asynchronous {
             Asynchronous::Mbarrier(mbarrier) => match mbarrier.op {
                 MbarrierOp::Arrive { state, .. } => state,
                 MbarrierOp::Wait { done, .. } => done,
+                MbarrierOp::CheckLayout { holds, .. } => holds,
                 MbarrierOp::Init { .. }
                 | MbarrierOp::Invalidate
                 | MbarrierOp::ExpectTx { .. }
@@ -359,7 +409,8 @@ impl Asynchronous {
             | Asynchronous::Tensormap(_)
             | Asynchronous::TensorMemory(_)
             | Asynchronous::Multimem(_)
-            | Asynchronous::Fill(_) => None,
+            | Asynchronous::Fill(_)
+            | Asynchronous::Cancel(_) => None,
         }
     }
 
@@ -367,7 +418,9 @@ impl Asynchronous {
     pub fn each_other_register_mut(&mut self, visit: &mut dyn FnMut(&mut Reg)) {
         match self {
             Asynchronous::Mbarrier(mbarrier) => match &mut mbarrier.op {
-                MbarrierOp::Arrive { state: of, .. } | MbarrierOp::Wait { done: of, .. } => {
+                MbarrierOp::Arrive { state: of, .. }
+                | MbarrierOp::Wait { done: of, .. }
+                | MbarrierOp::CheckLayout { holds: of, .. } => {
                     of.iter_mut().for_each(visit);
                 }
                 MbarrierOp::Init { .. }
@@ -394,7 +447,8 @@ impl Asynchronous {
             | Asynchronous::Grid(_)
             | Asynchronous::TensormapFence(_)
             | Asynchronous::Tensormap(_)
-            | Asynchronous::Fill(_) => {}
+            | Asynchronous::Fill(_)
+            | Asynchronous::Cancel(_) => {}
         }
     }
 }

@@ -38,6 +38,8 @@ pub enum TensorOp {
         object: Address,
         space: SpaceQualifier,
         group: CtaGroup,
+        /// The ranks of the CTAs whose objects it arrives on.
+        multicast: Option<Operand>,
     },
     Fence(TensorFence),
 }
@@ -91,9 +93,11 @@ impl TensorOp {
     /// Visits what it takes values from, bases of addresses among them.
     pub fn each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
         match self {
-            TensorOp::Load { from: at, .. }
-            | TensorOp::Shift { at, .. }
-            | TensorOp::Commit { object: at, .. } => visit(&mut at.base),
+            TensorOp::Load { from: at, .. } | TensorOp::Shift { at, .. } => visit(&mut at.base),
+            TensorOp::Commit { object, multicast, .. } => {
+                visit(&mut object.base);
+                multicast.iter_mut().for_each(visit);
+            }
             TensorOp::Store { to, sources } => {
                 visit(&mut to.base);
                 sources.iter_mut().for_each(visit);

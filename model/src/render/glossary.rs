@@ -55,6 +55,8 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::TensorFenceBefore => "`tcgen05.fence::before_thread_sync`",
         Tag::TensorFenceAfter => "`tcgen05.fence::after_thread_sync`",
         Tag::Multimem => "memory operations through a multimem address",
+        Tag::Cancel => "writes of the response to `clusterlaunchcontrol.try_cancel`",
+        Tag::CancelFailed => "those of a response that nothing was cancelled",
     }
 }
 
@@ -100,6 +102,11 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
             "from the events of a kernel that launches no dependents to the starts of its dependents"
         }
         Fixed::Covers => "from a fence to the events on the objects that it is for",
+        Fixed::NextPhase => "from a wait that saw a phase to the arrivals in the phase behind it",
+        Fixed::LaterPhase => "arrivals in a phase that is not the first, each with itself",
+        Fixed::Meets => "from an arrival at a barrier to the waits of its generation",
+        Fixed::Remote => "operations on shared memory of another CTA, each with itself",
+        Fixed::OwnerCta => "from such an operation to the events of the threads of that CTA",
         Fixed::TensorBehind => {
             "from accesses of tensor memory to what their thread does, or starts, later"
         }

@@ -62,6 +62,22 @@ fn what_the_pages_show_is_accepted() {
         ("8.0", "sm_90", "mbarrier.arrive.expect_tx.shared::cta.b64 %rd1, [%r1], 512;"),
         ("7.8", "sm_90", "mbarrier.try_wait.parity.shared::cta.b64 %p1, [%r1], %r2, %r3;"),
         ("9.3", "sm_90", "mbarrier.try_wait.phase_type::primary.b64 %p1|%p2, [%rd1], %rd2;"),
+        ("9.3", "sm_90", "mbarrier.test_wait.phase_type::primary.b64 %p1|%p2, %c1, [%rd1], %rd2;"),
+        (
+            "9.3",
+            "sm_90",
+            "mbarrier.test_wait.parity.phase_type::primary.b64 %p1|%p2, %c1, [%rd1], 0;",
+        ),
+        (
+            "9.3",
+            "sm_90",
+            "mbarrier.try_wait.phase_type::primary.b64 %p1|%p2, %c1, [%rd1], %rd2, %r1;",
+        ),
+        (
+            "9.3",
+            "sm_90",
+            "mbarrier.try_wait.parity.phase_type::primary.b64 %p1|%p2, %c1, [%rd1], %r2;",
+        ),
         (
             "8.0",
             "sm_90",

@@ -73,6 +73,7 @@ pub fn operands_of(of: &Asynchronous) -> Vec<&'static str> {
             }
             MbarrierOp::Arrive { .. }
             | MbarrierOp::Init { .. }
+            | MbarrierOp::CheckLayout { .. }
             | MbarrierOp::Invalidate
             | MbarrierOp::ExpectTx { .. }
             | MbarrierOp::CompleteTx { .. }
@@ -91,7 +92,8 @@ pub fn operands_of(of: &Asynchronous) -> Vec<&'static str> {
         | Asynchronous::Tensormap(_)
         | Asynchronous::TensorMemory(_)
         | Asynchronous::Multimem(_)
-        | Asynchronous::Fill(_) => Vec::new(),
+        | Asynchronous::Fill(_)
+        | Asynchronous::Cancel(_) => Vec::new(),
     }
 }
 
