@@ -56,4 +56,12 @@ pub const GALLERY: &[ExampleTest] = examples!("gallery":
     "B14-pytorch-signal-pad"
     "B14-pytorch-signal-pad+fixed"
     "B20-ucx-doorbell"
-    "B20-ucx-doorbell+fixed");
+    "B20-ucx-doorbell+fixed"
+    "cccl-pdl-read"
+    "cccl-pdl-read+fixed"
+    "deepep-tma-load"
+    "deepep-tma-load+fixed"
+    "fuser-tma-store"
+    "fuser-tma-store+fixed"
+    "triton-pipeline"
+    "triton-pipeline+fixed");

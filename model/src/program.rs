@@ -150,10 +150,13 @@ pub enum InitialValue {
 impl Thread {
     /// The branches that go back, or to themselves: the line of each, and where it leads.
     pub fn back_branches(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.branches().filter(|&(at, target)| target <= at)
+    }
+
+    /// All branches: the line of each, and its target.
+    pub fn branches(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
         let lines = self.lines.iter().enumerate();
-        let branches =
-            lines.filter_map(|(at, line)| Some((at, line.instruction.as_branch()?.target)));
-        branches.filter(|&(at, target)| target <= at)
+        lines.filter_map(|(at, line)| Some((at, line.instruction.as_branch()?.target)))
     }
 
     /// Whether some line may be executed again.

@@ -5,6 +5,7 @@ use std::fmt;
 use litmus::Test;
 use litmus::revise::{Revision, SourceCell, SourceTest};
 use model::isa::Instruction;
+use model::isa::asynchronous::{Asynchronous, GridControl};
 use model::scope::Scope;
 use model::strength::{AccessOrder, OperationKind, Strength};
 
@@ -21,6 +22,8 @@ pub enum EditKind {
     Fence,
     /// Inserts `fence.proxy`.
     ProxyFence,
+    /// Inserts `griddepcontrol.wait`.
+    GridWait,
     /// Inserts `fence.sc`.
     ScFence,
     /// Inserts `bar.sync` into each thread of a CTA.
@@ -38,6 +41,7 @@ impl EditKind {
             EditKind::PlainLoad => "plain-load",
             EditKind::Fence => "fence",
             EditKind::ProxyFence => "proxy-fence",
+            EditKind::GridWait => "grid-wait",
             EditKind::ScFence => "fence-sc",
             EditKind::Barrier => "barrier",
             EditKind::Removal => "removal",
@@ -152,6 +156,9 @@ pub(crate) fn fence(strength: Strength) -> (EditKind, EditCost) {
 /// What a proxy fence costs.
 pub(crate) const PROXY_FENCE: EditCost = EditCost { edits: 1, weight: 6, width: 0 };
 
+/// What a wait for the kernels before costs.
+pub(crate) const GRID_WAIT: EditCost = EditCost { edits: 1, weight: 6, width: 0 };
+
 /// What a load of read-only data costs that becomes a plain one.
 pub(crate) const PLAIN_LOAD: EditCost = EditCost { edits: 0, weight: 1, width: 0 };
 
@@ -253,16 +260,27 @@ pub fn cost_between(before: &Test, after: &Test) -> Option<EditCost> {
     let mut all = EditCost::default();
     for (before, after) in before.iter().zip(after) {
         let mut left = before.lines.iter().peekable();
-        for line in &after.lines {
+        // Where each line is afterwards, and where branches lead before and after.
+        let (mut places, mut targets) = (Vec::new(), Vec::new());
+        for (at, line) in after.lines.iter().enumerate() {
             let changed = left.peek().and_then(|from| change(&from.instruction, &line.instruction));
             if let Some(cost) = changed {
                 all = all + cost;
-                left.next();
+                let from = left.next().and_then(|from| from.instruction.as_branch());
+                let to = line.instruction.as_branch();
+                targets.extend(from.zip(to).map(|(from, to)| (from.target, to.target)));
+                places.push(at);
             } else {
                 all = all + inserted(&line.instruction)?;
             }
         }
-        if left.next().is_some() {
+        places.push(after.lines.len());
+        // A branch may lead to what was inserted before its target.
+        let leads_on = |&(from, to): &(usize, usize)| {
+            let behind = from.checked_sub(1).is_none_or(|last| places[last] < to);
+            behind && to <= places[from.min(places.len() - 1)]
+        };
+        if left.next().is_some() || !targets.iter().all(leads_on) {
             return None;
         }
     }
@@ -271,7 +289,8 @@ pub fn cost_between(before: &Test, after: &Test) -> Option<EditCost> {
 
 /// What it costs that an instruction becomes another one; nothing if they are equal.
 fn change(before: &Instruction, after: &Instruction) -> Option<EditCost> {
-    if before == after {
+    let branches = before.as_branch().zip(after.as_branch());
+    if before == after || branches.is_some_and(|(from, to)| from.condition == to.condition) {
         return Some(EditCost::default());
     }
     let stronger = Strength::of(after)?;
@@ -291,6 +310,8 @@ fn inserted(instruction: &Instruction) -> Option<EditCost> {
         Instruction::Fence(_) => Some(fence(Strength::of(instruction)?).1),
         Instruction::ProxyFence(_) => Some(PROXY_FENCE),
         Instruction::Barrier(_) => Some(barrier(1)),
+        Instruction::Asynchronous(Asynchronous::Fence(_)) => Some(PROXY_FENCE),
+        Instruction::Asynchronous(Asynchronous::Grid(GridControl::Wait)) => Some(GRID_WAIT),
         Instruction::Load(_)
         | Instruction::Store(_)
         | Instruction::Atomic(_)

@@ -4,6 +4,7 @@ use litmus::revise::SourceTest;
 use model::isa::Instruction;
 use model::isa::fence::FenceOrder;
 use model::memory::Proxy;
+use model::program::LaunchOrder;
 use model::scope::Scope;
 use model::strength::{AccessOrder, KnownForms, OperationKind, Strength};
 
@@ -82,10 +83,31 @@ pub(crate) fn sites(source: &SourceTest) -> Vec<EditSite> {
     for thread in 0..source.cells.len() {
         for cell in 0..source.cells[thread].len() {
             all.extend(gap(source, thread, cell));
+            all.extend(grid_wait(source, thread, cell));
             all.extend(access(source, thread, cell));
         }
     }
     all
+}
+
+/// A wait for the kernels before, in front of a cell of a kernel that depends on one.
+fn grid_wait(source: &SourceTest, thread: usize, cell: usize) -> Option<EditSite> {
+    let program = &source.test.program;
+    let kernel = program.threads[thread].placement.kernel;
+    let depends = program
+        .launches
+        .iter()
+        .any(|launch| launch.after == kernel && launch.order == LaunchOrder::Programmatic);
+    if !depends || !is_event(source, thread, cell) || waits(source, thread, cell) {
+        return None;
+    }
+    let edit = edit::insertion(
+        source,
+        &[(thread, cell)],
+        "griddepcontrol.wait",
+        (EditKind::GridWait, edit::GRID_WAIT),
+    );
+    EditSite::new(source, vec![EditChoice { edit, strength: None }])
 }
 
 /// The stronger forms of an instruction.
@@ -157,11 +179,34 @@ fn repeats(source: &SourceTest, thread: usize, cell: usize) -> bool {
     of.back_branches().any(|(branch, target)| target < line && line <= branch)
 }
 
+/// Whether a branch leads over what is inserted before a cell, or back to before it.
+fn is_crossed(source: &SourceTest, thread: usize, cell: usize) -> bool {
+    let of = &source.test.program.threads[thread];
+    let line = source.cells[thread].get(cell).map_or(of.lines.len(), |cell| cell.lines.start);
+    of.branches().any(|(branch, target)| if branch < line { target >= line } else { target < line })
+}
+
+/// Whether a cell is inside a loop that does nothing but wait: one event, and what decides whether to go on.
+fn waits(source: &SourceTest, thread: usize, cell: usize) -> bool {
+    let of = &source.test.program.threads[thread];
+    let line = source.cells[thread].get(cell).map_or(of.lines.len(), |cell| cell.lines.start);
+    of.back_branches().any(|(branch, target)| {
+        let body = &of.lines[target..=branch];
+        target < line
+            && line <= branch
+            && body.iter().filter(|line| orders(&line.instruction)).count() == 1
+    })
+}
+
 /// Fences before a cell; none where no access, or another place of the same meaning, is on some side.
 fn gap(source: &SourceTest, thread: usize, cell: usize) -> Vec<EditSite> {
     let events = |mut cells: std::ops::Range<usize>| cells.any(|at| is_event(source, thread, at));
     let count = source.cells[thread].len();
     if !events(0..cell) || !events(cell..count) {
+        return Vec::new();
+    }
+    // Behind the loop is enough.
+    if waits(source, thread, cell) {
         return Vec::new();
     }
     // Of places with only arithmetic between them the last one is enough.
@@ -238,18 +283,14 @@ fn proxies(source: &SourceTest) -> Vec<&'static str> {
 /// The most places that are tried for a barrier in the threads of one CTA.
 const MOST_BARRIERS: usize = 200;
 
-/// A barrier in each thread of a CTA that has several, at each combination of places; none where a thread has branches.
+/// A barrier in each thread of a CTA that has several, at each combination of places that each thread comes to once.
 pub(crate) fn barriers(source: &SourceTest) -> Vec<EditSite> {
     let threads = &source.test.program.threads;
     let mut all = Vec::new();
     for first in 0..threads.len() {
         let same = |&other: &usize| threads[first].placement.same_cta(threads[other].placement);
         let group: Vec<usize> = (0..threads.len()).filter(same).collect();
-        let straight = |&thread: &usize| {
-            let branches = |line: &model::isa::Line| line.instruction.as_branch().is_some();
-            !threads[thread].lines.iter().any(branches)
-        };
-        if group.first() != Some(&first) || group.len() < 2 || !group.iter().all(straight) {
+        if group.first() != Some(&first) || group.len() < 2 {
             continue;
         }
         let Some(id) = free_barrier(source, &group) else { continue };
@@ -258,7 +299,8 @@ pub(crate) fn barriers(source: &SourceTest) -> Vec<EditSite> {
             .map(|&thread| {
                 let count = source.cells[thread].len();
                 let before = |at: &usize| *at == count || is_event(source, thread, *at);
-                (0..=count).filter(before).map(|at| (thread, at)).collect()
+                let once = |at: &usize| !is_crossed(source, thread, *at);
+                (0..=count).filter(before).filter(once).map(|at| (thread, at)).collect()
             })
             .collect();
         if places.iter().map(Vec::len).product::<usize>() > MOST_BARRIERS {

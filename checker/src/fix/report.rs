@@ -12,7 +12,13 @@ use super::FixResult;
 use crate::format::diff::unified;
 
 /// Said where not even all edits together suffice.
-const NOTHING: &str = "No change of orders, scopes, fences and barriers forbids it";
+fn nothing(repairs: &Repairs) -> String {
+    let does = match repairs.state {
+        RepairState::Undefined(_) => "defines the test and forbids its outcome",
+        RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => "forbids it",
+    };
+    format!("No change of orders, scopes, fences and barriers {does}")
+}
 
 /// Prints a result as text.
 pub(super) fn text(
@@ -85,7 +91,7 @@ fn stronger(
 pub(super) fn brief(path: &str, repairs: &Repairs, out: &mut dyn Write) -> io::Result<()> {
     let Some(first) = repairs.proposals.first() else {
         if repairs.possible == Some(false) {
-            writeln!(out, "\n{NOTHING}.")?;
+            writeln!(out, "\n{}.", nothing(repairs))?;
         }
         return Ok(());
     };
@@ -129,7 +135,7 @@ fn none(repairs: &Repairs, most: u32, out: &mut dyn Write) -> io::Result<()> {
         return writeln!(out, "no proposal was found before a limit was reached: {}", limit.text());
     }
     if repairs.possible == Some(false) {
-        return writeln!(out, "{NOTHING}");
+        return writeln!(out, "{}", nothing(repairs));
     }
     let set = if most == 1 { "edit".to_owned() } else { format!("set of at most {most} edits") };
     writeln!(out, "no {set} forbids it; --edits raises the limit")
