@@ -59,6 +59,8 @@ pub const GALLERY: &[ExampleTest] = examples!("gallery":
     "B20-ucx-doorbell+fixed"
     "cccl-pdl-read"
     "cccl-pdl-read+fixed"
+    "cutlass-remote-arrive"
+    "cutlass-remote-arrive+fixed"
     "deepep-tma-load"
     "deepep-tma-load+fixed"
     "fuser-tma-store"

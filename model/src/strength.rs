@@ -4,6 +4,7 @@
 //! next form is one with no other form between.
 
 use crate::isa::Instruction;
+use crate::isa::asynchronous::{Asynchronous, Mbarrier, MbarrierOp};
 use crate::isa::atom::{Atomic, AtomicOrder};
 use crate::isa::fence::{Fence, FenceOrder};
 use crate::isa::ld::{Load, LoadOrder};
@@ -194,6 +195,10 @@ pub enum OperationKind {
     /// `red`, whose read value is not returned.
     Reduction,
     Fence,
+    /// An arrival on an mbarrier object.
+    Arrival,
+    /// A wait for a phase of an mbarrier object.
+    PhaseWait,
 }
 
 /// Which forms of operations there are.
@@ -208,9 +213,15 @@ pub struct KnownForms {
 }
 
 impl KnownForms {
-    fn scopes(self) -> &'static [Scope] {
+    fn scopes(self, kind: OperationKind) -> &'static [Scope] {
         const WITHOUT: [Scope; 3] = [Scope::Cta, Scope::Gpu, Scope::Sys];
-        if self.clusters { &Scope::ALL } else { &WITHOUT }
+        const SHARED: [Scope; 2] = [Scope::Cta, Scope::Cluster];
+        match (kind, self.clusters) {
+            (OperationKind::Arrival | OperationKind::PhaseWait, true) => &SHARED,
+            (OperationKind::Arrival | OperationKind::PhaseWait, false) => &SHARED[..1],
+            (_, true) => &Scope::ALL,
+            (_, false) => &WITHOUT,
+        }
     }
 
     /// The orders of a kind of operation, weaker ones first.
@@ -220,7 +231,8 @@ impl KnownForms {
             OperationKind::Load => (&[O::Weak, O::Relaxed, O::Acquire], usize::from(!self.weak)),
             OperationKind::Store => (&[O::Weak, O::Relaxed, O::Release], usize::from(!self.weak)),
             OperationKind::Atomic => (&[O::Relaxed, O::Acquire, O::Release, O::AcqRel], 0),
-            OperationKind::Reduction => (&[O::Relaxed, O::Release], 0),
+            OperationKind::Reduction | OperationKind::Arrival => (&[O::Relaxed, O::Release], 0),
+            OperationKind::PhaseWait => (&[O::Relaxed, O::Acquire], 0),
             OperationKind::Fence if self.one_way_fences => {
                 (&[O::Acquire, O::Release, O::AcqRel, O::SeqCst], 0)
             }
@@ -261,6 +273,19 @@ impl Strength {
             Instruction::Fence(Fence { order, scope }) => {
                 (OperationKind::Fence, (*order).into(), Some(*scope))
             }
+            Instruction::Asynchronous(Asynchronous::Mbarrier(mbarrier)) => {
+                let (kind, order) = match mbarrier.op {
+                    MbarrierOp::Arrive { .. } => (OperationKind::Arrival, AccessOrder::Release),
+                    MbarrierOp::Wait { .. } => (OperationKind::PhaseWait, AccessOrder::Acquire),
+                    MbarrierOp::Init { .. }
+                    | MbarrierOp::Invalidate
+                    | MbarrierOp::CheckLayout { .. }
+                    | MbarrierOp::ExpectTx { .. }
+                    | MbarrierOp::CompleteTx { .. } => return None,
+                };
+                let order = if mbarrier.synchronizes { order } else { AccessOrder::Relaxed };
+                (kind, order, Some(mbarrier.scope))
+            }
             Instruction::ProxyFence(_)
             | Instruction::Barrier(_)
             | Instruction::ClusterBarrier(_)
@@ -295,6 +320,14 @@ impl Strength {
             (Instruction::Fence(_), OperationKind::Fence) => {
                 Instruction::Fence(Fence { order: order.fence()?, scope })
             }
+            (
+                Instruction::Asynchronous(Asynchronous::Mbarrier(mbarrier)),
+                OperationKind::Arrival | OperationKind::PhaseWait,
+            ) => Instruction::Asynchronous(Asynchronous::Mbarrier(Mbarrier {
+                synchronizes: order != AccessOrder::Relaxed,
+                scope,
+                ..mbarrier.clone()
+            })),
             _ => return None,
         })
     }
@@ -317,7 +350,7 @@ impl Strength {
         let without = (kind == OperationKind::Fence).then_some(None);
         let orders = order.next_below(forms.orders(kind));
         let orders = orders.map(|order| Some(Strength::new(kind, order, scope)));
-        let scopes = scope.next_below(forms.scopes()).filter(|_| order != AccessOrder::Weak);
+        let scopes = scope.next_below(forms.scopes(kind)).filter(|_| order != AccessOrder::Weak);
         let scopes = scopes.map(|scope| Some(Strength::new(kind, order, scope)));
         without.into_iter().chain(orders).chain(scopes).collect()
     }
@@ -327,17 +360,18 @@ impl Strength {
         let Strength { kind, order, scope } = self;
         let orders = order.next_above(forms.orders(kind));
         if order == AccessOrder::Weak {
-            let all = |order| forms.scopes().iter().map(move |&s| Strength::new(kind, order, s));
+            let all =
+                |order| forms.scopes(kind).iter().map(move |&s| Strength::new(kind, order, s));
             return orders.flat_map(all).collect();
         }
         let orders = orders.map(|order| Strength::new(kind, order, scope));
-        let scopes = scope.next_above(forms.scopes());
+        let scopes = scope.next_above(forms.scopes(kind));
         orders.chain(scopes.map(|scope| Strength::new(kind, order, scope))).collect()
     }
 
     /// Every stronger form, those of a narrow scope first.
     pub fn all_stronger(self, forms: KnownForms) -> Vec<Strength> {
-        let all = forms.scopes().iter().flat_map(|&scope| {
+        let all = forms.scopes(self.kind).iter().flat_map(|&scope| {
             let of_scope = move |&order: &AccessOrder| Strength::new(self.kind, order, scope);
             forms.orders(self.kind).iter().map(of_scope)
         });
@@ -349,7 +383,7 @@ impl Strength {
 
 /// The scopes that are narrower, the next one first.
 pub fn narrower(scope: Scope, forms: KnownForms) -> impl Iterator<Item = Scope> {
-    forms.scopes().iter().rev().copied().filter(move |one| scope.exceeds(*one))
+    forms.scopes(OperationKind::Fence).iter().rev().copied().filter(move |one| scope.exceeds(*one))
 }
 
 /// A weaker form that suffices, found by small steps; `None` if none of the next forms suffices.
@@ -374,12 +408,14 @@ mod tests {
 
     use super::*;
 
-    const KINDS: [OperationKind; 5] = [
+    const KINDS: [OperationKind; 7] = [
         OperationKind::Load,
         OperationKind::Store,
         OperationKind::Atomic,
         OperationKind::Reduction,
         OperationKind::Fence,
+        OperationKind::Arrival,
+        OperationKind::PhaseWait,
     ];
 
     fn all_forms() -> impl Iterator<Item = KnownForms> {
@@ -394,7 +430,7 @@ mod tests {
     fn all(kind: OperationKind, forms: KnownForms) -> Vec<Strength> {
         let mut all: Vec<Strength> = Vec::new();
         for &order in forms.orders(kind) {
-            for &scope in forms.scopes() {
+            for &scope in forms.scopes(kind) {
                 let one = Strength::new(kind, order, scope);
                 if !all.contains(&one) {
                     all.push(one);

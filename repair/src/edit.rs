@@ -173,6 +173,9 @@ pub(crate) fn renamed(name: &str, strength: Strength) -> String {
     if strength.kind == OperationKind::Fence {
         return format!("fence.{}.{}", strength.order_name(), strength.scope);
     }
+    if matches!(strength.kind, OperationKind::Arrival | OperationKind::PhaseWait) {
+        return renamed_mbarrier(name, strength);
+    }
     let strong = strength.order != AccessOrder::Weak;
     let mut parts = name.split('.').map(str::trim);
     let mut all = vec![match parts.next() {
@@ -185,6 +188,18 @@ pub(crate) fn renamed(name: &str, strength: Strength) -> String {
         all.extend([strength.order_name().to_owned(), strength.scope.to_string()]);
     }
     all.extend(rest.iter().filter(|part| !is_of_order(part, strong)).map(|&part| part.to_owned()));
+    all.join(".")
+}
+
+/// Of an operation on an mbarrier object, whose order and scope come before the state space and the type.
+fn renamed_mbarrier(name: &str, strength: Strength) -> String {
+    let parts = name.split('.').map(str::trim);
+    let mut all: Vec<String> =
+        parts.filter(|part| !is_of_order(part, true)).map(str::to_owned).collect();
+    let is_last = |part: &String| part.starts_with("shared") || part == "b64";
+    let at = all.iter().position(is_last).unwrap_or(all.len());
+    let order = [strength.order_name().to_owned(), strength.scope.to_string()];
+    all.splice(at..at, order);
     all.join(".")
 }
 
@@ -308,9 +323,10 @@ fn change(before: &Instruction, after: &Instruction) -> Option<EditCost> {
 fn inserted(instruction: &Instruction) -> Option<EditCost> {
     match instruction {
         Instruction::Fence(_) => Some(fence(Strength::of(instruction)?).1),
-        Instruction::ProxyFence(_) => Some(PROXY_FENCE),
+        Instruction::ProxyFence(_) | Instruction::Asynchronous(Asynchronous::Fence(_)) => {
+            Some(PROXY_FENCE)
+        }
         Instruction::Barrier(_) => Some(barrier(1)),
-        Instruction::Asynchronous(Asynchronous::Fence(_)) => Some(PROXY_FENCE),
         Instruction::Asynchronous(Asynchronous::Grid(GridControl::Wait)) => Some(GRID_WAIT),
         Instruction::Load(_)
         | Instruction::Store(_)
