@@ -7,6 +7,7 @@ use std::process::Command;
 
 use ::fuzz::answer::{asked, limits, naive, of_registers};
 use engine::enumerate::Enumerate;
+use engine::explain::{ExplainOptions, explanation};
 use engine::judge::{Task, judge};
 use engine::{ENGINES, Engine, Limits};
 use litmus::arbitrary::asynchronous::{
@@ -120,6 +121,46 @@ fn noted(test: &str, code: &str) -> Vec<String> {
     let judgement = judge(&test, &Task::new(&model));
     let notes = judgement.notes.into_iter().filter(|note| note.code == code);
     notes.map(|note| note.text.split('`').nth(1).unwrap_or_default().to_owned()).collect()
+}
+
+/// What `explain` says of an outcome that one would not expect.
+#[test]
+fn what_a_read_misses_has_a_reason() {
+    let model = ptx::model();
+    let explained = |file: &str| {
+        let options = ExplainOptions { bound: engine::judge::BOUND, ..ExplainOptions::default() };
+        let path = suite::folder().join(file);
+        let bytes = std::fs::read(&path).expect("the test is there");
+        let test = litmus::parse(file, &bytes).expect("it is a test");
+        explanation(&test, &model, options).expect("it is written").text
+    };
+    let copy = explained("program-order-async-operations/bulk-load+publishes-only-itself.litmus");
+    assert!(copy.contains("That does not order what P0 did before it, such as `st.weak"), "{copy}");
+    for (file, write) in [
+        (
+            "async-proxy/bulk-store+no-fence.litmus",
+            "`st.weak.shared::cta.u32 [s], 1` (generic proxy)",
+        ),
+        (
+            "async-proxy/pipeline+no-proxy-fence.litmus",
+            "`ld.weak.shared::cta.u32 r0, [s]` (generic proxy)",
+        ),
+    ] {
+        let text = explained(file);
+        assert!(text.contains(&format!("{write} comes before `cp.async.bulk")), "{text}");
+        assert!(text.contains("no `fence.proxy.async` for these bytes is between them"), "{text}");
+    }
+    // Where a fence is between, and where nothing is waited for, there is no such sentence.
+    for file in [
+        "async-proxy/bulk-store+fence.litmus",
+        "program-order-async-operations/bulk-load+try_wait.litmus",
+    ] {
+        let text = explained(file);
+        assert!(
+            !text.contains("base causality order, and no") && !text.contains("That does not order"),
+            "{text}"
+        );
+    }
 }
 
 /// 9.7.15.16.5.1: a wait for a phase comes before arrivals in the next one.

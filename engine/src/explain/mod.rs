@@ -1,5 +1,6 @@
 //! Why an outcome is allowed, or what each candidate with it breaks.
 
+mod bypass;
 pub mod candidate;
 mod graph;
 mod note;
@@ -224,7 +225,8 @@ fn allowed(
     let letters = account.letters();
     show::events(&account.witness, threads, &letters, out)?;
     show::relations(&account.witness, &letters, out)?;
-    account.notes.iter().try_for_each(|note| writeln!(out, "  {note}"))
+    account.notes.iter().try_for_each(|note| writeln!(out, "  {note}"))?;
+    account.unseen.iter().try_for_each(|note| writeln!(out, "  {note}"))
 }
 
 fn races(test: &Test, judgement: &judge::Judgement, out: &mut dyn Write) -> io::Result<()> {
@@ -246,6 +248,8 @@ struct ExplainedCandidate {
     violations: Vec<(usize, Vec<Edge>)>,
     /// Of an allowed execution.
     notes: Vec<UnorderedRead>,
+    /// Of an allowed execution: why reads miss writes that asynchronous operations or proxies do not order.
+    unseen: Vec<String>,
     /// Of an allowed execution: the pairs that a flag of the model is raised for, each once, with the index of the flag.
     flagged: Vec<(usize, usize, usize)>,
 }
@@ -359,12 +363,12 @@ impl Survey<'_> {
         } else {
             Vec::new()
         };
-        let flagged = if candidate.broken.is_empty() {
-            flagged(self.model, candidate.nodes)
+        let (flagged, unseen) = if candidate.broken.is_empty() {
+            (flagged(self.model, candidate.nodes), bypass::unseen(self.model, candidate))
         } else {
-            Vec::new()
+            (Vec::new(), Vec::new())
         };
-        ExplainedCandidate { witness, violations, notes, flagged }
+        ExplainedCandidate { witness, violations, notes, unseen, flagged }
     }
 
     fn tell(
