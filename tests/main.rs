@@ -6,6 +6,8 @@ mod attack;
 mod barriers;
 mod broken;
 mod browser;
+mod brute;
+mod brute_force;
 mod cited;
 mod cli;
 mod contexts;
