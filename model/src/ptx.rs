@@ -502,11 +502,14 @@ pub fn under(readings: Readings) -> Model {
         mbarrier.id() - (initialized.inverse() >> initialized),
         FlagMeaning::Undefined("mbarrier-uninitialized"),
     );
-    let ended = location_overlap & base_causality & (mbarrier_inval * (memory - init));
+    // 9.7.15.16.4. An object that is there is invalidated before it is initialized again.
+    let accesses = (memory | mbarrier_init) - init;
+    let ended = location_overlap & base_causality & (mbarrier_inval * accesses);
     m.flag(
         Some(section::MBARRIER),
         "mbarrier-data-access",
-        (location_overlap & (mbarrier_init * (memory - init)))
+        (location_overlap & (mbarrier_init * accesses))
+            - mbarrier_init.id()
             - base_causality.inverse()
             - (((mbarrier_init * mbarrier_inval) & location_overlap & base_causality) >> ended),
         FlagMeaning::Undefined("mbarrier-data-access"),
