@@ -13,6 +13,7 @@ pub(crate) use ::fuzz::draw::{BARRIERS, ELSEWHERE, LONG, MIXED, SMALL, WIDE};
 use ::fuzz::draw::{Drawer, ProgramSource};
 use ::fuzz::law::{FuzzSetting, named};
 use engine::enumerate::Enumerate;
+use engine::judge::{Task, judge};
 use engine::{ENGINES, Engine, ExecutionFacts, Limit, Limits};
 use litmus::Test;
 use litmus::arbitrary::{ProgramShape, ROUNDS, Sketch, sketch};
@@ -20,6 +21,8 @@ use model::ptx;
 use model::rel::Model;
 use proptest::strategy::{Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+
+use crate::suite;
 
 const TOO_LARGE: &str = "too large";
 
@@ -176,6 +179,33 @@ fn enumerate_agrees_with_naive_candidates() {
 #[test]
 fn every_coherence_order_gives_what_the_least_gives() {
     holds("coherence", 600);
+}
+
+/// The same for orders of fences, also where they relate some of three only.
+#[test]
+fn every_order_of_fences_gives_what_the_search_gives() {
+    let printed = std::fs::read_to_string(suite::root().join("docs/ptx.cat")).expect("it is there");
+    // An axiom that says nothing, in a form that does not grow with rf.
+    let long = format!("{printed}\nempty rf \\ rf as Nothing\n");
+    let long = cat::import("long.cat", &long).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let model = ptx::model();
+    let mut compared = 0;
+    for folder in ["fence-sc-order", "fence-sc-axiom"] {
+        for entry in suite::load(&suite::folder().join(folder)) {
+            let found = |model: &Model| {
+                let task =
+                    Task { engines: vec![&Enumerate], work: Some(1 << 20), ..suite::task(model) };
+                let judgement = judge(&entry.test, &task);
+                let known = judgement.found.limit.is_none();
+                known.then(|| judgement.found.outcomes.keys().cloned().collect::<BTreeSet<_>>())
+            };
+            if let (Some(every), Some(least)) = (found(&long), found(&model)) {
+                assert_eq!(every, least, "{}", entry.test.name);
+                compared += 1;
+            }
+        }
+    }
+    assert!(compared > 30, "only {compared} tests were compared");
 }
 
 /// Accesses to bytes of one thread need no events.

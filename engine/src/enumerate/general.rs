@@ -94,10 +94,17 @@ impl EnumerationJob<'_, '_> {
             pairs.into_iter().flatten().filter(|(a, b)| a < b).collect()
         };
         let (fences, related) = (pairs_of(Chosen::Fsc), pairs_of(Chosen::Co));
-        let fences = partial_orders(&empty, &fences, &fences)?;
+        // An order of fences is acyclic; fences that it does not relate keep it from being transitive.
+        let mut fences = orders(&empty, &fences, &fences)?;
+        fences.retain(|order| bits::is_irreflexive(&order.plus().rows));
         let (first, pairs) = overlapping_writes(structure);
         let mut any = false;
-        for co in partial_orders(&first, &pairs, &related)? {
+        let mut coherence = orders(&first, &pairs, &related)?;
+        coherence.retain(|order| {
+            let closed = order.plus();
+            closed == *order && bits::is_irreflexive(&closed.rows)
+        });
+        for co in coherence {
             let fr = BitRel { rows: from_reads(structure.unfolding, sources, &co.rows) };
             let overwritten =
                 structure.unfolding.slots.iter().zip(sources).any(|(slot, source)| {
@@ -202,9 +209,9 @@ fn overlapping_writes<R: BitRow>(
     (first, pairs)
 }
 
-/// Every strict partial order over `base` that relates nothing but `pairs`, and each of `related`
-/// one way or the other.
-fn partial_orders<R: BitRow>(
+/// Every way to add pairs to `base`: each of `related` in one direction or the other, each other of `pairs` in one or
+/// not at all.
+fn orders<R: BitRow>(
     base: &BitRel<R>,
     pairs: &[(usize, usize)],
     related: &[(usize, usize)],
@@ -230,9 +237,5 @@ fn partial_orders<R: BitRow>(
         }
         all = next;
     }
-    all.retain(|order| {
-        let closed = order.plus();
-        closed == *order && bits::is_irreflexive(&closed.rows)
-    });
     Ok(all)
 }

@@ -32,7 +32,7 @@ fn facts(model: &Model) -> Vec<Growth> {
             },
             Node::Minus(a, b) => Growth {
                 depends: at(a).depends | at(b).depends,
-                grows: at(a).grows && at(b).depends == 0,
+                grows: at(a).grows && at(b).shrinks,
                 shrinks: at(a).shrinks && at(b).grows,
             },
             Node::Inverse(a) | Node::Plus(a) => at(a),
