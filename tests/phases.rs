@@ -98,6 +98,9 @@ const STEPS: &[(&str, &[ObjectStep])] = &[
     ("bar.sync 0", &[ObjectStep::Barrier]),
 ];
 
+/// So far apart are the first phases of an object that is initialized again.
+const APART: i64 = 1000;
+
 /// What an instruction of a line, or the operation that it started, did: the phase, and what a wait returned.
 type Entry = (usize, usize, bool, i64, Option<bool>);
 
@@ -110,6 +113,8 @@ struct History {
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 struct Object {
+    /// Phases of an object that is initialized again are numbered from here on.
+    first: i64,
     phase: i64,
     pending: i64,
     expected: i64,
@@ -122,6 +127,8 @@ struct Moment {
     arrived: Vec<bool>,
     exited: Vec<bool>,
     object: Option<Object>,
+    /// How often the object was initialized.
+    initialized: i64,
     /// Copies and tracking arrivals that are not complete, by thread and line.
     flying: BTreeSet<(usize, usize)>,
     history: History,
@@ -144,7 +151,12 @@ struct Simulation<'a> {
 
 impl Object {
     fn new(count: i64) -> Object {
-        Object { phase: 0, pending: count, expected: count, tx: 0 }
+        Object { first: 0, phase: 0, pending: count, expected: count, tx: 0 }
+    }
+
+    /// Its phase among those of the object however often it was initialized.
+    fn number(&self) -> i64 {
+        self.first + self.phase
     }
 
     fn maybe_complete(mut self) -> Object {
@@ -157,8 +169,9 @@ impl Object {
 
     /// After so many arrivals and expected bytes.
     fn arrived(self, count: i64, bytes: i64, dropped: i64) -> Option<Object> {
-        let Object { phase, pending, expected, tx } = self;
+        let Object { first, phase, pending, expected, tx } = self;
         let next = Object {
+            first,
             phase,
             pending: pending - count,
             expected: expected - dropped,
@@ -252,7 +265,7 @@ impl Simulation<'_> {
         let mut next = moment.clone();
         next.flying.remove(&(thread, line));
         let object = next.object?;
-        next.record(thread, line, true, object.phase, None);
+        next.record(thread, line, true, object.number(), None);
         let (count, bytes) = if let ObjectStep::Copy(bytes) = self.steps[thread][line] {
             (0, -bytes)
         } else {
@@ -275,7 +288,7 @@ impl Simulation<'_> {
             let object = moment.object?;
             let mut next = next.clone();
             next.object = Some(after(object)?);
-            next.record(thread, line, false, object.phase, None);
+            next.record(thread, line, false, object.number(), None);
             Some(next)
         };
         let after = match step {
@@ -297,8 +310,10 @@ impl Simulation<'_> {
                 })
             }
             ObjectStep::Init(count) => {
-                next.object = Some(Object::new(count));
-                next.record(thread, line, false, 0, None);
+                next.initialized += 1;
+                let first = APART * next.initialized;
+                next.object = Some(Object { first, ..Object::new(count) });
+                next.record(thread, line, false, first, None);
                 Some(next)
             }
             ObjectStep::Invalidate => change(&Some).map(|next| Moment { object: None, ..next }),
@@ -316,7 +331,7 @@ impl Simulation<'_> {
                 if !returns(object.phase % 2 != parity, asks, said) {
                     return Stepped::Not;
                 }
-                next.record(thread, line, false, object.phase - 1, said);
+                next.record(thread, line, false, object.number() - 1, said);
                 Some(next)
             }
             ObjectStep::State(before, asks) => {
@@ -324,10 +339,10 @@ impl Simulation<'_> {
                 let mut entries = moment.history.entries.iter();
                 let taken = entries.find(|of| (of.0, of.1) == (thread, line - before));
                 let &(_, _, _, taken, _) = taken.expect("the arrival comes before");
-                if object.phase > taken + 1 {
+                if object.number() != taken && object.number() != taken + 1 {
                     return Stepped::Misused;
                 }
-                if !returns(object.phase == taken + 1, asks, said) {
+                if !returns(object.number() == taken + 1, asks, said) {
                     return Stepped::Not;
                 }
                 next.record(thread, line, false, taken, said);
@@ -412,6 +427,7 @@ impl PhaseSketch {
             arrived: vec![false; threads],
             exited: vec![false; threads],
             object: self.count.map(Object::new),
+            initialized: 0,
             flying: BTreeSet::new(),
             history: History::default(),
         });
@@ -449,6 +465,7 @@ fn add(ends: &mut Ends, unfolding: &Unfolding<'_>) {
             continue;
         }
         if let (Some(used), Some(phase)) = (of.mbarrier, event.phase) {
+            let number = APART * i64::from(phase.initialization) + i64::from(phase.number);
             let said = match used.step {
                 MbarrierStep::Wait { returned, .. }
                 | MbarrierStep::CheckLayout { returned, .. } => Some(returned),
@@ -458,7 +475,7 @@ fn add(ends: &mut Ends, unfolding: &Unfolding<'_>) {
                 | MbarrierStep::Arrive { .. }
                 | MbarrierStep::Increment => None,
             };
-            history.entries.insert((thread, line, of.part.is_some(), phase.into(), said));
+            history.entries.insert((thread, line, of.part.is_some(), number, said));
         }
         if let (EventKind::Arrive, Some(generation)) = (of.kind, event.generation) {
             met.entry(generation).or_default().insert((thread, line));

@@ -160,7 +160,7 @@ pub fn raise_flags<R: BitRow>(
                     FlagMeaning::Undefined(reason) => {
                         seen.undefined.get_or_insert_with(|| Undefined {
                             reason: reason.to_owned(),
-                            where_: first.into_iter().chain(second).collect(),
+                            where_: first.into_iter().chain(second.filter(|_| a != b)).collect(),
                         });
                     }
                 }

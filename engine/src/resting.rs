@@ -14,7 +14,6 @@ use litmus::Test;
 use model::isa::alu::AluOp;
 use model::isa::asynchronous::Asynchronous;
 use model::isa::atom::{Atomic, AtomicOp};
-use model::isa::bar::BarrierKind;
 use model::isa::{Address, Instruction, Operand};
 use model::memory::{Proxy, VariableId};
 use model::program::{Program, Thread, ThreadId};
@@ -215,6 +214,10 @@ pub fn may_matter(program: &Program, task: &Task<'_>, alternative: &Alternative)
         let accesses = |of: &Asynchronous| matches!(of, Asynchronous::TensorMemory(_));
         return instructions(program).any(|of| of.as_asynchronous().is_some_and(accesses));
     }
+    if chosen.multicast_completion != other.multicast_completion {
+        let multicasts = |of: &Asynchronous| of.multicasts();
+        return instructions(program).any(|of| of.as_asynchronous().is_some_and(multicasts));
+    }
     if chosen.multimem_addresses != other.multimem_addresses {
         return program.variables.iter().any(|variable| !variable.multimem.is_empty());
     }
@@ -240,7 +243,7 @@ pub fn may_matter(program: &Program, task: &Task<'_>, alternative: &Alternative)
         return racing_writes(program, if total { 2 } else { 3 });
     }
     if chosen.exits != other.exits {
-        return instructions(program).any(waits_for_exits);
+        return instructions(program).any(waits_for_threads);
     }
     match (chosen.dependencies, other.dependencies) {
         (Dependencies::Syntactic, Dependencies::Semantic)
@@ -275,12 +278,10 @@ fn endless(program: &Program, alternative: &Alternative) -> Option<&'static str>
     found.then_some("a `cas` in a loop writes each time that it fails")
 }
 
-/// Whether a barrier completes when the threads that have not arrived exit.
-fn waits_for_exits(instruction: &Instruction) -> bool {
-    matches!(instruction, Instruction::ClusterBarrier(_))
-        || matches!(instruction, Instruction::Barrier(of)
-            if of.instance.is_none() && of.count.is_none()
-                && !matches!(of.kind, BarrierKind::Exchange(_)))
+/// Whether an instruction waits for an exit, or for an arrival that may release nothing or not order all proxies.
+fn waits_for_threads(instruction: &Instruction) -> bool {
+    matches!(instruction, Instruction::ClusterBarrier(_) | Instruction::Barrier(_))
+        || instruction.as_asynchronous().is_some_and(Asynchronous::waits_for_phase)
 }
 
 fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {

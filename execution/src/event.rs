@@ -172,6 +172,8 @@ pub enum FenceCoverage {
     OwnShared,
     /// The shared memory of the cluster of the thread.
     ClusterShared,
+    /// Earlier reads of its thread in the shared memory of the CTAs of its cluster.
+    OwnReads,
     /// mbarrier objects that the thread initializes.
     Initializations,
     /// Bytes of physical memory.
@@ -216,6 +218,34 @@ pub enum MbarrierStep {
         /// Whether it may return false though the phase is complete.
         tries: bool,
     },
+}
+
+/// A phase of an mbarrier object.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ObjectPhase {
+    /// How often the object was initialized before the phase; 0 if the test declares it as initialized.
+    pub initialization: u32,
+    /// -1 is the phase that a wait sees completed in a new object.
+    pub number: i32,
+}
+
+impl ObjectPhase {
+    /// Whether both are of the object as it was initialized once, and this one is the other or an earlier one.
+    pub fn is_up_to(self, other: ObjectPhase) -> bool {
+        self.initialization == other.initialization && self.number <= other.number
+    }
+
+    /// The phase behind it.
+    #[must_use]
+    pub fn next(self) -> ObjectPhase {
+        ObjectPhase { number: self.number + 1, ..self }
+    }
+
+    /// The phase before it.
+    #[must_use]
+    pub fn previous(self) -> ObjectPhase {
+        ObjectPhase { number: self.number - 1, ..self }
+    }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -12,7 +12,7 @@ mod trigger;
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::mbarrier::{ObjectOperation, ObjectState, completions_of, initial_objects, spins_from};
-use crate::event::{BarrierUse, EventKind, MbarrierUse, Resource};
+use crate::event::{BarrierUse, EventKind, MbarrierUse, ObjectPhase, Resource};
 use crate::layout::Layout;
 use crate::path::{Path, PathEnd};
 use crate::unfold::{Ends, UnfoldLimit};
@@ -29,7 +29,9 @@ pub struct Generations {
     pub of: Vec<Vec<Option<u32>>>,
     /// For operations on mbarrier objects, by thread and event of its path, the phase in which they took effect, and
     /// for waits the phase that was seen completed.
-    pub phases: BTreeMap<(usize, u16), i32>,
+    pub phases: BTreeMap<(usize, u16), ObjectPhase>,
+    /// How far each mbarrier object has come: its phase in the end, by location, start, and how often it was initialized.
+    pub reached: BTreeMap<(u16, u32, u32), i32>,
     /// The generations that completed without an arrival of a thread, since it had exited: each
     /// with that thread.
     pub exits: BTreeSet<(u32, usize)>,
@@ -176,6 +178,7 @@ fn barrier_groupings(
         next: 0,
         exited: Vec::new(),
         objects: BTreeMap::new(),
+        initializations: BTreeMap::new(),
         fired: vec![false; completions.len()],
     };
     let state = ArrivalState { objects: initial_objects(layout), ..state };
@@ -247,6 +250,8 @@ struct ArrivalState {
     exited: Vec<bool>,
     /// The mbarrier objects that are initialized: location, start, and state.
     objects: BTreeMap<(u16, u32), ObjectState>,
+    /// How often each object was initialized.
+    initializations: BTreeMap<(u16, u32), u32>,
     /// Which asynchronous operations have completed.
     fired: Vec<bool>,
 }
@@ -255,7 +260,7 @@ impl ArrivalState {
     /// About how many bytes it takes.
     fn bytes(&self) -> usize {
         let joined = self.joined.of.iter().map(|thread| 24 + size_of_val(&**thread));
-        let entries = self.joined.phases.len() + self.objects.len();
+        let entries = self.joined.phases.len() + self.objects.len() + self.initializations.len();
         256 + size_of_val(&*self.position)
             + size_of_val(&*self.waiting)
             + joined.sum::<usize>()

@@ -1,10 +1,11 @@
 //! The relations that an unfolding fixes: the meaning of [`Tag`] and [`Fixed`].
 
 mod asynchronous;
+mod awaited;
 mod kernel;
 mod tensor_memory;
 
-use crate::event::{EventKind, Mask};
+use crate::event::{EventKind, Mask, MbarrierStep};
 use crate::unfold::{Event, Unfolding};
 use model::bits::{BitRel, BitRow};
 use model::given::{Fixed, Tag};
@@ -71,7 +72,10 @@ fn found_in(fixed: Fixed) -> FoundIn {
         | Fixed::Operation
         | Fixed::GroupWait
         | Fixed::Phase
+        | Fixed::ObjectOrder
+        | Fixed::OpenPhase
         | Fixed::Tracked
+        | Fixed::TrackedElsewhere
         | Fixed::Covers
         | Fixed::NextPhase
         | Fixed::LaterPhase
@@ -97,7 +101,8 @@ fn found_in(fixed: Fixed) -> FoundIn {
         | Fixed::Ctrl
         | Fixed::Barrier
         | Fixed::ClusterBarrier
-        | Fixed::Exited => FoundIn::Any,
+        | Fixed::Exited
+        | Fixed::Awaited => FoundIn::Any,
     }
 }
 
@@ -124,12 +129,16 @@ fn relation<R: BitRow>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
         Fixed::Ctrl => dependencies(u, |event| event.ctrl),
         Fixed::Barrier => barrier(u),
         Fixed::ClusterBarrier => cluster_barrier(u),
-        Fixed::Exited => exited(u),
+        Fixed::Exited => awaited::exited(u),
+        Fixed::Awaited => awaited::awaited(u),
         Fixed::Issue => asynchronous::issue(u),
         Fixed::Operation => asynchronous::operation(u),
         Fixed::GroupWait => asynchronous::group_wait(u),
         Fixed::Phase => asynchronous::phase(u),
+        Fixed::ObjectOrder => asynchronous::object_order(u),
+        Fixed::OpenPhase => asynchronous::open_phase(u),
         Fixed::Tracked => asynchronous::tracked(u),
+        Fixed::TrackedElsewhere => asynchronous::tracked_elsewhere(u),
         Fixed::KernelOrder => kernel::order(u),
         Fixed::Trigger => kernel::trigger(u),
         Fixed::LaterTrigger => kernel::later_trigger(u),
@@ -315,33 +324,33 @@ fn cluster_barrier<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
-/// Reading R49: from reads before the exit of a thread to the writes that wait for that exit, through
-/// however many barriers.
-fn exited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let events = u.events.len();
-    let mut relation = BitRel::empty(events);
-    if u.exits.is_empty() {
-        return relation;
-    }
-    let mut exit: BitRel<R> = BitRel::empty(events);
-    for &(generation, thread) in &u.exits {
-        let first = u.first[thread];
-        for wait in waits(u, generation).filter(|&wait| !u.exchanges(wait)) {
-            for before in first..first + u.paths[thread].events.len() {
-                exit.insert(before, wait);
-            }
+/// From a wait to what its thread would not execute if it did not end: all that is behind a wait that blocks, and otherwise
+/// what depends on what the wait returned.
+fn followed<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for wait in 0..u.events.len() {
+        let (Some(of), Some((thread, index))) = (u.events[wait].of, u.place(wait)) else {
+            continue;
+        };
+        let blocks = match of.mbarrier.map(|used| used.step) {
+            None => of.kind == EventKind::Wait,
+            Some(MbarrierStep::Wait { blocks, returned, .. }) if returned => blocks,
+            Some(_) => continue,
+        };
+        if !blocks && of.mbarrier.is_none() {
+            continue;
         }
-    }
-    // A thread goes on when the others have arrived, also relaxed; but what it read before a relaxed
-    // arrival may come after (reading R28).
-    let po = program_order(u);
-    let before = po.or(&barrier(u)).or(&cluster_barrier(u)).plus();
-    let after = po.or(&generation_pairs(u, |event| !u.exchanges(event))).or(&exit).plus();
-    // What the thread starts afterwards writes afterwards.
-    let after = after.or(&after.seq(&asynchronous::issue(u)));
-    for (read, write) in exit.or(&before.seq(&exit)).seq(&after).pairs() {
-        if u.events[read].is_read() && u.events[write].is_write() {
-            relation.insert(read, write);
+        let first = u.first[usize::from(thread.0)];
+        for (later, event) in u.paths[usize::from(thread.0)].events.iter().enumerate() {
+            let issued = event.part.map_or(later, |part| part.issued.into());
+            let follows = if blocks {
+                issued > index
+            } else {
+                (event.addr | event.data | event.ctrl) >> index & 1 == 1
+            };
+            if follows {
+                relation.insert(wait, first + later);
+            }
         }
     }
     relation

@@ -5,10 +5,10 @@
 
 mod dependent;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::agreed::agreed;
-use crate::event::{Access, Combination, EventKind, PathEvent, Resource, Tags};
+use crate::event::{Access, Combination, EventKind, ObjectPhase, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::generation::{self, Generations, Misuse, Waiting};
 use crate::layout::Layout;
@@ -255,7 +255,7 @@ pub struct Event<'p> {
     /// Barrier generation.
     pub generation: Option<u32>,
     /// Of an operation on an mbarrier object: the phase in which it took effect, or that it saw completed.
-    pub phase: Option<i32>,
+    pub phase: Option<ObjectPhase>,
 }
 
 impl Event<'_> {
@@ -297,6 +297,8 @@ pub struct Unfolding<'u> {
     pub slots: Vec<Slot>,
     /// For each read event, its slots: the first and one past the last.
     pub slots_of: Vec<(usize, usize)>,
+    /// The last phase of each mbarrier object: [`Generations::reached`].
+    pub reached: BTreeMap<(u16, u32, u32), i32>,
     /// Barrier generations that completed since a thread had exited, each with that thread.
     pub exits: BTreeSet<(u32, usize)>,
     /// The first `griddepcontrol.launch_dependents` of each CTA: its thread, and its index in the thread's path.
@@ -363,7 +365,7 @@ impl<'u> Unfolding<'u> {
             slots_of[read] = (from, slots.len());
         }
         let diverged = diverged(program, &paths);
-        let Generations { exits, triggers, .. } = generations;
+        let Generations { reached, exits, triggers, .. } = generations;
         Unfolding {
             program,
             layout,
@@ -373,6 +375,7 @@ impl<'u> Unfolding<'u> {
             cells,
             slots,
             slots_of,
+            reached,
             exits,
             triggers,
             diverged,

@@ -148,6 +148,9 @@ names! {
         ClusterBarrier = "cluster-barrier",
         /// From a read to the writes behind a barrier that completed since its thread had exited.
         Exited = "exited",
+        /// From a read on which it depends that a thread arrives at a barrier or on an mbarrier object, to the writes
+        /// behind the waits for that.
+        Awaited = "awaited",
         /// From a read on which it depends that a kernel is launched, to the writes of that kernel.
         Launched = "launched",
         /// From the events of a thread to the events of each asynchronous operation that it starts later.
@@ -158,8 +161,14 @@ names! {
         GroupWait = "group-wait",
         /// From an operation on an mbarrier object to the waits that saw its phase completed, or a later one.
         Phase = "phase",
+        /// From an operation on an mbarrier object to those that came later, as far as the phases tell.
+        ObjectOrder = "object-order",
+        /// From a wait to what takes part in the phase that had not ended then, and ends later.
+        OpenPhase = "open-phase",
         /// From the events of an asynchronous operation to the waits that saw the phase of its completion completed.
         Tracked = "tracked",
+        /// The same for the writes of a multicast to CTAs that do not have the object.
+        TrackedElsewhere = "tracked-elsewhere",
         /// From a wait that saw a phase completed to the arrivals in the phase behind it.
         NextPhase = "next-phase",
         /// Arrivals in a phase that is not the first of their object, each with itself.

@@ -6,8 +6,8 @@
 use crate::given::{Chosen, Fixed, Tag};
 use crate::reading::{
     AsyncFencePlace, AsyncRace, Coherence, CompletionScope, Dependencies, Exits, FailedCas,
-    FenceHalves, ImplicitTrigger, InitializationProxy, MultimemAddresses, PatternLocation,
-    Readings, TensorFences,
+    FenceHalves, ImplicitTrigger, InitializationProxy, MulticastCompletion, MultimemAddresses,
+    PatternLocation, Readings, TensorFences,
 };
 use crate::rel::{Builder, Conventions, FlagMeaning, Model, Rel};
 use crate::section;
@@ -190,34 +190,27 @@ pub fn under(readings: Readings) -> Model {
             | (scopes_include & (mbarrier_release >> phase >> mbarrier_acquire)),
     );
 
-    // 8.9.1.1. What waits for an asynchronous operation is ordered after it, and after nothing else that way. Reading
-    // B4.
-    let tracked = m.fixed(Fixed::Tracked) >> mbarrier_acquire;
-    let tracked = match readings.completion_scope {
-        CompletionScope::Any => tracked,
-        CompletionScope::Inclusive => tracked & scope_includes.inverse(),
+    // 8.9.1.1. What waits for an asynchronous operation is ordered after it, and after nothing else that way. Readings
+    // B4 and B24.
+    let tracked = match readings.multicast_completion {
+        MulticastCompletion::OneCta => m.fixed(Fixed::Tracked),
+        MulticastCompletion::AllCtas => m.fixed(Fixed::Tracked) | m.fixed(Fixed::TrackedElsewhere),
+    };
+    let acquired = tracked >> mbarrier_acquire;
+    let acquired = match readings.completion_scope {
+        CompletionScope::Any => acquired,
+        CompletionScope::Inclusive => acquired & scope_includes.inverse(),
     };
     let completion = m.define(
         section::ASYNC_OPERATIONS,
         "completion",
-        group_wait | tracked | (asynchronous.id() >> synchronizes),
+        group_wait | acquired | (asynchronous.id() >> synchronizes),
     );
     // A fence of some objects orders what is done with these, and no other event of its thread.
     let of_threads = all - asynchronous;
     let restricted = restricted_release | restricted_acquire;
     let in_full =
         m.define_set(section::ASYNC_OPERATIONS, "ordered-in-full", of_threads - restricted);
-    let restricted_before = m.define(
-        section::MEMBAR,
-        "restricted-release",
-        (restricted_release.id() | (po & covers.inverse())) >> restricted_release.id(),
-    );
-    let to_some = m.define(
-        section::MEMBAR,
-        "restricted-acquire",
-        restricted_acquire.id() >> (restricted_acquire.id() | ((po | issue) & covers)),
-    );
-    let from_some = completion | (restricted_before >> synchronizes);
     // 8.8: a release pattern affects what comes before its first instruction in program order, and that may be one
     // that starts a release operation.
     let before_release = m.define(
@@ -234,6 +227,19 @@ pub fn under(readings: Readings) -> Model {
         "thread-causality",
         (po | (between_threads & (in_full * in_full)) | (init * program)).plus(),
     );
+    let ordered_earlier = thread_causality | (completion >> thread_causality.opt());
+    let restricted_before = m.define(
+        section::MEMBAR,
+        "restricted-release",
+        (restricted_release.id() | (ordered_earlier & covers.inverse())) >> restricted_release.id(),
+    );
+    let ordered_later = thread_causality | (thread_causality.opt() >> issue);
+    let to_some = m.define(
+        section::MEMBAR,
+        "restricted-acquire",
+        restricted_acquire.id() >> (restricted_acquire.id() | (ordered_later & covers)),
+    );
+    let from_some = completion | (restricted_before >> synchronizes);
     let until = m.define(
         section::CAUSALITY_ORDER,
         "causality-of-some",
@@ -324,7 +330,6 @@ pub fn under(readings: Readings) -> Model {
         "before-thread-sync",
         (behind & (tensor * before_sync)) >> entered,
     );
-    let tracked = m.fixed(Fixed::Tracked);
     let completed = m.define(
         section::TENSOR_PIPELINES,
         "tensor-completion",
@@ -428,10 +433,10 @@ pub fn under(readings: Readings) -> Model {
         }
         Dependencies::None => m.no_event().id(),
     };
-    // Reading R49: what follows a barrier that was left since a thread had exited depends on what
-    // the thread had read.
+    // Reading R49: what waits for the exit of a thread depends on what the thread had read, and what waits for its
+    // arrival on what decided that.
     let dependency = match readings.exits {
-        Exits::Dependency => dependency | m.fixed(Fixed::Exited),
+        Exits::Dependency => dependency | m.fixed(Fixed::Exited) | m.fixed(Fixed::Awaited),
         Exits::Nothing => dependency,
     };
     let dependency = m.define(section::NO_THIN_AIR, "dependency", dependency);
@@ -444,6 +449,19 @@ pub fn under(readings: Readings) -> Model {
     );
     // Reading R4: neither co nor the identity.
     m.irreflexive(section::CAUSALITY, "Causality", (rf | fr) >> causality);
+
+    // 9.7.15.16: the operations on an mbarrier object happen one after the other. Reading B1.
+    let later_operation = m.fixed(Fixed::ObjectOrder);
+    m.acyclic(section::MBARRIER, "Mbarrier-Order", later_operation >> base_causality.opt());
+    // A wait before the end of a phase comes before something that takes part in the phase.
+    let open = m.fixed(Fixed::OpenPhase);
+    let not_before = open - base_causality.inverse();
+    let not_before = m.define(section::MBARRIER, "open-phase-not-before", not_before);
+    m.empty(
+        section::MBARRIER,
+        "Mbarrier-Wait",
+        ((open >> open.inverse()) & all.id()) - (not_before >> not_before.inverse()),
+    );
 
     // 9.7.15.14: of several `launch_dependents` of a CTA, only the first has an effect.
     m.empty(
@@ -487,7 +505,8 @@ pub fn under(readings: Readings) -> Model {
         means,
     );
     // Reading B7.
-    let initialized = overlap & base_causality & (mbarrier_init * mbarrier);
+    let of_objects = mbarrier | mbarrier_inval;
+    let initialized = overlap & base_causality & (mbarrier_init * of_objects);
     let initialized = match readings.initialization_proxy {
         InitializationProxy::Generic => initialized,
         InitializationProxy::Fence => {
@@ -499,7 +518,7 @@ pub fn under(readings: Readings) -> Model {
     m.flag(
         Some(section::MBARRIER),
         "mbarrier-uninitialized",
-        mbarrier.id() - (initialized.inverse() >> initialized),
+        of_objects.id() - (initialized.inverse() >> initialized),
         FlagMeaning::Undefined("mbarrier-uninitialized"),
     );
     // 9.7.15.16.4. An object that is there is invalidated before it is initialized again.

@@ -132,11 +132,12 @@ readings! {
     }
     /// Reading R49.
     exits: Exits = "R49", section::NO_THIN_AIR,
-        "what a thread does for a barrier that does not wait for it since it has exited" {
-        Dependency = "dependency", "what follows the barrier depends on what the thread has read",
-            Some("the text has no speculation that satisfies itself, and a barrier waits for the exit");
-        Nothing = "nothing", "the exit orders nothing",
-            Some("the text relates no exit to what follows it");
+        "what an exit, or an arrival that releases nothing, is for those that wait for it" {
+        Dependency = "dependency", "what waits depends on what the thread had read before its exit, and on what \
+            decided that it arrives",
+            Some("the text has no speculation that satisfies itself, and what waits is not executed without the other");
+        Nothing = "nothing", "it orders nothing",
+            Some("the text relates neither to what follows it");
     }
     /// Reading B4.
     completion_scope: CompletionScope = "B4", section::MBARRIER,
@@ -203,6 +204,14 @@ readings! {
         AliasFence = "alias-fence", "yes: between an access through it and another access of the location \
             in causality order there is a `fence.proxy.alias`",
             Some("the text calls distinct virtual addresses of one location aliases");
+    }
+    /// Reading B24.
+    multicast_completion: MulticastCompletion = "B24", section::MBARRIER,
+        "what the completion of a multicast on the mbarrier object of one CTA makes visible" {
+        OneCta = "one-cta", "what the operation reads, and what it writes in that CTA",
+            Some("the text has the operation signal the object of each destination CTA");
+        AllCtas = "all-ctas", "all of the operation, in every CTA",
+            Some("the text makes the completion one of the operation");
     }
 }
 
@@ -313,6 +322,7 @@ mod tests {
             "B13=stream",
             "B15=fences-required",
             "B22=alias-fence",
+            "B24=all-ctas",
         ];
         assert_eq!(names(Readings::default()), admitted);
         let none = Readings::default().switch("R13=none").expect("there is one");

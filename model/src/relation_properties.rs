@@ -44,12 +44,16 @@ impl Model {
                 | Fixed::Barrier
                 | Fixed::ClusterBarrier
                 | Fixed::Exited
+                | Fixed::Awaited
                 | Fixed::Launched
                 | Fixed::Issue
                 | Fixed::Operation
                 | Fixed::GroupWait
                 | Fixed::Phase
+                | Fixed::ObjectOrder
+                | Fixed::OpenPhase
                 | Fixed::Tracked
+                | Fixed::TrackedElsewhere
                 | Fixed::KernelOrder
                 | Fixed::Trigger
                 | Fixed::LaterTrigger

@@ -1,7 +1,7 @@
 //! The events of one combination of paths (1.1, 1.2), and the relations that are fixed by it: who issued what, and which
 //! group waits observe which completions.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::read::{
     Action, Chosen, Copy, Observed, Operand, Path, Program, Scope, Sem, Step, Tracking, Window,
@@ -126,6 +126,10 @@ pub(super) struct Unfolded {
     /// For each completion, the events of the operations that have then completed.
     pub(super) completes: BTreeMap<usize, Vec<usize>>,
     pub(super) registers: BTreeMap<(usize, String), Source>,
+    /// The waits that block, as loops around them do.
+    pub(super) blocking: BTreeSet<usize>,
+    /// Events that are guarded by what a wait returned, with the wait.
+    pub(super) guarded: Vec<(usize, usize)>,
 }
 
 pub(super) const INITIAL: usize = 0;
@@ -198,6 +202,8 @@ struct Builder<'a> {
     closed: [Vec<Vec<usize>>; 2],
     /// The events of all earlier `cp.async`.
     earlier: Vec<usize>,
+    /// The predicates that hold what a wait returned, with the wait.
+    returned: BTreeMap<String, usize>,
 }
 
 const SMALL: usize = 0;
@@ -212,6 +218,7 @@ impl<'a> Builder<'a> {
             open: Default::default(),
             closed: Default::default(),
             earlier: Vec::new(),
+            returned: BTreeMap::new(),
         }
     }
 
@@ -239,10 +246,21 @@ impl<'a> Builder<'a> {
     }
 
     fn set(&mut self, name: &str, source: Source) {
+        self.returned.remove(name);
         self.unfolded.registers.insert((self.thread, name.to_owned()), source);
     }
 
     fn step(&mut self, step: usize, chosen: &Chosen) {
+        let first = self.unfolded.events.len();
+        let guard = chosen.guard.as_ref().and_then(|guard| self.returned.get(guard)).copied();
+        self.unguarded(step, chosen);
+        if let Some(wait) = guard {
+            let events = first..self.unfolded.events.len();
+            self.unfolded.guarded.extend(events.map(|event| (wait, event)));
+        }
+    }
+
+    fn unguarded(&mut self, step: usize, chosen: &Chosen) {
         let mut control = None;
         match &chosen.step {
             Step::Load { cell, sem, scope, register } => {
@@ -323,12 +341,16 @@ impl<'a> Builder<'a> {
                 self.unfolded.completes.insert(event, self.earlier.clone());
                 (issue, Control::Track { object, counted, event })
             }
-            Step::Object { object, action, sem, scope, register, .. } => {
+            Step::Object { object, action, sem, scope, register, blocks } => {
                 let (object, action) = (*object, *action);
                 let kind = Kind::Object { object, action };
                 let event = self.ordered(number, kind, Vec::new(), *sem, *scope);
                 if let Some(result) = result {
                     self.set(register, Source::Number(u64::from(result)));
+                    self.returned.insert(register.clone(), event);
+                }
+                if *blocks {
+                    self.unfolded.blocking.insert(event);
                 }
                 (event, Control::Object { object, action, event, result })
             }
@@ -366,13 +388,10 @@ impl<'a> Builder<'a> {
                 let completion = part(self, Kind::Completion { object }, &[], false);
                 let own: Vec<usize> = read.into_iter().chain([write]).collect();
                 self.unfolded.internal.extend(own.iter().map(|&event| (event, completion)));
+                // The table of 1.2 has `R → W → C` for each CTA of a multicast (reading B24).
+                self.unfolded.completes.insert(completion, own);
                 completions.push((completion, object, copy.bytes));
             }
-        }
-        // `cmp` of 1.3 has all events of the instruction, `ins(C)`, also those of a multicast in other CTAs. Its table in
-        // 1.2 has `R → W → C` for each CTA, which would be less.
-        for &(completion, ..) in &completions {
-            self.unfolded.completes.insert(completion, all.clone());
         }
         match copy.tracking {
             Tracking::Object => {}

@@ -204,6 +204,8 @@ pub(super) struct Program {
 pub(super) struct Chosen {
     pub(super) step: Step,
     pub(super) result: Option<bool>,
+    /// The predicate that it is guarded by.
+    pub(super) guard: Option<String>,
 }
 
 pub(super) type Path = Vec<Chosen>;
@@ -241,11 +243,12 @@ fn paths(program: &Program, thread: usize, column: &[Line]) -> Vec<Path> {
             }
             for (register, result) in results(&line.step) {
                 let (mut path, mut known) = (path.clone(), known.clone());
-                path.push(Chosen { step: line.step.clone(), result });
+                let guard = line.guard.as_ref().map(|(name, _)| name.clone());
+                path.push(Chosen { step: line.step.clone(), result, guard });
                 if let Step::Compare { exits: Some(exits), .. } = &line.step
                     && result != Some(*exits)
                 {
-                    path.push(Chosen { step: Step::Forever, result: None });
+                    path.push(Chosen { step: Step::Forever, result: None, guard: None });
                 }
                 if let (Some(register), Some(result)) = (register, result) {
                     known.insert(register, result);

@@ -341,6 +341,24 @@ impl<'a> Facts<'a> {
         self.program.threads[one].cluster == self.program.threads[other].cluster
     }
 
+    /// What counts for the phase that a wait observed, also where it releases nothing, and the wait.
+    fn object_waits(&self) -> Vec<(usize, usize)> {
+        let mut pairs = Vec::new();
+        for (wait, object, observed) in self.waits() {
+            for (&operation, phase) in &self.history.phases {
+                let of = match self.kind(operation) {
+                    Kind::Object { action: Action::Wait { .. } | Action::Inval, .. } => continue,
+                    Kind::Object { object, .. } | Kind::Completion { object } => object,
+                    _ => continue,
+                };
+                if of == object && phase.counts_for(observed) {
+                    pairs.push((operation, wait));
+                }
+            }
+        }
+        pairs
+    }
+
     /// What waits for the exit of a thread depends on the reads before the exit, through any number of barriers (reading
     /// R49): the last events of exited threads, and the waits at barriers at which they did not arrive.
     fn exits(&self) -> Vec<(usize, usize)> {
@@ -395,6 +413,7 @@ impl<'a> Facts<'a> {
                 before.add(from, to);
             }
         }
+        self.object_waits().iter().for_each(|&(from, to)| after.add(from, to));
         let mut exit = Matrix::new(self.size);
         for &(from, to) in &exits {
             exit.add(from, to);
@@ -413,6 +432,24 @@ impl<'a> Facts<'a> {
             }
         }
         dependencies
+    }
+
+    /// What waits for an arrival at a barrier, in any number of steps, and what is behind that (reading R49).
+    pub(super) fn behind_arrivals(&self) -> Matrix {
+        let arrivals = self.numbered(|kind| matches!(kind, Kind::ClusterArrive { .. }));
+        let waits = self.numbered(|kind| kind == Kind::ClusterWait);
+        let of_cluster = meetings(&arrivals, &waits, |one, other| self.same_cluster(one, other));
+        let mut meets = Matrix::new(self.size);
+        for (from, to) in of_cluster.into_iter().chain(self.barriers()) {
+            meets.add(from, to);
+        }
+        let mut after = self.po.clone();
+        after.union(&meets);
+        for (from, to) in self.exits().into_iter().chain(self.object_waits()) {
+            after.add(from, to);
+        }
+        after.union(&self.issue);
+        meets.compose(&after.closure())
     }
 
     /// Adds a pair of synchronizes. A `fence.mbarrier_init` is replaced by the initializations before it (1.6).

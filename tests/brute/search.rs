@@ -159,10 +159,11 @@ impl<'a> Search<'a> {
     }
 
     /// Dependencies (base, 2.2): a read and what is written with its value, and what follows a loop or a guard that it
-    /// decides. With waits, also what follows a wait, which is no event of memory.
+    /// decides. With waits, also what follows a wait that blocks or is guarded by what it returned: it is no event of memory.
     fn dependencies(&self, with_waits: bool) -> Matrix {
         let unfolded = self.unfolded();
         let mut dependencies = self.facts.exit_dependencies();
+        let behind = self.facts.behind_arrivals();
         for &event in &self.facts.events {
             for source in unfolded.sources.get(&event).into_iter().flatten() {
                 if let Source::Read { event: read, .. } = source {
@@ -174,12 +175,19 @@ impl<'a> Search<'a> {
                     && self.follows(assumption.event, event)
                 {
                     dependencies.add(read, event);
+                    let later = self.facts.events.iter().filter(|&&later| behind.has(event, later));
+                    later.for_each(|&later| dependencies.add(read, later));
                 }
             }
             if let Kind::Object { action: Action::Wait { .. }, .. } = unfolded.events[event].kind
                 && with_waits
             {
-                let later = self.facts.events.iter().filter(|&&later| self.follows(event, later));
+                let blocks = unfolded.blocking.contains(&event);
+                let decides = |later| blocks && self.follows(event, later);
+                let later =
+                    self.facts.events.iter().filter(|&&later| {
+                        decides(later) || unfolded.guarded.contains(&(event, later))
+                    });
                 later.for_each(|&later| dependencies.add(event, later));
             }
         }

@@ -334,9 +334,12 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
         Fixed::Barrier | Fixed::ClusterBarrier | Fixed::KernelOrder => {
             Some(section::MEMORY_SYNCHRONIZATION)
         }
-        Fixed::Addr | Fixed::Data | Fixed::Ctrl | Fixed::Exited | Fixed::Launched => {
-            Some(section::NO_THIN_AIR)
-        }
+        Fixed::Addr
+        | Fixed::Data
+        | Fixed::Ctrl
+        | Fixed::Exited
+        | Fixed::Awaited
+        | Fixed::Launched => Some(section::NO_THIN_AIR),
         Fixed::Overlap
         | Fixed::OverlapCompletely
         | Fixed::LocationOverlap
@@ -344,9 +347,13 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
         Fixed::SameCta | Fixed::SameCluster | Fixed::SameGpu => Some(section::SCOPE),
         Fixed::Rmw => Some(section::ATOMICITY),
         Fixed::Issue | Fixed::Operation | Fixed::GroupWait => Some(section::ASYNC_OPERATIONS),
-        Fixed::Phase | Fixed::Tracked | Fixed::NextPhase | Fixed::LaterPhase => {
-            Some(section::MBARRIER)
-        }
+        Fixed::Phase
+        | Fixed::ObjectOrder
+        | Fixed::OpenPhase
+        | Fixed::Tracked
+        | Fixed::TrackedElsewhere
+        | Fixed::NextPhase
+        | Fixed::LaterPhase => Some(section::MBARRIER),
         Fixed::Meets => Some(section::BAR),
         Fixed::Remote | Fixed::OwnerCta => Some(section::MAPA),
         Fixed::Covers => Some(section::MEMBAR),

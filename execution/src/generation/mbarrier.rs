@@ -6,7 +6,7 @@
 use std::collections::BTreeMap;
 
 use super::{ArrivalSearch, ArrivalState, BarrierUse};
-use crate::event::{MbarrierStep, MbarrierUse, Resource, WaitPhase};
+use crate::event::{MbarrierStep, MbarrierUse, ObjectPhase, Resource, WaitPhase};
 use crate::layout::Layout;
 use crate::path::{Path, PathEnd};
 use model::isa::asynchronous::{AsyncMisuse, MbarrierLayout};
@@ -19,7 +19,7 @@ const MOST_TX: i64 = 1 << 20;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub(super) struct ObjectState {
     layout: MbarrierLayout,
-    phase: i32,
+    phase: ObjectPhase,
     pending: i64,
     expected: i64,
     tx: i64,
@@ -37,7 +37,7 @@ pub(super) struct ObjectOperation {
 /// What becomes of an operation on an object.
 enum Effect {
     /// The object's next state, and the phase in which it took effect or that was seen completed.
-    Goes(Option<ObjectState>, i32),
+    Goes(Option<ObjectState>, ObjectPhase),
     Waits,
     Misused(AsyncMisuse),
 }
@@ -76,7 +76,8 @@ pub(super) fn initial_objects(layout: &Layout) -> BTreeMap<(u16, u32), ObjectSta
     let all = (0u16..).zip(&layout.locations).filter_map(|(location, of)| {
         let declared = of.mbarrier?;
         let count = declared.count.into();
-        let phase = i32::try_from(declared.phase).unwrap_or(i32::MAX);
+        let number = i32::try_from(declared.phase).unwrap_or(i32::MAX);
+        let phase = ObjectPhase { initialization: 0, number };
         let tx = declared.tx.into();
         let layout = MbarrierLayout::V0;
         Some(((location, 0), ObjectState { layout, phase, pending: count, expected: count, tx }))
@@ -88,7 +89,7 @@ impl ObjectState {
     /// Starts the next phase, if this one is complete.
     fn completed(mut self) -> ObjectState {
         if self.pending == 0 && self.tx == 0 {
-            self.phase += 1;
+            self.phase = self.phase.next();
             self.pending = self.expected;
         }
         self
@@ -230,15 +231,17 @@ impl ArrivalSearch<'_> {
     ) -> Option<AwaitedObject> {
         let step = self.steps[thread].get(state.position[thread])?;
         let object = state.objects.get(&key(step.object?))?;
-        Some(AwaitedObject { phase: object.phase, pending: object.pending, tx: object.tx })
+        Some(AwaitedObject { phase: object.phase.number, pending: object.pending, tx: object.tx })
     }
 
     fn effect(state: &ArrivalState, thread: usize, used: MbarrierUse) -> Effect {
         let object = state.objects.get(&key(used)).copied();
         if let MbarrierStep::Init { count, layout } = used.step {
             let count = i64::try_from(count).unwrap_or(i64::MAX);
-            let new = ObjectState { layout, phase: 0, pending: count, expected: count, tx: 0 };
-            return Effect::Goes(Some(new), 0);
+            let before = state.initializations.get(&key(used)).copied();
+            let phase = ObjectPhase { initialization: before.unwrap_or_default() + 1, number: 0 };
+            let new = ObjectState { layout, phase, pending: count, expected: count, tx: 0 };
+            return Effect::Goes(Some(new), phase);
         }
         let Some(object) = object else { return Effect::Misused(AsyncMisuse::Uninitialized) };
         match used.step {
@@ -276,15 +279,16 @@ impl ArrivalSearch<'_> {
         thread: usize,
         object: ObjectState,
         phase: WaitPhase,
-    ) -> Option<(bool, i32)> {
+    ) -> Option<(bool, ObjectPhase)> {
         match phase {
             WaitPhase::Parity(parity) => {
-                let complete = (object.phase & 1 == 1) != parity;
-                Some((complete, object.phase - 1))
+                let complete = (object.phase.number & 1 == 1) != parity;
+                Some((complete, object.phase.previous()))
             }
             WaitPhase::Of(arrival) => {
                 let taken = *state.joined.phases.get(&(thread, arrival))?;
-                (object.phase - taken <= 1).then_some((object.phase == taken + 1, taken))
+                let known = object.phase == taken || object.phase == taken.next();
+                known.then_some((object.phase != taken, taken))
             }
         }
     }
@@ -293,7 +297,13 @@ impl ArrivalSearch<'_> {
 impl ArrivalState {
     fn put(&mut self, used: MbarrierUse, object: Option<ObjectState>) {
         match object {
-            Some(object) => self.objects.insert(key(used), object),
+            Some(object) => {
+                let ObjectPhase { initialization, number } = object.phase;
+                let (location, start) = key(used);
+                self.initializations.insert(key(used), initialization);
+                self.joined.reached.insert((location, start, initialization), number);
+                self.objects.insert(key(used), object)
+            }
             None => self.objects.remove(&key(used)),
         };
     }

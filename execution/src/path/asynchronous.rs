@@ -548,6 +548,10 @@ fn async_fence(state: &mut PathState, fence: AsyncFence, guard: Mask) {
             let tags = restricted(Tag::RestrictedRelease).with(Tag::AsyncFenceRelease);
             (EventKind::ProxyFence, tags.with(Tag::ProxyFence), FenceCoverage::OwnShared)
         }
+        AsyncFence::ProxyReleaseOfReads => {
+            let tags = restricted(Tag::RestrictedRelease).with(Tag::AsyncFenceRelease);
+            (EventKind::ProxyFence, tags.with(Tag::ProxyFence), FenceCoverage::OwnReads)
+        }
         AsyncFence::ProxyAcquire => {
             let tags = restricted(Tag::RestrictedAcquire).with(Tag::AsyncFenceAcquire);
             (EventKind::ProxyFence, tags.with(Tag::ProxyFence), FenceCoverage::ClusterShared)

@@ -123,9 +123,10 @@ impl Walk<'_> {
         let step = MbarrierStep::Wait { phase, returned: true, blocks, tries };
         let tags = Tags::of(&[Tag::All, Tag::Mbarrier, Tag::MbarrierWait, scope]);
         let tags = if of.synchronizes { tags.with(Tag::Acquire) } else { tags };
-        Self::push_step(state, tags, (object, step), guard);
+        let wait = Self::push_step(state, tags, (object, step), guard);
         state.heads.clear();
-        Self::returns(state, done, true, guard);
+        let decides: Mask = if blocks { 0 } else { 1 << wait };
+        Self::returns(state, done, true, guard | decides);
         // The step of the instruction is counted where it goes on.
         Next::Go
     }

@@ -38,10 +38,13 @@ pub(super) fn lessen(paths: &mut [Path], shown: bool, ends: Ends<'_>) -> Result<
         real.push(path.dependencies(&all));
     }
     for (path, real) in paths.iter_mut().zip(real) {
+        // What a wait returned is no value of memory: what depends on that still does.
+        let waits = (0..).zip(&path.events).filter(|(_, of)| of.mbarrier.is_some());
+        let waits = waits.fold(0, |all: Mask, (event, _)| all | 1 << event);
         for (event, (mask, predicate)) in path.events.iter_mut().zip(real) {
-            event.addr &= mask;
-            event.data &= mask;
-            event.ctrl &= mask;
+            event.addr &= mask | waits;
+            event.data &= mask | waits;
+            event.ctrl &= mask | waits;
             if let Some((.., taint)) = event.barrier.as_mut().and_then(|used| used.reduce.as_mut())
             {
                 *taint &= predicate;

@@ -1,6 +1,6 @@
 //! The relations of asynchronous operations: what is issued before, and what waits for them.
 
-use crate::event::{FenceCoverage, MbarrierStep};
+use crate::event::{FenceCoverage, MbarrierStep, ObjectPhase, WaitPhase};
 use crate::unfold::{Event, Unfolding};
 use model::bits::{BitRel, BitRow};
 use model::given::Tag;
@@ -81,7 +81,7 @@ pub(super) fn group_wait<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 }
 
 /// The waits that returned true, each with its object and the phase that it saw completed.
-fn waits<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, i32)> + 'u {
+fn waits<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, ObjectPhase)> + 'u {
     u.events.iter().enumerate().filter(|(_, of)| of.tags.has(Tag::MbarrierWait)).filter_map(
         |(event, of)| {
             let used = of.of?.mbarrier?;
@@ -102,7 +102,7 @@ pub(super) fn phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
             continue;
         }
         for (wait, object, seen) in waits(u) {
-            if object == used.object && phase <= seen {
+            if object == used.object && phase.is_up_to(seen) {
                 relation.insert(event, wait);
             }
         }
@@ -110,7 +110,32 @@ pub(super) fn phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
+/// Reading B24: the completion on the object of a CTA, of a multicast, is that of what is written there.
 pub(super) fn tracked<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    completed(u, false)
+}
+
+/// The same for what a multicast writes in other CTAs.
+pub(super) fn tracked_elsewhere<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    completed(u, true)
+}
+
+/// Whether an asynchronous operation writes to another CTA than that of an object, or completes there.
+fn is_elsewhere(u: &Unfolding<'_>, event: usize, object: Extent) -> bool {
+    let event = &u.events[event];
+    let instance = |of: Extent| u.layout.locations[usize::from(of.object)].instance;
+    let placement = |of| u.program.threads[usize::from(instance(of))].placement;
+    (event.is_write() || event.tags.has(Tag::Mbarrier))
+        && is_shared(u, event.bytes())
+        && !placement(event.bytes()).same_cta(placement(object))
+}
+
+fn is_shared(u: &Unfolding<'_>, bytes: Extent) -> bool {
+    let variable = u.layout.locations[usize::from(bytes.object)].variable;
+    u.program.variables[usize::from(variable.0)].space == Space::Shared
+}
+
+fn completed<R: BitRow>(u: &Unfolding<'_>, elsewhere: bool) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
     for (completion, thread, of) in parts(u) {
         let (Some(used), Some(phase)) = (of.mbarrier, u.events[completion].phase) else { continue };
@@ -120,8 +145,9 @@ pub(super) fn tracked<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
                 *other == thread && operation(part) == operation(of)
             })
             .map(|(event, ..)| event)
+            .filter(|&event| is_elsewhere(u, event, used.object) == elsewhere)
             .collect();
-        for index in BitRow::events(of.completes) {
+        for index in BitRow::events(of.completes).filter(|_| !elsewhere) {
             let index = u16::try_from(index).expect("a path has few events");
             completed.push(u.event_of(thread, index));
         }
@@ -136,8 +162,87 @@ pub(super) fn tracked<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
+/// What takes part in the phases of an object: all but waits and `inval`.
+fn advances<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, ObjectPhase)> + 'u {
+    u.events.iter().enumerate().filter_map(|(event, of)| {
+        let used = of.of?.mbarrier?;
+        let advances = match used.step {
+            MbarrierStep::Init { .. }
+            | MbarrierStep::Tx(_)
+            | MbarrierStep::Increment
+            | MbarrierStep::Arrive { .. } => true,
+            MbarrierStep::Invalidate
+            | MbarrierStep::CheckLayout { .. }
+            | MbarrierStep::Wait { .. } => false,
+        };
+        Some((event, used.object, of.phase.filter(|_| advances)?))
+    })
+}
+
+/// From what takes part in a phase, or in one before, to the waits that saw it completed.
+pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (wait, object, seen) in waits(u) {
+        for (event, other, phase) in advances(u) {
+            if object == other && phase.is_up_to(seen) {
+                relation.insert(event, wait);
+            }
+        }
+    }
+    relation
+}
+
+/// From a wait to what takes part in the phase of the object that had not ended then, and ends later.
+pub(super) fn open_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (wait, of) in u.events.iter().enumerate() {
+        let (Some(used), Some(seen)) = (of.of.and_then(|of| of.mbarrier), of.phase) else {
+            continue;
+        };
+        let MbarrierStep::Wait { phase, returned, tries, .. } = used.step else { continue };
+        let open = match phase {
+            WaitPhase::Parity(_) => seen.next(),
+            WaitPhase::Of(_) if returned => seen.next(),
+            // It may have ended where `try_wait` returns false.
+            WaitPhase::Of(_) if tries => continue,
+            WaitPhase::Of(_) => seen,
+        };
+        let key = (used.object.object, used.object.start, open.initialization);
+        if u.reached.get(&key).is_none_or(|&reached| reached <= open.number) {
+            continue;
+        }
+        for (event, object, phase) in advances(u) {
+            if object == used.object && phase == open {
+                relation.insert(wait, event);
+            }
+        }
+    }
+    relation
+}
+
+/// From an operation on an object to those that came later, as far as phases tell.
+pub(super) fn object_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = awaited(u);
+    for (event, object, phase) in advances(u) {
+        let later = |other: ObjectPhase| other != phase && phase.is_up_to(other);
+        for (after, other, its) in advances(u) {
+            if object == other && (later(its) || its.initialization > phase.initialization) {
+                relation.insert(event, after);
+            }
+        }
+        // A wait that saw a phase completed came before the phase behind the next one began.
+        for (wait, other, seen) in waits(u) {
+            let began = ObjectPhase { number: seen.number + 2, ..seen };
+            if object == other && began.is_up_to(phase) {
+                relation.insert(wait, event);
+            }
+        }
+    }
+    relation
+}
+
 /// The arrivals on objects, with the object and the phase in which each takes effect.
-fn arrivals<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, i32)> + 'u {
+fn arrivals<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, ObjectPhase)> + 'u {
     u.events.iter().enumerate().filter_map(|(event, of)| {
         let used = of.of?.mbarrier?;
         let arrives = matches!(used.step, MbarrierStep::Arrive { .. });
@@ -149,7 +254,7 @@ pub(super) fn next_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
     for (arrival, object, phase) in arrivals(u) {
         for (wait, other, seen) in waits(u) {
-            if object == other && phase == seen + 1 {
+            if object == other && phase == seen.next() {
                 relation.insert(wait, arrival);
             }
         }
@@ -161,9 +266,10 @@ pub(super) fn later_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
     for (arrival, object, phase) in arrivals(u) {
         let declared = u.layout.locations[usize::from(object.object)].mbarrier;
+        let declared = declared.filter(|_| phase.initialization == 0);
         let first =
             declared.map_or(0, |declared| i32::try_from(declared.phase).unwrap_or(i32::MAX));
-        if phase > first {
+        if phase.number > first {
             relation.insert(arrival, arrival);
         }
     }
@@ -172,11 +278,10 @@ pub(super) fn later_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 
 /// The thread whose CTA has the shared memory that an event accesses, where that is not the CTA of its own thread.
 fn owner(u: &Unfolding<'_>, event: &Event<'_>) -> Option<Placement> {
-    let location = &u.layout.locations[usize::from(event.access?.pa.object)];
-    let space = u.program.variables[usize::from(location.variable.0)].space;
+    let bytes = event.access?.pa;
     let placement = |thread: u8| u.program.threads[usize::from(thread)].placement;
-    let owner = placement(location.instance);
-    let remote = space == Space::Shared && !placement(event.thread?.0).same_cta(owner);
+    let owner = placement(u.layout.locations[usize::from(bytes.object)].instance);
+    let remote = is_shared(u, bytes) && !placement(event.thread?.0).same_cta(owner);
     remote.then_some(owner)
 }
 
@@ -241,6 +346,11 @@ fn is_covered(
         FenceCoverage::Space(of) => space == of,
         FenceCoverage::OwnShared => shared(Scope::Cta),
         FenceCoverage::ClusterShared => shared(Scope::Cluster),
+        FenceCoverage::OwnReads => {
+            let synchronous = event.of.is_some_and(|of| of.part.is_none());
+            let own = event.thread == Some(thread) && synchronous;
+            own && event.is_read() && shared(Scope::Cluster)
+        }
         FenceCoverage::Initializations => {
             event.thread == Some(thread) && event.tags.has(Tag::MbarrierInit)
         }

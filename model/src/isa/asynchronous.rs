@@ -273,6 +273,8 @@ pub enum AsyncFence {
     Proxy(SpaceQualifier),
     /// `fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster`.
     ProxyRelease,
+    /// `fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.cluster`: of reads of its own thread.
+    ProxyReleaseOfReads,
     /// `fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster`.
     ProxyAcquire,
     /// `fence.mbarrier_init.release.cluster`.
@@ -284,6 +286,17 @@ pub enum AsyncFence {
 }
 
 impl Asynchronous {
+    /// Whether it waits for the end of a phase of an mbarrier object.
+    pub fn waits_for_phase(&self) -> bool {
+        matches!(self, Asynchronous::Mbarrier(of) if matches!(of.op, MbarrierOp::Wait { .. }))
+    }
+
+    /// Whether it may write the shared memory of several CTAs.
+    pub fn multicasts(&self) -> bool {
+        matches!(self, Asynchronous::Copy(Copy { multicast: Some(_), .. }))
+            || matches!(self, Asynchronous::Cancel(cancel) if cancel.multicast)
+    }
+
     /// Visits what it takes values from, bases of addresses among them.
     pub fn each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
         match self {

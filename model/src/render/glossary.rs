@@ -81,6 +81,9 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
         Fixed::Launched => {
             "from a read that decides the launch of a kernel to the writes of that kernel"
         }
+        Fixed::Awaited => {
+            "from a read that decides an arrival to the writes that wait for the arrival"
+        }
         Fixed::Exited => "from a read before an exit to the writes that wait for the exit",
         Fixed::Issue => "from an event to the asynchronous operations that its thread starts later",
         Fixed::Operation => {
@@ -88,8 +91,15 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
         }
         Fixed::GroupWait => "from asynchronous operations to the wait for their group",
         Fixed::Phase => "from an operation on an mbarrier object to the waits that saw its phase",
+        Fixed::ObjectOrder => {
+            "from an operation on an mbarrier object to later ones, as phases tell"
+        }
         Fixed::Tracked => {
             "from asynchronous operations to the waits for the phase they complete in"
+        }
+        Fixed::OpenPhase => "from a wait to what takes part in the phase that had not ended then",
+        Fixed::TrackedElsewhere => {
+            "the same of what a multicast does in other CTAs than that of the object"
         }
         Fixed::KernelOrder => {
             "from the events of a kernel to what starts after it, or waits for it"
