@@ -295,7 +295,7 @@ fn not_in_a_table(name: &str, operands: &[&str], sass: &str) -> Option<&'static 
     if name.contains("fence") || name.starts_with("membar") {
         let ours = ["proxy.async", "mbarrier_init", "sync_restrict"];
         let told = ours.iter().any(|part| name.contains(part));
-        let later = name.contains("::read") || name.starts_with("membar");
+        let later = name.starts_with("membar");
         return (!told || later).then_some("other fences");
     }
     if name.contains("layout::") || name.contains("phase_type::") {

@@ -42,6 +42,7 @@ pub static SPELLINGS: &[Spelling] = spellings! {
     "proxy" "tensormap::generic" "acquire" "*", true, 8 . 3, sm_ 90;
     "proxy" "async::generic" "acquire" "sync_restrict::shared::cluster" "cluster", false, 8 . 6, sm_ 90;
     "proxy" "async::generic" "release" "sync_restrict::shared::cta" "cluster", false, 8 . 6, sm_ 90;
+    "proxy" "async::generic" "release" "sync_restrict::shared::cluster::read" "cluster", false, 9 . 4, sm_ 90;
     "proxy" "generic::fabric" "alias" "acquire" "sys", false, 9 . 3, sm_ 100;
     "proxy" "generic::fabric" "alias" "release" "sys", false, 9 . 3, sm_ 100;
     "proxy" "fabric::generic" "alias" "acquire" "sys", false, 9 . 3, sm_ 100;

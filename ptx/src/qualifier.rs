@@ -233,6 +233,7 @@ pub const QUALIFIERS: &[(&str, Qualifier)] = &[
     ("mbarrier_init", Qualifier::Outside("an mbarrier")),
     ("sync_restrict::shared::cta", Qualifier::Outside("a fence for one state space")),
     ("sync_restrict::shared::cluster", Qualifier::Outside("a fence for one state space")),
+    ("sync_restrict::shared::cluster::read", Qualifier::Outside("a fence for one state space")),
 ];
 
 impl Qualifier {

@@ -195,7 +195,10 @@ fn name(parts: &[&str]) -> String {
             format!(
                 "a proxy fence in one direction, from the {from} to the {to} proxy, that is also {}{}",
                 an(order.unwrap_or(&"fence")),
-                window.map_or(String::new(), |space| format!(", for objects in `.{space}` memory"))
+                window.map_or(String::new(), |space| match space.strip_suffix("::read") {
+                    Some(space) => format!(", for reads of objects in `.{space}` memory"),
+                    None => format!(", for objects in `.{space}` memory"),
+                })
             )
         }
         ["mbarrier_init", ..] => {
@@ -229,6 +232,11 @@ fn promise(parts: &[&str]) -> String {
         ["mbarrier_init", ..] => "each `mbarrier.init` before it in its thread comes before what \
              follows an acquire in the cluster that synchronizes with it"
             .to_owned(),
+        [.., "sync_restrict::shared::cluster::read", _] => {
+            "generic reads before it in its thread come before async accesses after the acquire that \
+             synchronizes with it; what other threads did before that is not ordered"
+                .to_owned()
+        }
         ["proxy", rest @ ..] if rest.contains(&"acquire") => {
             let (to, from) = direction(rest);
             format!(

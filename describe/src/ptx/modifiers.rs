@@ -231,6 +231,8 @@ const MEANINGS: &[ModifierMeaning] = meanings! {
         "shared::cluster": "only for objects in the shared memory of this thread's cluster";
         "sync_restrict::shared::cta": "only for objects in the shared memory of this thread's CTA";
         "sync_restrict::shared::cluster": "only for objects in the shared memory of this thread's cluster";
+        "sync_restrict::shared::cluster::read": "only for reads by this thread of objects in the shared memory \
+            of its cluster";
         "mbarrier_init": "only for the `mbarrier.init` of this thread";
     }
     "wgmma tcgen05 setmaxnreg tensormap barrier.cluster" {

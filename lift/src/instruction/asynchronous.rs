@@ -450,6 +450,13 @@ impl<'a> InstructionReader<'_> {
             ["proxy", "async::generic", "acquire", "sync_restrict::shared::cluster", "cluster"] => {
                 AsyncFence::ProxyAcquire
             }
+            [
+                "proxy",
+                "async::generic",
+                "release",
+                "sync_restrict::shared::cluster::read",
+                "cluster",
+            ] => AsyncFence::ProxyReleaseOfReads,
             ["proxy", "tensormap::generic", ..] => return self.tensormap_fence(cell, &parts),
             ["release", "sync_restrict::shared::cta", "cluster"] => AsyncFence::Release,
             ["acquire", "sync_restrict::shared::cluster", "cluster"] => AsyncFence::Acquire,

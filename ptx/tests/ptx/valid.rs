@@ -538,6 +538,13 @@ fn fence(c: &mut Choices<'_>) -> Written {
                     "sync_restrict::shared::cluster",
                     "cluster",
                 ],
+                &[
+                    "proxy",
+                    "async::generic",
+                    "release",
+                    "sync_restrict::shared::cluster::read",
+                    "cluster",
+                ],
             ])
             .to_vec(),
         ),
