@@ -165,3 +165,27 @@ fn the_pages_work_in_a_browser() {
         assert!(output.status.success(), "{said}{errors}");
     }
 }
+
+/// The page of `lower` has the judged code of both sides with the lacking word marked, and a picture of each.
+#[test]
+fn the_page_of_lowerings_marks_what_the_target_lacks() {
+    let made = Made::new("lowerings");
+    fs::create_dir_all(&made.folder).expect("the folder can be made");
+    let file = made.folder.join("page.html");
+    let run = Command::new(env!("CARGO_BIN_EXE_causeway"))
+        .args(["lower", "--rows", "tests/lower/few.csv", "--page"])
+        .arg(&file)
+        .current_dir(suite::root())
+        .output()
+        .expect("the program starts");
+    assert_eq!(run.status.code(), Some(1), "{}", String::from_utf8_lossy(&run.stderr));
+    let page = fs::read_to_string(&file).expect("the page is there");
+    is_well_formed(&page, &file);
+    assert!(page.contains("1 of 4 findings are shown."), "{page}");
+    assert!(page.contains("load.<mark class=\"lacking\">acquire</mark>.system r0, [y]"), "{page}");
+    assert!(page.contains("ld.<mark class=\"instead\">relaxed</mark>.sys.u32 r0, [y]"), "{page}");
+    for heading in ["source: P", "target: P", "context: P", "Why the source forbids it"] {
+        assert!(page.contains(heading), "{heading}");
+    }
+    assert_eq!(page.matches("<svg").count(), 2, "a picture of each side");
+}

@@ -391,6 +391,10 @@ pub struct Lower {
     /// Fail for functions that are not judged only if fewer than this percentage of all functions are
     #[arg(long, value_name = "PERCENT", conflicts_with_all = ["rows", "table"], value_parser = clap::value_parser!(u8).range(..=100))]
     pub min_coverage: Option<u8>,
+    /// Write a page (HTML) with source, target and context side by side, and the words marked that the
+    /// target lacks
+    #[arg(long, value_name = "FILE.html")]
+    pub page: Option<PathBuf>,
     /// Output format
     #[arg(long, value_parser = report::without_outcomes(), default_value = "text")]
     pub format: ReportFormat,

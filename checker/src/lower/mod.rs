@@ -3,6 +3,7 @@
 pub mod drive;
 pub mod files;
 mod functions;
+mod page;
 pub mod report;
 mod rows;
 pub mod table;
@@ -63,7 +64,9 @@ pub fn command(
     let (format, racy, baseline) = (command.format, command.racy, &baseline);
     let min_coverage = command.min_coverage;
     let quiet = command.quiet;
-    let mut reporter = Reporter::new(ReportOptions { format, racy, baseline, min_coverage, quiet });
+    let page = command.page.as_deref();
+    let mut reporter =
+        Reporter::new(ReportOptions { format, racy, baseline, min_coverage, quiet, page });
     let how = JudgeOptions { command, setting, bar };
     match (&command.table, &command.rows, &command.from, &command.to) {
         (Some(table), ..) => of_table(table, &how, &mut reporter, (out, err))?,

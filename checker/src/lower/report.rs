@@ -10,6 +10,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
+use super::page::LoweringPage;
 use crate::lines::{self, LineKind};
 use crate::report::finding::{
     self, FilePosition, Level, Related, ReportCase, ReportRule, UnreadInput, UnreadReason,
@@ -128,6 +129,8 @@ pub struct ReportOptions<'a> {
     pub min_coverage: Option<u8>,
     /// Whether people see only what fails.
     pub quiet: bool,
+    /// The file of the page with source and target side by side.
+    pub page: Option<&'a Path>,
 }
 
 /// The exit code of a finding after the baseline and the command line are applied.
@@ -147,12 +150,15 @@ pub struct Reporter<'a> {
     /// Whether enough is judged, so that the rest does not fail the run.
     covered: bool,
     ended: bool,
+    page: LoweringPage,
 }
 
 impl<'a> Reporter<'a> {
     pub fn new(manner: ReportOptions<'a>) -> Reporter<'a> {
         let (report, start) = (manner.format.report(), Instant::now());
-        Reporter { manner, report, start, exit: Exit::AsExpected, covered: false, ended: false }
+        let page = LoweringPage::default();
+        let exit = Exit::AsExpected;
+        Reporter { manner, report, start, exit, covered: false, ended: false, page }
     }
 
     /// Whether the result of a function depends on how many others are judged.
@@ -168,7 +174,10 @@ impl<'a> Reporter<'a> {
         });
     }
 
-    pub(super) fn weighed(&self, who: &str, finding: &Finding) -> Weighed {
+    pub(super) fn weighed(&mut self, who: &str, finding: &Finding) -> Weighed {
+        if self.manner.page.is_some() {
+            self.page.add(who, finding);
+        }
         let exit = finding.exit(self.manner.racy);
         let exit = if self.covered && exit == Exit::Undecided { Exit::AsExpected } else { exit };
         let known = exit != Exit::AsExpected && self.manner.baseline.knows(who, finding);
@@ -229,6 +238,9 @@ impl<'a> Reporter<'a> {
         if !std::mem::replace(&mut self.ended, true) {
             let (exit, seconds) = (self.exit, self.start.elapsed().as_secs_f64());
             self.report.end(&CommandRun { command: "lower", exit, seconds }, out)?;
+            if let Some(file) = self.manner.page {
+                self.page.write(file)?;
+            }
         }
         out.flush()
     }

@@ -65,7 +65,8 @@ const THIN: [&str; 4] =
     ["base-causality", "proxy-preserved-base-causality", "observation", "communication"];
 
 /// Definitions that say which pairs count and not how one event leads to the other.
-const CONDITIONS: [&str; 4] = ["morally-strong", "same-proxy", "scopes-include", "conflict"];
+const CONDITIONS: [&str; 6] =
+    ["morally-strong", "same-proxy", "scopes-include", "conflict", "includes", "inclusive"];
 
 impl<'a, R: BitRow> Opener<'a, R> {
     pub(super) fn new(model: &'a Model, nodes: &'a [BitRel<R>], deep: bool) -> Opener<'a, R> {
