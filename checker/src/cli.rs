@@ -600,6 +600,9 @@ pub struct Lint {
     /// Follow the document where ptxas differs; rules of ptxas alone are then warnings
     #[arg(long)]
     pub strict: bool,
+    /// End with exit code 1 also where there are only warnings
+    #[arg(long)]
+    pub deny_warnings: bool,
     /// Write the corrections that keep the meaning to the files, and report what is left; for `-`, print the
     /// corrected module, and what is left on standard error
     #[arg(long, group = "fixing")]

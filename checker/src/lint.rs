@@ -309,6 +309,9 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
         return Ok(exit);
     }
     report.sum(&summary, out)?;
+    if lint.deny_warnings && summary.warnings > 0 {
+        exit = exit.max(Exit::Differs);
+    }
     let seconds = start.elapsed().as_secs_f64();
     report.end(&CommandRun { command: "lint", exit, seconds }, out)?;
     Ok(exit)

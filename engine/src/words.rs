@@ -29,8 +29,13 @@ pub fn race_text(test: &Test, race: Race) -> String {
     format!("{} and {}", place_text(test, race.first), place_text(test, race.second))
 }
 
-/// `P0: st.weak [x], 1`, of a thread and a line.
+/// `P0: st.weak [x], 1`, of a thread and a line; with the line of the file where the thread has this text twice.
 pub fn place_text(test: &Test, (thread, line): (ThreadId, u16)) -> String {
-    let of = &test.program.threads[usize::from(thread.0)];
-    format!("{}: `{}`", of.name, of.lines[usize::from(line)].text)
+    let (thread, line) = (usize::from(thread.0), usize::from(line));
+    let of = &test.program.threads[thread];
+    let written = &of.lines[line].text;
+    let twice = of.lines.iter().filter(|other| other.text == *written).count() > 1;
+    let number = test.line_numbers.get(thread).and_then(|lines| lines.get(line)).filter(|_| twice);
+    let at = number.map_or(String::new(), |number| format!(" in line {number}"));
+    format!("{}: `{written}`{at}", of.name)
 }

@@ -1,8 +1,8 @@
 //! Turns drafts into a program: extents, state spaces, initial bytes.
 
 use model::isa::{Operand, SpaceQualifier};
-use model::memory::MbarrierState;
 use model::memory::{Alias, Home, Space, Variable, VariableId};
+use model::memory::{MBARRIER_BYTES, MbarrierState};
 use model::program::{InitialValue, Register, Thread, ThreadId};
 use model::scope::Placement;
 use model::value::{self, Value};
@@ -305,6 +305,13 @@ fn mbarrier(
     let variable = &draft.variables[usize::from(id.0)];
     let &(count, at) = variable.values.first().filter(|_| variable.mbarrier)?;
     let of = |index: usize| variable.values.get(index).map_or(0, |(value, _)| *value);
+    if extent(draft, id) > MBARRIER_BYTES {
+        let message = "an array of mbarrier objects cannot be declared as initialized";
+        report
+            .error("mbarrier-count", at, message)
+            .note("the values of a declaration are the count, the phase and the tx-count of one object")
+            .help("declare each object, or leave the values out and write `mbarrier.init` for each");
+    }
     if count == 0 || count >= 1 << 20 {
         report.error("mbarrier-count", at, "an mbarrier object expects 1 to 1048575 arrivals");
     }

@@ -4,8 +4,8 @@ use std::fmt;
 
 use litmus::Test;
 use litmus::revise::{Revision, SourceCell, SourceTest};
-use model::isa::Instruction;
-use model::isa::asynchronous::{Asynchronous, GridControl};
+use model::isa::asynchronous::{AsyncFence, Asynchronous, GridControl};
+use model::isa::{Instruction, SpaceQualifier};
 use model::scope::Scope;
 use model::strength::{AccessOrder, OperationKind, Strength};
 
@@ -155,6 +155,22 @@ pub(crate) fn fence(strength: Strength) -> (EditKind, EditCost) {
 
 /// What a proxy fence costs.
 pub(crate) const PROXY_FENCE: EditCost = EditCost { edits: 1, weight: 6, width: 0 };
+
+/// What a fence of the async proxy costs for memory of this state space: a wider one waits for more.
+pub(crate) fn async_fence(space: SpaceQualifier) -> EditCost {
+    let width = match space {
+        SpaceQualifier::Shared | SpaceQualifier::SharedCta | SpaceQualifier::Global => 1,
+        SpaceQualifier::SharedCluster => 2,
+        SpaceQualifier::Generic
+        | SpaceQualifier::Const
+        | SpaceQualifier::Local
+        | SpaceQualifier::Param
+        | SpaceQualifier::ParamEntry
+        | SpaceQualifier::ParamFunc
+        | SpaceQualifier::Tensor => 3,
+    };
+    EditCost { width, ..PROXY_FENCE }
+}
 
 /// What a wait for the kernels before costs.
 pub(crate) const GRID_WAIT: EditCost = EditCost { edits: 1, weight: 6, width: 0 };
@@ -323,6 +339,9 @@ fn change(before: &Instruction, after: &Instruction) -> Option<EditCost> {
 fn inserted(instruction: &Instruction) -> Option<EditCost> {
     match instruction {
         Instruction::Fence(_) => Some(fence(Strength::of(instruction)?).1),
+        Instruction::Asynchronous(Asynchronous::Fence(AsyncFence::Proxy(space))) => {
+            Some(async_fence(*space))
+        }
         Instruction::ProxyFence(_) | Instruction::Asynchronous(Asynchronous::Fence(_)) => {
             Some(PROXY_FENCE)
         }

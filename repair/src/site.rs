@@ -1,8 +1,8 @@
 //! Where a test can be made stronger, and how.
 
 use litmus::revise::SourceTest;
-use model::isa::Instruction;
 use model::isa::fence::FenceOrder;
+use model::isa::{Instruction, SpaceQualifier};
 use model::memory::Proxy;
 use model::program::LaunchOrder;
 use model::scope::Scope;
@@ -17,15 +17,60 @@ pub(crate) struct EditSite {
 
 pub(crate) struct EditChoice {
     pub(crate) edit: ProgramEdit,
-    /// What the instruction is then; `None` if there is only one choice.
+    /// What the instruction is then; `None` if there is only one choice, or it is a fence of the async proxy.
     strength: Option<Strength>,
+    /// The fence of the async proxy that it inserts.
+    window: Option<FenceWindow>,
+}
+
+/// The memory that a fence of the async proxy is for.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum FenceWindow {
+    Everything,
+    ClusterShared,
+    OwnShared,
+    Global,
+}
+
+impl FenceWindow {
+    const ALL: [FenceWindow; 4] = [
+        FenceWindow::Everything,
+        FenceWindow::ClusterShared,
+        FenceWindow::OwnShared,
+        FenceWindow::Global,
+    ];
+
+    fn includes(self, other: FenceWindow) -> bool {
+        self == other
+            || self == FenceWindow::Everything
+            || (self, other) == (FenceWindow::ClusterShared, FenceWindow::OwnShared)
+    }
+
+    fn fence(self) -> &'static str {
+        match self {
+            FenceWindow::Everything => "fence.proxy.async",
+            FenceWindow::ClusterShared => "fence.proxy.async.shared::cluster",
+            FenceWindow::OwnShared => "fence.proxy.async.shared::cta",
+            FenceWindow::Global => "fence.proxy.async.global",
+        }
+    }
+
+    fn space(self) -> SpaceQualifier {
+        match self {
+            FenceWindow::Everything => SpaceQualifier::Generic,
+            FenceWindow::ClusterShared => SpaceQualifier::SharedCluster,
+            FenceWindow::OwnShared => SpaceQualifier::SharedCta,
+            FenceWindow::Global => SpaceQualifier::Global,
+        }
+    }
 }
 
 impl EditChoice {
     /// Whether it promises all that the other one does.
     pub(crate) fn includes(&self, other: &EditChoice) -> bool {
-        match (self.strength, other.strength) {
-            (Some(own), Some(other)) => own.includes(other),
+        match (self.strength, other.strength, self.window, other.window) {
+            (Some(own), Some(other), ..) => own.includes(other),
+            (.., Some(own), Some(other)) => own.includes(other),
             _ => self.edit == other.edit,
         }
     }
@@ -107,7 +152,7 @@ fn grid_wait(source: &SourceTest, thread: usize, cell: usize) -> Option<EditSite
         "griddepcontrol.wait",
         (EditKind::GridWait, edit::GRID_WAIT),
     );
-    EditSite::new(source, vec![EditChoice { edit, strength: None }])
+    EditSite::new(source, vec![EditChoice { edit, strength: None, window: None }])
 }
 
 /// The stronger forms of an instruction.
@@ -120,7 +165,7 @@ fn access(source: &SourceTest, thread: usize, cell: usize) -> Option<EditSite> {
         let choice = |strength: Strength| {
             let cost = edit::strengthening(plain, strength).1 + edit::PLAIN_LOAD;
             let edit = edit::rename(source, place, strength, (EditKind::PlainLoad, cost));
-            EditChoice { edit, strength: Some(strength) }
+            EditChoice { edit, strength: Some(strength), window: None }
         };
         let all = plain.all_stronger(forms);
         std::iter::once(plain).chain(all).map(choice).collect()
@@ -128,7 +173,7 @@ fn access(source: &SourceTest, thread: usize, cell: usize) -> Option<EditSite> {
         let now = Strength::of(instruction)?;
         let choice = |strength: Strength| {
             let edit = edit::rename(source, place, strength, edit::strengthening(now, strength));
-            EditChoice { edit, strength: Some(strength) }
+            EditChoice { edit, strength: Some(strength), window: None }
         };
         now.all_stronger(forms).into_iter().map(choice).collect()
     };
@@ -230,17 +275,25 @@ fn gap(source: &SourceTest, thread: usize, cell: usize) -> Vec<EditSite> {
             // It is executed in each round.
             cost.weight += u32::from(repeats(source, thread, cell));
             let edit = edit::insertion(source, &place, &text, (kind, cost));
-            EditChoice { edit, strength: Some(strength) }
+            EditChoice { edit, strength: Some(strength), window: None }
         };
         let stronger = least.all_stronger(forms(source));
         let choices = std::iter::once(least).chain(stronger).map(choice).collect();
         all.extend(EditSite::new(source, choices));
     }
+    if source.test.program.is_asynchronous() {
+        let choice = |window: FenceWindow| {
+            let kind = (EditKind::ProxyFence, edit::async_fence(window.space()));
+            let edit = edit::insertion(source, &place, window.fence(), kind);
+            EditChoice { edit, strength: None, window: Some(window) }
+        };
+        all.extend(EditSite::new(source, FenceWindow::ALL.map(choice).into()));
+    }
     for name in proxies(source) {
         let text = format!("fence.proxy.{name}");
         let edit =
             edit::insertion(source, &place, &text, (EditKind::ProxyFence, edit::PROXY_FENCE));
-        all.extend(EditSite::new(source, vec![EditChoice { edit, strength: None }]));
+        all.extend(EditSite::new(source, vec![EditChoice { edit, strength: None, window: None }]));
     }
     all
 }
@@ -267,9 +320,6 @@ fn proxies(source: &SourceTest) -> Vec<&'static str> {
         | Instruction::Branch(_)
         | Instruction::Unsupported(_) => None,
     };
-    if program.is_asynchronous() {
-        all.push("async");
-    }
     let lines = program.threads.iter().flat_map(|thread| &thread.lines);
     let used: Vec<Proxy> = lines.filter_map(|line| of(&line.instruction)).collect();
     for proxy in [Proxy::Texture, Proxy::Surface, Proxy::Constant] {
@@ -317,7 +367,10 @@ pub(crate) fn barriers(source: &SourceTest) -> Vec<EditSite> {
         for tuple in tuples {
             let text = format!("bar.sync {id}");
             let edit = edit::insertion(source, &tuple, &text, (EditKind::Barrier, cost));
-            all.extend(EditSite::new(source, vec![EditChoice { edit, strength: None }]));
+            all.extend(EditSite::new(
+                source,
+                vec![EditChoice { edit, strength: None, window: None }],
+            ));
         }
     }
     all

@@ -12,7 +12,7 @@ use engine::exit::Exit;
 use engine::judge::{CLUSTER_EXITED, Judgement, Observation, Property, Verdict};
 use engine::resting::Resting;
 use engine::stuck;
-use engine::words::{race_text, with_threads};
+use engine::words::{place_text, race_text, with_threads};
 
 pub(super) fn judged(
     path: &Path,
@@ -101,14 +101,8 @@ fn counts(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
 
 fn reason(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
     if let Some(undefined) = &judgement.found.seen.undefined {
-        let lines: Vec<String> = undefined
-            .where_
-            .iter()
-            .map(|&(thread, line)| {
-                let of = &test.program.threads[usize::from(thread.0)];
-                format!("{}: `{}`", of.name, of.lines[usize::from(line)].text)
-            })
-            .collect();
+        let lines: Vec<String> =
+            undefined.where_.iter().map(|&place| place_text(test, place)).collect();
         return writeln!(out, "      {}", lines.join(" and "));
     }
     if let Some(witness) = &judgement.found.witness {

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use engine::words::with_threads;
 use litmus::Quantifier;
 use litmus::revise::SourceTest;
 use repair::{EditCost, ProgramEdit, Proposal, RepairState, Repairs, Weakening};
@@ -41,7 +42,8 @@ fn stronger(
     most: u32,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let (condition, subject) = (&source.test.condition_text, subject(source));
+    let condition = with_threads(&source.test.condition_text);
+    let subject = subject(source);
     match &repairs.state {
         RepairState::Excluded(why) => return writeln!(out, "{path}: not searched: {why}"),
         RepairState::Forbidden => {
@@ -150,7 +152,7 @@ fn weaker(
     if let Some(why) = &weakening.excluded {
         return writeln!(out, "{path}: not searched: {why}");
     }
-    let condition = &source.test.condition_text;
+    let condition = with_threads(&source.test.condition_text);
     writeln!(out, "{path}: {} `{condition}` is forbidden", subject(source))?;
     if let Some(why) = &weakening.disagreement {
         writeln!(

@@ -61,6 +61,30 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
         "brkpt" => ("a breakpoint".to_owned(), false),
         "nanosleep" => ("a pause of the thread".to_owned(), false),
         "pmevent" => ("a trigger of performance counters".to_owned(), false),
+        "mapa" => {
+            let is = "the address in the shared memory of another CTA of the cluster that corresponds to an address of \
+                      shared memory; it accesses no memory";
+            (is.to_owned(), true)
+        }
+        "getctarank" => {
+            let is = "the rank in its cluster of the CTA in whose shared memory an address is; it accesses no memory";
+            (is.to_owned(), true)
+        }
+        "shfl" => (
+            "an exchange of a register between lanes of a warp, which orders no memory".to_owned(),
+            true,
+        ),
+        "vote" => {
+            ("what lanes of a warp say of a predicate, which orders no memory".to_owned(), true)
+        }
+        "match" => {
+            ("which lanes of a warp have the same value, which orders no memory".to_owned(), true)
+        }
+        "redux" => (
+            "a reduction of the values of the lanes of a warp, which orders no memory".to_owned(),
+            true,
+        ),
+        "elect" => ("the choice of one lane of a warp, which orders no memory".to_owned(), true),
         _ => match opcode::outside(opcode) {
             Some(what) => (format!("one of {what}"), false),
             None => {
@@ -148,14 +172,22 @@ fn pointers(instruction: &str) -> Vec<&str> {
 /// Whether the model supports the instruction, according to the reader of litmus tests. `None` if the
 /// instruction cannot be read on its own, such as a branch without its label.
 fn in_a_test(instruction: &str) -> Option<Result<(), Option<String>>> {
-    let line: Vec<&str> = instruction.split_whitespace().collect();
-    let mut source = TestText::new("PTX", "one");
-    source.columns(&[vec!["P0@cta 0,gpu 0".to_owned(), line.join(" ")]]);
-    source.end("exists (true)");
-    let test = litmus::parse("instruction", source.to_string().as_bytes()).ok()?;
-    Some(match test.program.unsupported() {
-        Some((_, _, why)) => Err(Some(why.to_owned())),
-        None => Ok(()),
+    let line = instruction.split_whitespace().collect::<Vec<_>>().join(" ");
+    let holding = pointers(instruction);
+    // Registers that have to hold an address: none of those that are named, or some.
+    (0..=holding.len()).find_map(|count| {
+        let mut source = TestText::new("PTX", "one");
+        if count > 0 {
+            source.declare([".shared .b32 _shared[64]".to_owned()].into_iter());
+        }
+        source.declare(holding[..count].iter().map(|name| format!("P0:{name}=_shared")));
+        source.columns(&[vec!["P0@cta 0,cluster 0,gpu 0".to_owned(), line.clone()]]);
+        source.end("exists (true)");
+        let test = litmus::parse("instruction", source.to_string().as_bytes()).ok()?;
+        Some(match test.program.unsupported() {
+            Some((_, _, why)) => Err(Some(why.to_owned())),
+            None => Ok(()),
+        })
     })
 }
 

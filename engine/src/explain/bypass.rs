@@ -1,9 +1,9 @@
 //! Why a read of an allowed execution misses a write, where asynchronous operations or the async proxy are the reason.
 
-use execution::unfold::Event;
 use model::bits::{BitRel, BitRow};
 use model::given::{Fixed, Tag};
-use model::rel::{DefinitionBody, Model};
+use model::program::LaunchOrder;
+use model::rel::Model;
 use model::section;
 
 use super::candidate::Candidate;
@@ -13,13 +13,7 @@ pub(super) fn unseen<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> 
     if !candidate.structure.unfolding.program.is_asynchronous() {
         return Vec::new();
     }
-    let named = |name: &str| {
-        let of = model.definitions.iter().find(|definition| definition.name == name)?;
-        match of.body {
-            DefinitionBody::Rel(node) => Some(&candidate.nodes[usize::from(node.0)]),
-            DefinitionBody::Set(_) => None,
-        }
-    };
+    let named = |name: &str| candidate.relation(model, name);
     let (Some(base), Some(causality)) = (named("base-causality"), named("causality")) else {
         return Vec::new();
     };
@@ -48,22 +42,21 @@ impl<R: BitRow> Orders<'_, R> {
             return self.proxies(write, read);
         }
         let u = self.candidate.structure.unfolding;
+        if let Some(kernels) = self.kernels(write, read) {
+            return Some(kernels);
+        }
         let (before, after) = (&u.events[write], &u.events[read]);
         let (here, there) = (before.thread?, after.thread?);
         let issue = self.candidate.structure.fixed(Fixed::Issue);
         let seen = |&event: &usize| issue.has(write, event) && self.base.has(event, read);
         let operation = (0..u.events.len()).find(seen).filter(|_| here != there)?;
-        let name = |event: &Event<'_>| {
-            let thread = event.thread.map_or(0, |thread| usize::from(thread.0));
-            u.program.threads[thread].name.clone()
-        };
         Some(format!(
             "{reader} has waited for `{copy}`, and sees what it does. That does not order what {writer} did before it, \
              such as `{wrote}` ({}).",
             section::ASYNC_OPERATIONS.number,
-            reader = name(after),
+            reader = self.candidate.instruction(read).0,
             copy = self.text(operation),
-            writer = name(before),
+            writer = self.candidate.instruction(write).0,
             wrote = self.text(write),
         ))
     }
@@ -89,10 +82,28 @@ impl<R: BitRow> Orders<'_, R> {
     }
 
     fn text(&self, event: usize) -> &str {
+        self.candidate.instruction(event).1
+    }
+
+    /// That a dependent kernel starts before the kernels before it have ended.
+    fn kernels(&self, write: usize, read: usize) -> Option<String> {
         let u = self.candidate.structure.unfolding;
-        let of = &u.events[event];
-        let thread = of.thread.map_or(0, |thread| usize::from(thread.0));
-        let line = of.of.map_or(0, |of| usize::from(of.line));
-        &u.program.threads[thread].lines[line].text
+        let kernel = |event: usize| {
+            let thread = u.events[event].thread?;
+            Some(u.program.threads[usize::from(thread.0)].placement.kernel)
+        };
+        let (before, after) = (kernel(write)?, kernel(read)?);
+        let launched = u.program.launches.iter().any(|launch| {
+            launch.order == LaunchOrder::Programmatic
+                && (launch.before, launch.after) == (before, after)
+        });
+        launched.then(|| {
+            format!(
+                "kernel {after} may start before kernel {before} has ended. Only a `griddepcontrol.wait` before `{}` makes \
+                 what kernel {before} did visible to it ({}).",
+                self.text(read),
+                section::GRIDDEPCONTROL.number,
+            )
+        })
     }
 }

@@ -13,7 +13,7 @@ use execution::values::{Source, Values, valuations};
 use litmus::{Quantifier, Test};
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Tag};
-use model::rel::{Constraint, Model, Node};
+use model::rel::{Constraint, DefinitionBody, Model, Node};
 use model::value::Value;
 
 use crate::account::Budget;
@@ -38,6 +38,26 @@ pub struct Candidate<'c, R> {
     /// Indices of the axioms that it breaks.
     pub broken: &'c [usize],
     pub outcome: &'c [Value],
+}
+
+impl<R: BitRow> Candidate<'_, R> {
+    /// The relation that the model defines by this name.
+    pub(super) fn relation(&self, model: &Model, name: &str) -> Option<&BitRel<R>> {
+        let of = model.definitions.iter().find(|definition| definition.name == name)?;
+        match of.body {
+            DefinitionBody::Rel(node) => Some(&self.nodes[usize::from(node.0)]),
+            DefinitionBody::Set(_) => None,
+        }
+    }
+
+    /// The thread and the instruction of an event; of an initial write, those of the first thread.
+    pub(super) fn instruction(&self, event: usize) -> (&str, &str) {
+        let u = self.structure.unfolding;
+        let of = &u.events[event];
+        let thread = &u.program.threads[of.thread.map_or(0, |thread| usize::from(thread.0))];
+        let line = of.of.map_or(0, |of| usize::from(of.line));
+        (&thread.name, &thread.lines[line].text)
+    }
 }
 
 /// Where each slot reads from, and what each read returns.

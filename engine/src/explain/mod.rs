@@ -31,7 +31,7 @@ use crate::judge::{self, BOUND, Property, Task, Verdict};
 use crate::resting::{Resting, alternatives};
 use crate::stuck;
 use crate::witness::{ChosenRows, Witness, shown};
-use crate::words::{race_text, with_threads};
+use crate::words::{place_text, race_text, with_threads};
 
 pub use self::refute::refute;
 
@@ -172,9 +172,8 @@ fn account_of(
         Verdict::Undefined(reason) => {
             writeln!(out, "Undefined: {reason}. {}", undefined::text(reason))?;
             if let Some(undefined) = &judgement.found.seen.undefined {
-                for &(thread, line) in &undefined.where_ {
-                    let of = &test.program.threads[usize::from(thread.0)];
-                    writeln!(out, "  {}: `{}`", of.name, of.lines[usize::from(line)].text)?;
+                for &place in &undefined.where_ {
+                    writeln!(out, "  {}", place_text(test, place))?;
                 }
             }
             for note in &judgement.notes {

@@ -2,10 +2,12 @@
 
 use std::fmt;
 
+use execution::event::MbarrierStep;
 use execution::unfold::Event;
 use model::bits::BitRow;
-use model::given::Tag;
-use model::rel::{DefinitionBody, Model};
+use model::given::{Fixed, Tag};
+use model::program::ThreadId;
+use model::rel::Model;
 use model::section::{self, Section};
 
 use super::candidate::Candidate;
@@ -32,12 +34,7 @@ pub(super) fn unordered<R: BitRow>(
     candidate: &Candidate<'_, R>,
 ) -> Vec<UnorderedRead> {
     let u = candidate.structure.unfolding;
-    let named = |name: &str| {
-        model.definitions.iter().find(|d| d.name == name).and_then(|d| match d.body {
-            DefinitionBody::Rel(node) => Some(&candidate.nodes[usize::from(node.0)]),
-            DefinitionBody::Set(_) => None,
-        })
-    };
+    let named = |name: &str| candidate.relation(model, name);
     let (Some(strong), Some(release), Some(acquire), Some(base)) = (
         named("morally-strong"),
         named("release-pattern"),
@@ -53,13 +50,8 @@ pub(super) fn unordered<R: BitRow>(
         if here == there || base.has(write, read) {
             continue;
         }
-        let text = |event: &Event<'_>| {
-            let thread = event.thread.map_or(0, |thread| usize::from(thread.0));
-            let of = &u.program.threads[thread];
-            let line = event.of.map_or(0, |of| usize::from(of.line));
-            (of.name.clone(), of.lines[line].text.clone())
-        };
-        let ((writer, wrote), (reader, reads)) = (text(from), text(to));
+        let [(writer, wrote), (reader, reads)] =
+            [write, read].map(|event| candidate.instruction(event));
         let tensor = |event: &Event<'_>| event.tags.has(Tag::TensorMemory);
         let reason = if tensor(from) && tensor(to) {
             if named("tensor-order").is_some_and(|order| order.has(write, read)) {
@@ -89,6 +81,59 @@ pub(super) fn unordered<R: BitRow>(
         };
         let what = format!("{reader}'s `{reads}` reads from {writer}'s `{wrote}`");
         notes.push(UnorderedRead { write, read, what, reason });
+    }
+    notes.extend(unordered_waits(model, candidate));
+    notes
+}
+
+/// The waits for phases of mbarrier objects that do not synchronize with an arrival of another thread in that phase.
+fn unordered_waits<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<UnorderedRead> {
+    let u = candidate.structure.unfolding;
+    let (Some(release), Some(acquire), Some(base)) = (
+        candidate.relation(model, "mbarrier-release-pattern"),
+        candidate.relation(model, "mbarrier-acquire-pattern"),
+        candidate.relation(model, "base-causality"),
+    ) else {
+        return Vec::new();
+    };
+    let is_arrival = |event: usize| {
+        let used = u.events[event].of.and_then(|of| of.mbarrier);
+        used.is_some_and(|used| matches!(used.step, MbarrierStep::Arrive { .. }))
+    };
+    let mut notes = Vec::new();
+    for (arrival, wait) in candidate.structure.fixed(Fixed::Phase).pairs() {
+        let (from, to) = (&u.events[arrival], &u.events[wait]);
+        let (Some(here), Some(there)) = (from.thread, to.thread) else { continue };
+        if !is_arrival(arrival) || here == there || base.has(arrival, wait) {
+            continue;
+        }
+        let [(first, one), (second, two)] =
+            [arrival, wait].map(|event| candidate.instruction(event));
+        let patterns = cite(section::RELEASE_ACQUIRE_PATTERNS);
+        let reason = if !(0..u.events.len()).any(|start| release.has(start, arrival)) {
+            format!("the arrival is relaxed, and no release fence is before it {patterns}")
+        } else if acquire.rows[wait].is_empty() {
+            format!("the wait is relaxed, and no acquire fence is behind it {patterns}")
+        } else {
+            let placed = |thread: ThreadId| u.program.threads[usize::from(thread.0)].placement;
+            let ends = [(from, here, there, one, second), (to, there, here, two, first)];
+            let narrow = ends.into_iter().find_map(|(event, own, other, text, name)| {
+                let scope = event.tags.scope()?;
+                let narrow = !scope.includes(placed(own), placed(other));
+                narrow.then_some((scope, text, name))
+            });
+            let cited = cite(section::MEMORY_SYNCHRONIZATION);
+            match narrow {
+                Some((scope, text, name)) => {
+                    let written = text.contains(&format!(".{scope}."));
+                    let default = if written { "" } else { ", its default," };
+                    format!("scope .{scope} of `{text}`{default} does not include {name} {cited}")
+                }
+                None => format!("the scopes of the two do not include each other {cited}"),
+            }
+        };
+        let what = format!("{second}'s `{two}` sees the phase that {first}'s `{one}` is part of");
+        notes.push(UnorderedRead { write: arrival, read: wait, what, reason });
     }
     notes
 }
@@ -124,7 +169,7 @@ fn not_strong(u: &execution::unfold::Unfolding<'_>, write: usize, read: usize) -
     for (here, there) in [(write, read), (read, write)] {
         let (from, to) = (&u.events[here], &u.events[there]);
         let (Some(a), Some(b)) = (from.thread, to.thread) else { continue };
-        let placed = |t: model::program::ThreadId| &u.program.threads[usize::from(t.0)];
+        let placed = |t: ThreadId| &u.program.threads[usize::from(t.0)];
         let Some(scope) = from.tags.scope() else { continue };
         if !scope.includes(placed(a).placement, placed(b).placement) {
             return format!(
