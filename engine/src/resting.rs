@@ -243,7 +243,7 @@ pub fn may_matter(program: &Program, task: &Task<'_>, alternative: &Alternative)
         return racing_writes(program, if total { 2 } else { 3 });
     }
     if chosen.exits != other.exits {
-        return instructions(program).any(waits_for_threads);
+        return !program.launches.is_empty() || instructions(program).any(waits_for_threads);
     }
     match (chosen.dependencies, other.dependencies) {
         (Dependencies::Syntactic, Dependencies::Semantic)

@@ -84,7 +84,6 @@ fn found_in(fixed: Fixed) -> FoundIn {
         | Fixed::KernelOrder
         | Fixed::Trigger
         | Fixed::LaterTrigger
-        | Fixed::Launched
         | Fixed::ImplicitTrigger => FoundIn::Asynchronous,
         Fixed::Meets | Fixed::Remote | Fixed::OwnerCta => FoundIn::AsynchronousOrRemote,
         Fixed::Po
@@ -142,7 +141,6 @@ fn relation<R: BitRow>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
         Fixed::KernelOrder => kernel::order(u),
         Fixed::Trigger => kernel::trigger(u),
         Fixed::LaterTrigger => kernel::later_trigger(u),
-        Fixed::Launched => kernel::launched(u),
         Fixed::ImplicitTrigger => kernel::implicit_trigger(u),
         Fixed::Covers => asynchronous::covers(u),
         Fixed::NextPhase => asynchronous::next_phase(u),
@@ -260,6 +258,15 @@ fn dependencies<R: BitRow>(
 
 /// The reads that a mask of one path stands for.
 fn sources(u: &Unfolding<'_>, thread: ThreadId, mask: Mask) -> Vec<usize> {
+    sources_of(u, (thread, mask), &|event| event.is_read())
+}
+
+/// The events of a kind that a mask of one path stands for, also through exchanges of values.
+fn sources_of(
+    u: &Unfolding<'_>,
+    (thread, mask): (ThreadId, Mask),
+    is_source: &dyn Fn(&Event<'_>) -> bool,
+) -> Vec<usize> {
     let mut reads = Vec::new();
     if mask == 0 {
         return reads;
@@ -270,7 +277,7 @@ fn sources(u: &Unfolding<'_>, thread: ThreadId, mask: Mask) -> Vec<usize> {
         for index in BitRow::events(mask) {
             let index = u16::try_from(index).expect("a path has few events");
             let event = u.event_of(thread, index);
-            if u.events[event].is_read() {
+            if is_source(&u.events[event]) {
                 reads.push(event);
             } else if !waits.contains(&event) {
                 waits.push(event);
@@ -324,33 +331,37 @@ fn cluster_barrier<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
-/// From a wait to what its thread would not execute if it did not end: all that is behind a wait that blocks, and otherwise
-/// what depends on what the wait returned.
+/// From a wait to what would not be executed if it did not end: all that is behind a wait that blocks, and otherwise what
+/// depends on what the wait returned.
 fn followed<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
-    for wait in 0..u.events.len() {
-        let (Some(of), Some((thread, index))) = (u.events[wait].of, u.place(wait)) else {
-            continue;
-        };
-        let blocks = match of.mbarrier.map(|used| used.step) {
-            None => of.kind == EventKind::Wait,
-            Some(MbarrierStep::Wait { blocks, returned, .. }) if returned => blocks,
-            Some(_) => continue,
-        };
-        if !blocks && of.mbarrier.is_none() {
-            continue;
+    // Whether it blocks, of a wait that ends.
+    let waits = |event: &Event<'_>| -> Option<bool> {
+        let of = event.of?;
+        if matches!(of.kind, EventKind::Wait | EventKind::KernelStart | EventKind::GridWait) {
+            return Some(true);
         }
+        let MbarrierStep::Wait { blocks, returned: true, .. } = of.mbarrier?.step else {
+            return None;
+        };
+        Some(blocks)
+    };
+    for wait in 0..u.events.len() {
+        let (Some(true), Some((thread, index))) = (waits(&u.events[wait]), u.place(wait)) else {
+            continue;
+        };
         let first = u.first[usize::from(thread.0)];
         for (later, event) in u.paths[usize::from(thread.0)].events.iter().enumerate() {
-            let issued = event.part.map_or(later, |part| part.issued.into());
-            let follows = if blocks {
-                issued > index
-            } else {
-                (event.addr | event.data | event.ctrl) >> index & 1 == 1
-            };
-            if follows {
+            if event.part.map_or(later, |part| part.issued.into()) > index {
                 relation.insert(wait, first + later);
             }
+        }
+    }
+    for (event, of) in u.events.iter().enumerate() {
+        let (Some(thread), Some(of)) = (of.thread, of.of) else { continue };
+        let mask = of.addr | of.data | of.ctrl;
+        for wait in sources_of(u, (thread, mask), &|event| waits(event) == Some(false)) {
+            relation.insert(wait, event);
         }
     }
     relation

@@ -146,13 +146,12 @@ names! {
         Barrier = "barrier",
         /// The same of the cluster barrier; a relaxed arrival gives way to the fences before it.
         ClusterBarrier = "cluster-barrier",
-        /// From a read to the writes behind a barrier that completed since its thread had exited.
+        /// From a read to the writes behind a barrier that completed since its thread had exited, and to those of a kernel that
+        /// started since.
         Exited = "exited",
-        /// From a read on which it depends that a thread arrives at a barrier or on an mbarrier object, to the writes
-        /// behind the waits for that.
+        /// From a read on which it depends that a thread arrives at a barrier or on an mbarrier object, or launches a kernel,
+        /// to the writes behind the waits for that.
         Awaited = "awaited",
-        /// From a read on which it depends that a kernel is launched, to the writes of that kernel.
-        Launched = "launched",
         /// From the events of a thread to the events of each asynchronous operation that it starts later.
         Issue = "issue",
         /// From the reads of an asynchronous operation to its writes, and from both to its completion.

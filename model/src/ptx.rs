@@ -424,17 +424,15 @@ pub fn under(readings: Readings) -> Model {
     m.empty(section::MIXED_SIZE_RACES, "Mixed-Size-Single-Copy", read_from.inverse() & overwritten);
     m.empty(section::MIXED_SIZE_RACES, "Mixed-Size-Atomicity", (overwritten >> before) & rmw);
     m.irreflexive(section::MIXED_SIZE_RACES, "Mixed-Size-Order", rmw >> before >> read_from);
-    // Reading R13: dependencies are the syntactic ones; an atomic's write depends on its read. 9.7.15.14: what a
-    // kernel writes depends on what led the kernel before it to launch it.
+    // Reading R13: dependencies are the syntactic ones; an atomic's write depends on its read.
     let dependency = match readings.dependencies {
         Dependencies::Syntactic | Dependencies::Semantic => {
-            let of_thread = m.fixed(Fixed::Addr) | m.fixed(Fixed::Data) | m.fixed(Fixed::Ctrl);
-            of_thread | m.fixed(Fixed::Launched) | rmw
+            m.fixed(Fixed::Addr) | m.fixed(Fixed::Data) | m.fixed(Fixed::Ctrl) | rmw
         }
         Dependencies::None => m.no_event().id(),
     };
     // Reading R49: what waits for the exit of a thread depends on what the thread had read, and what waits for its
-    // arrival on what decided that.
+    // arrival on what decided that. So does what a kernel writes on what led the kernel before it to launch it.
     let dependency = match readings.exits {
         Exits::Dependency => dependency | m.fixed(Fixed::Exited) | m.fixed(Fixed::Awaited),
         Exits::Nothing => dependency,
@@ -507,12 +505,19 @@ pub fn under(readings: Readings) -> Model {
     // Reading B7.
     let of_objects = mbarrier | mbarrier_inval;
     let initialized = overlap & base_causality & (mbarrier_init * of_objects);
+    // An `inval` behind the initialization comes behind the operation, too.
+    let invalidates = location_overlap & base_causality & (mbarrier_init * mbarrier_inval);
+    let not_behind =
+        (location_overlap & (mbarrier_inval * of_objects)) - all.id() - base_causality.inverse();
+    let ended = m.define(section::MBARRIER, "initialization-ended", invalidates >> not_behind);
+    let initialized = m.define(section::MBARRIER, "initialized", initialized - ended);
     let initialized = match readings.initialization_proxy {
         InitializationProxy::Generic => initialized,
         InitializationProxy::Fence => {
             let fenced = base_causality & (mbarrier_init * fence_between);
             let copied = base_causality & (fence_between * async_proxy);
-            (initialized - (all * async_proxy)) | (initialized & (fenced >> copied))
+            // What is initialized before all threads needs no fence.
+            (initialized - ((all - init) * async_proxy)) | (initialized & (fenced >> copied))
         }
     };
     m.flag(

@@ -45,7 +45,6 @@ impl Model {
                 | Fixed::ClusterBarrier
                 | Fixed::Exited
                 | Fixed::Awaited
-                | Fixed::Launched
                 | Fixed::Issue
                 | Fixed::Operation
                 | Fixed::GroupWait

@@ -276,7 +276,7 @@ impl<'a> Search<'a> {
         }
         let ended = |init: usize| {
             let ends =
-                |&inval: &usize| inval != event && base.has(init, inval) && base.has(inval, event);
+                |&inval: &usize| inval != event && base.has(init, inval) && !base.has(event, inval);
             self.of_object(object, false).iter().any(ends)
         };
         !self.of_object(object, true).iter().any(|&init| base.has(init, event) && !ended(init))

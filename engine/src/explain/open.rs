@@ -335,12 +335,9 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
         Fixed::Barrier | Fixed::ClusterBarrier | Fixed::KernelOrder => {
             Some(section::MEMORY_SYNCHRONIZATION)
         }
-        Fixed::Addr
-        | Fixed::Data
-        | Fixed::Ctrl
-        | Fixed::Exited
-        | Fixed::Awaited
-        | Fixed::Launched => Some(section::NO_THIN_AIR),
+        Fixed::Addr | Fixed::Data | Fixed::Ctrl | Fixed::Exited | Fixed::Awaited => {
+            Some(section::NO_THIN_AIR)
+        }
         Fixed::Overlap
         | Fixed::OverlapCompletely
         | Fixed::LocationOverlap

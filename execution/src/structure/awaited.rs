@@ -1,10 +1,10 @@
-//! What operations depend on that wait for another thread: for its exit, or for its arrival at a barrier or on an mbarrier
-//! object. Reading R49.
+//! What operations depend on that wait for another thread: for its exit, for its arrival at a barrier or on an mbarrier
+//! object, or for a kernel. Reading R49.
 
 use super::{
     asynchronous, barrier, cluster_barrier, dependencies, generation_pairs, program_order,
 };
-use super::{followed, waits};
+use super::{followed, kernel, waits};
 use crate::event::Mask;
 use crate::unfold::Unfolding;
 use model::bits::{BitRel, BitRow};
@@ -12,7 +12,7 @@ use model::bits::{BitRel, BitRow};
 /// From reads before the exit of a thread to the writes that wait for that exit, through however many barriers.
 pub(super) fn exited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let exit = exits(u);
-    if u.exits.is_empty() {
+    if u.exits.is_empty() && u.program.launches.is_empty() {
         return exit;
     }
     // A thread goes on when the others have arrived, also relaxed; but what it read before a relaxed
@@ -48,7 +48,7 @@ fn on(of: &crate::event::PathEvent) -> Mask {
 
 /// From the events of threads that have exited to the waits that wait for the exit.
 fn exits<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let mut exit = BitRel::empty(u.events.len());
+    let mut exit: BitRel<R> = kernel::order(u).or(&kernel::launched_by_exit(u));
     for &(generation, thread) in &u.exits {
         let first = u.first[thread];
         for wait in waits(u, generation).filter(|&wait| !u.exchanges(wait)) {
@@ -62,7 +62,7 @@ fn exits<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 
 /// From arrivals, and what else ends a phase of an mbarrier object, to the waits that wait for them.
 fn arrivals<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    generation_pairs(u, |_| true).or(&asynchronous::awaited(u))
+    generation_pairs(u, |_| true).or(&asynchronous::awaited(u)).or(&kernel::trigger(u))
 }
 
 /// What waits for an event, in any number of steps: its waits, and what they keep from being executed.

@@ -85,34 +85,16 @@ pub(super) fn later_trigger<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
-/// A dependent kernel is launched when some thread of each CTA has come to its `launch_dependents`, or all of its
-/// threads have ended. A read decides that if the first `launch_dependents` of its CTA depends on it, or if it is one of
-/// a CTA without.
-pub(super) fn launched<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+/// From the events of the CTAs of a kernel that execute no `launch_dependents` to the starts of dependent threads: these
+/// CTAs launch the kernel when all of their threads have ended.
+pub(super) fn launched_by_exit<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let firsts = first_triggers(u);
-    let control: BitRel<R> = super::dependencies(u, |event| event.ctrl);
-    let decides = |read: usize| {
-        let own = |trigger: &&usize| in_one_cta(u, &u.events[read], &u.events[**trigger]);
-        firsts.iter().find(own).is_none_or(|&trigger| control.has(read, trigger))
-    };
-    let mut relation = BitRel::empty(u.events.len());
-    for launch in &u.program.launches {
-        if launch.order != LaunchOrder::Programmatic {
-            continue;
-        }
-        let of = |event: &Event<'_>, number| kernel(u, event) == Some(number);
-        for (read, before) in u.events.iter().enumerate() {
-            if !before.is_read() || !of(before, launch.before) || !decides(read) {
-                continue;
-            }
-            for (write, after) in u.events.iter().enumerate() {
-                if after.is_write() && of(after, launch.after) {
-                    relation.insert(read, write);
-                }
-            }
-        }
-    }
-    relation
+    between(u, |before, after, order| {
+        let own = |trigger: &usize| in_one_cta(u, before, &u.events[*trigger]);
+        order == LaunchOrder::Programmatic
+            && kind(after) == Some(EventKind::KernelStart)
+            && !firsts.iter().any(own)
+    })
 }
 
 pub(super) fn implicit_trigger<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {

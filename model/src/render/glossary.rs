@@ -78,9 +78,6 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
         Fixed::Ctrl => "from a read to what its value decides the execution of",
         Fixed::Barrier => "from the arrivals at a barrier to the waits of the same generation",
         Fixed::ClusterBarrier => "the same of the barrier of the cluster",
-        Fixed::Launched => {
-            "from a read that decides the launch of a kernel to the writes of that kernel"
-        }
         Fixed::Awaited => {
             "from a read that decides an arrival to the writes that wait for the arrival"
         }
