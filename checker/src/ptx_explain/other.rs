@@ -178,7 +178,7 @@ fn in_a_test(instruction: &str) -> Option<Result<(), Option<String>>> {
     (0..=holding.len()).find_map(|count| {
         let mut source = TestText::new("PTX", "one");
         if count > 0 {
-            source.declare([".shared .b32 _shared[64]".to_owned()].into_iter());
+            source.declare([".shared .b32 _shared[64]"]);
         }
         source.declare(holding[..count].iter().map(|name| format!("P0:{name}=_shared")));
         source.columns(&[vec!["P0@cta 0,cluster 0,gpu 0".to_owned(), line.clone()]]);
