@@ -316,6 +316,7 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
             "litmus/suite/atomicity-axiom/tearing+st.relaxed.gpu.b32+ld.relaxed.gpu.b32.litmus",
         ],
     ),
+    ("explain-fences-synchronize", &["explain", "tests/cli/fenced.litmus"]),
     ("explain-no-thin-air", &["explain", "litmus/suite/no-thin-air-axiom/LB+selp+selp.litmus"]),
     (
         "explain-sc-per-location",

@@ -224,6 +224,9 @@ fn allowed(
     let letters = account.letters();
     show::events(&account.witness, threads, &letters, out)?;
     show::relations(&account.witness, &letters, out)?;
+    if !(account.notes.is_empty() && account.unseen.is_empty()) {
+        writeln!(out)?;
+    }
     account.notes.iter().try_for_each(|note| writeln!(out, "  {note}"))?;
     account.unseen.iter().try_for_each(|note| writeln!(out, "  {note}"))
 }

@@ -3,11 +3,11 @@
 use std::fmt;
 
 use execution::event::MbarrierStep;
-use execution::unfold::Event;
-use model::bits::BitRow;
+use execution::unfold::{Event, Unfolding};
+use model::bits::{BitRel, BitRow};
 use model::given::{Fixed, Tag};
-use model::program::ThreadId;
 use model::rel::Model;
+use model::scope::Scope;
 use model::section::{self, Section};
 
 use super::candidate::Candidate;
@@ -35,12 +35,10 @@ pub(super) fn unordered<R: BitRow>(
 ) -> Vec<UnorderedRead> {
     let u = candidate.structure.unfolding;
     let named = |name: &str| candidate.relation(model, name);
-    let (Some(strong), Some(release), Some(acquire), Some(base)) = (
-        named("morally-strong"),
-        named("release-pattern"),
-        named("acquire-pattern"),
-        named("base-causality"),
-    ) else {
+    let patterns = Patterns::named(model, candidate, ["release-pattern", "acquire-pattern"]);
+    let (Some(strong), Some(patterns), Some(base)) =
+        (named("morally-strong"), patterns, named("base-causality"))
+    else {
         return Vec::new();
     };
     let mut notes = Vec::new();
@@ -63,21 +61,16 @@ pub(super) fn unordered<R: BitRow>(
             not_ordered(complete)
         } else if !strong.has(write, read) {
             not_strong(u, write, read)
-        } else if !(0..u.events.len()).any(|first| release.has(first, write)) {
-            format!(
-                "no release pattern ends with `{wrote}` {}",
-                cite(section::RELEASE_ACQUIRE_PATTERNS)
-            )
-        } else if !(0..u.events.len()).any(|last| acquire.has(read, last)) {
-            format!(
-                "no acquire pattern starts with `{reads}` {}",
-                cite(section::RELEASE_ACQUIRE_PATTERNS)
-            )
         } else {
-            format!(
-                "the ends of the release and acquire patterns are not morally strong {}",
-                cite(section::MEMORY_SYNCHRONIZATION)
-            )
+            match patterns.lacking(write, read) {
+                None => continue,
+                Some(Lacking::Release) => no_release(wrote),
+                Some(Lacking::Acquire) => no_acquire(reads),
+                Some(Lacking::Strength(..)) => format!(
+                    "the ends of the release and acquire patterns are not morally strong {}",
+                    cite(section::MEMORY_SYNCHRONIZATION)
+                ),
+            }
         };
         let what = format!("{reader}'s `{reads}` reads from {writer}'s `{wrote}`");
         notes.push(UnorderedRead { write, read, what, reason });
@@ -89,53 +82,103 @@ pub(super) fn unordered<R: BitRow>(
 /// The waits for phases of mbarrier objects that do not synchronize with an arrival of another thread in that phase.
 fn unordered_waits<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<UnorderedRead> {
     let u = candidate.structure.unfolding;
-    let (Some(release), Some(acquire), Some(base)) = (
-        candidate.relation(model, "mbarrier-release-pattern"),
-        candidate.relation(model, "mbarrier-acquire-pattern"),
-        candidate.relation(model, "base-causality"),
-    ) else {
-        return Vec::new();
-    };
+    let patterns = ["mbarrier-release-pattern", "mbarrier-acquire-pattern"];
+    let Some(patterns) = Patterns::named(model, candidate, patterns) else { return Vec::new() };
     let is_arrival = |event: usize| {
         let used = u.events[event].of.and_then(|of| of.mbarrier);
         used.is_some_and(|used| matches!(used.step, MbarrierStep::Arrive { .. }))
     };
     let mut notes = Vec::new();
     for (arrival, wait) in candidate.structure.fixed(Fixed::Phase).pairs() {
-        let (from, to) = (&u.events[arrival], &u.events[wait]);
-        let (Some(here), Some(there)) = (from.thread, to.thread) else { continue };
-        if !is_arrival(arrival) || here == there || base.has(arrival, wait) {
+        if !is_arrival(arrival) || u.events[arrival].thread == u.events[wait].thread {
             continue;
         }
         let [(first, one), (second, two)] =
             [arrival, wait].map(|event| candidate.instruction(event));
-        let patterns = cite(section::RELEASE_ACQUIRE_PATTERNS);
-        let reason = if !(0..u.events.len()).any(|start| release.has(start, arrival)) {
-            format!("the arrival is relaxed, and no release fence is before it {patterns}")
-        } else if acquire.rows[wait].is_empty() {
-            format!("the wait is relaxed, and no acquire fence is behind it {patterns}")
-        } else {
-            let placed = |thread: ThreadId| u.program.threads[usize::from(thread.0)].placement;
-            let ends = [(from, here, there, one, second), (to, there, here, two, first)];
-            let narrow = ends.into_iter().find_map(|(event, own, other, text, name)| {
-                let scope = event.tags.scope()?;
-                let narrow = !scope.includes(placed(own), placed(other));
-                narrow.then_some((scope, text, name))
-            });
-            let cited = cite(section::MEMORY_SYNCHRONIZATION);
-            match narrow {
-                Some((scope, text, name)) => {
+        let cited = cite(section::MEMORY_SYNCHRONIZATION);
+        let reason = match patterns.lacking(arrival, wait) {
+            None => continue,
+            Some(Lacking::Release) => no_release(one),
+            Some(Lacking::Acquire) => no_acquire(two),
+            Some(Lacking::Strength(release, acquire)) => match narrow(u, release, acquire) {
+                Some((scope, event, name)) => {
+                    let text = candidate.instruction(event).1;
                     let written = text.contains(&format!(".{scope}."));
                     let default = if written { "" } else { ", its default," };
                     format!("scope .{scope} of `{text}`{default} does not include {name} {cited}")
                 }
-                None => format!("the scopes of the two do not include each other {cited}"),
-            }
+                None => format!(
+                    "the ends of the release and acquire patterns do not synchronize {cited}"
+                ),
+            },
         };
         let what = format!("{second}'s `{two}` sees the phase that {first}'s `{one}` is part of");
         notes.push(UnorderedRead { write: arrival, read: wait, what, reason });
     }
     notes
+}
+
+/// The patterns around two events of which one sees what the other did.
+struct Patterns<'c, R: BitRow> {
+    release: &'c BitRel<R>,
+    acquire: &'c BitRel<R>,
+    synchronizes: &'c BitRel<R>,
+}
+
+/// Why two such events do not synchronize.
+enum Lacking {
+    Release,
+    Acquire,
+    /// The ends of both patterns are there.
+    Strength(usize, usize),
+}
+
+impl<'c, R: BitRow> Patterns<'c, R> {
+    fn named(
+        model: &Model,
+        candidate: &'c Candidate<'_, R>,
+        [release, acquire]: [&str; 2],
+    ) -> Option<Patterns<'c, R>> {
+        let named = |name: &str| candidate.relation(model, name);
+        let (release, acquire) = (named(release)?, named(acquire)?);
+        Some(Patterns { release, acquire, synchronizes: named("synchronizes")? })
+    }
+
+    /// What keeps the second event from synchronizing with the first; `None` if nothing does.
+    fn lacking(&self, first: usize, second: usize) -> Option<Lacking> {
+        let releases = |&start: &usize| self.release.has(start, first);
+        let releases: Vec<usize> = (0..self.release.events()).filter(releases).collect();
+        let acquires: Vec<usize> = self.acquire.rows[second].events().collect();
+        let joined = |&start: &usize| acquires.iter().any(|&end| self.synchronizes.has(start, end));
+        if releases.iter().any(joined) {
+            return None;
+        }
+        let Some(&start) = releases.first() else { return Some(Lacking::Release) };
+        let Some(&end) = acquires.first() else { return Some(Lacking::Acquire) };
+        Some(Lacking::Strength(start, end))
+    }
+}
+
+fn no_release(text: &str) -> String {
+    format!("no release pattern ends with `{text}` {}", cite(section::RELEASE_ACQUIRE_PATTERNS))
+}
+
+fn no_acquire(text: &str) -> String {
+    format!("no acquire pattern starts with `{text}` {}", cite(section::RELEASE_ACQUIRE_PATTERNS))
+}
+
+/// The scope of one of two events that does not include the thread of the other, with the event and the thread's name.
+fn narrow<'u>(u: &Unfolding<'u>, one: usize, other: usize) -> Option<(Scope, usize, &'u str)> {
+    [(one, other), (other, one)].into_iter().find_map(|(here, there)| {
+        let thread = |event: usize| {
+            let thread = u.events[event].thread?;
+            Some(&u.program.threads[usize::from(thread.0)])
+        };
+        let scope = u.events[here].tags.scope()?;
+        let (own, other) = (thread(here)?, thread(there)?);
+        let includes = scope.includes(own.placement, other.placement);
+        (!includes).then_some((scope, here, &*other.name))
+    })
 }
 
 /// Why two accesses of tensor memory are in no order; `complete` if some thread waits for one of them.
@@ -149,7 +192,7 @@ fn not_ordered(complete: bool) -> String {
     }
 }
 
-fn not_strong(u: &execution::unfold::Unfolding<'_>, write: usize, read: usize) -> String {
+fn not_strong(u: &Unfolding<'_>, write: usize, read: usize) -> String {
     let strong = |event: &Event<'_>| {
         [Tag::Relaxed, Tag::Acquire, Tag::Release].iter().any(|&tag| event.tags.has(tag))
     };
@@ -166,19 +209,12 @@ fn not_strong(u: &execution::unfold::Unfolding<'_>, write: usize, read: usize) -
         [_, _] => return format!("both are weak {}", cite(section::MORALLY_STRONG)),
         _ => {}
     }
-    for (here, there) in [(write, read), (read, write)] {
-        let (from, to) = (&u.events[here], &u.events[there]);
-        let (Some(a), Some(b)) = (from.thread, to.thread) else { continue };
-        let placed = |t: ThreadId| &u.program.threads[usize::from(t.0)];
-        let Some(scope) = from.tags.scope() else { continue };
-        if !scope.includes(placed(a).placement, placed(b).placement) {
-            return format!(
-                "scope .{scope} of {} does not include {}, so they are not morally strong {}",
-                text(here),
-                placed(b).name,
-                cite(section::MORALLY_STRONG)
-            );
-        }
+    if let Some((scope, event, name)) = narrow(u, write, read) {
+        return format!(
+            "scope .{scope} of {} does not include {name}, so they are not morally strong {}",
+            text(event),
+            cite(section::MORALLY_STRONG)
+        );
     }
     format!("they do not overlap completely through one proxy {}", cite(section::MORALLY_STRONG))
 }

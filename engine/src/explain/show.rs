@@ -116,7 +116,7 @@ pub(super) fn relations(
             writeln!(out, "  {label:9} {}", all.join(", "))?;
         }
     }
-    writeln!(out)
+    Ok(())
 }
 
 /// Edges as a tree, the definition of each below it.
