@@ -391,8 +391,8 @@ pub struct Lower {
     /// Fail for functions that are not judged only if fewer than this percentage of all functions are
     #[arg(long, value_name = "PERCENT", conflicts_with_all = ["rows", "table"], value_parser = clap::value_parser!(u8).range(..=100))]
     pub min_coverage: Option<u8>,
-    /// Write a page (HTML) with source, target and context side by side, and the words marked that the
-    /// target lacks
+    /// Also write an HTML page with source, target and context side by side; words that the target lacks are
+    /// marked
     #[arg(long, value_name = "FILE.html")]
     pub page: Option<PathBuf>,
     /// Output format
@@ -600,7 +600,7 @@ pub struct Lint {
     /// Follow the document where ptxas differs; rules of ptxas alone are then warnings
     #[arg(long)]
     pub strict: bool,
-    /// End with exit code 1 also where there are only warnings
+    /// Also exit with code 1 if there are only warnings
     #[arg(long)]
     pub deny_warnings: bool,
     /// Write the corrections that keep the meaning to the files, and report what is left; for `-`, print the

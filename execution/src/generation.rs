@@ -178,7 +178,6 @@ fn barrier_groupings(
         next: 0,
         exited: Vec::new(),
         objects: BTreeMap::new(),
-        initializations: BTreeMap::new(),
         fired: vec![false; completions.len()],
     };
     let state = ArrivalState { objects: initial_objects(layout), ..state };
@@ -250,8 +249,6 @@ struct ArrivalState {
     exited: Vec<bool>,
     /// The mbarrier objects that are initialized: location, start, and state.
     objects: BTreeMap<(u16, u32), ObjectState>,
-    /// How often each object was initialized.
-    initializations: BTreeMap<(u16, u32), u32>,
     /// Which asynchronous operations have completed.
     fired: Vec<bool>,
 }
@@ -260,7 +257,7 @@ impl ArrivalState {
     /// About how many bytes it takes.
     fn bytes(&self) -> usize {
         let joined = self.joined.of.iter().map(|thread| 24 + size_of_val(&**thread));
-        let entries = self.joined.phases.len() + self.objects.len() + self.initializations.len();
+        let entries = self.joined.phases.len() + self.objects.len() + self.joined.reached.len();
         256 + size_of_val(&*self.position)
             + size_of_val(&*self.waiting)
             + joined.sum::<usize>()

@@ -5,7 +5,7 @@ mod awaited;
 mod kernel;
 mod tensor_memory;
 
-use crate::event::{EventKind, Mask, MbarrierStep};
+use crate::event::{EventKind, Mask};
 use crate::unfold::{Event, Unfolding};
 use model::bits::{BitRel, BitRow};
 use model::given::{Fixed, Tag};
@@ -326,42 +326,6 @@ fn cluster_barrier<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
                     relation.insert(fence, wait);
                 }
             }
-        }
-    }
-    relation
-}
-
-/// From a wait to what would not be executed if it did not end: all that is behind a wait that blocks, and otherwise what
-/// depends on what the wait returned.
-fn followed<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let mut relation = BitRel::empty(u.events.len());
-    // Whether it blocks, of a wait that ends.
-    let waits = |event: &Event<'_>| -> Option<bool> {
-        let of = event.of?;
-        if matches!(of.kind, EventKind::Wait | EventKind::KernelStart | EventKind::GridWait) {
-            return Some(true);
-        }
-        let MbarrierStep::Wait { blocks, returned: true, .. } = of.mbarrier?.step else {
-            return None;
-        };
-        Some(blocks)
-    };
-    for wait in 0..u.events.len() {
-        let (Some(true), Some((thread, index))) = (waits(&u.events[wait]), u.place(wait)) else {
-            continue;
-        };
-        let first = u.first[usize::from(thread.0)];
-        for (later, event) in u.paths[usize::from(thread.0)].events.iter().enumerate() {
-            if event.part.map_or(later, |part| part.issued.into()) > index {
-                relation.insert(wait, first + later);
-            }
-        }
-    }
-    for (event, of) in u.events.iter().enumerate() {
-        let (Some(thread), Some(of)) = (of.thread, of.of) else { continue };
-        let mask = of.addr | of.data | of.ctrl;
-        for wait in sources_of(u, (thread, mask), &|event| waits(event) == Some(false)) {
-            relation.insert(wait, event);
         }
     }
     relation

@@ -2,7 +2,7 @@
 
 use litmus::{Dialect, Prop, Quantifier, Test, parse};
 use model::isa::alu::Branch;
-use model::isa::asynchronous::{AsyncFence, Asynchronous, GroupKind};
+use model::isa::asynchronous::{AsyncFence, Asynchronous, FenceWindow, GroupKind};
 use model::isa::bar::{BarrierKind, ClusterBarrier, ClusterBarrierKind};
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::ld::LoadOrder;
@@ -207,7 +207,7 @@ fn asynchronous_instructions_are_read() {
         if of.commits && of.of == GroupKind::Copies));
     assert_eq!(
         *lines[3],
-        Instruction::Asynchronous(Asynchronous::Fence(AsyncFence::Proxy(SpaceQualifier::Global)))
+        Instruction::Asynchronous(Asynchronous::Fence(AsyncFence::Proxy(FenceWindow::Global)))
     );
     assert!(matches!(lines[4], Instruction::Barrier(of) if of.warp));
     for (cell, code) in [

@@ -137,7 +137,7 @@ readings! {
             decided that it arrives",
             Some("the text has no speculation that satisfies itself, and what waits is not executed without the other");
         Nothing = "nothing", "it orders nothing",
-            Some("the text relates neither to what follows it");
+            Some("the text orders nothing behind an exit, or behind such an arrival");
     }
     /// Reading B4.
     completion_scope: CompletionScope = "B4", section::MBARRIER,

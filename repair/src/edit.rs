@@ -4,8 +4,8 @@ use std::fmt;
 
 use litmus::Test;
 use litmus::revise::{Revision, SourceCell, SourceTest};
-use model::isa::asynchronous::{AsyncFence, Asynchronous, GridControl};
-use model::isa::{Instruction, SpaceQualifier};
+use model::isa::Instruction;
+use model::isa::asynchronous::{AsyncFence, Asynchronous, FenceWindow, GridControl};
 use model::scope::Scope;
 use model::strength::{AccessOrder, OperationKind, Strength};
 
@@ -156,18 +156,12 @@ pub(crate) fn fence(strength: Strength) -> (EditKind, EditCost) {
 /// What a proxy fence costs.
 pub(crate) const PROXY_FENCE: EditCost = EditCost { edits: 1, weight: 6, width: 0 };
 
-/// What a fence of the async proxy costs for memory of this state space: a wider one waits for more.
-pub(crate) fn async_fence(space: SpaceQualifier) -> EditCost {
-    let width = match space {
-        SpaceQualifier::Shared | SpaceQualifier::SharedCta | SpaceQualifier::Global => 1,
-        SpaceQualifier::SharedCluster => 2,
-        SpaceQualifier::Generic
-        | SpaceQualifier::Const
-        | SpaceQualifier::Local
-        | SpaceQualifier::Param
-        | SpaceQualifier::ParamEntry
-        | SpaceQualifier::ParamFunc
-        | SpaceQualifier::Tensor => 3,
+/// What a fence of the async proxy costs: a wider one waits for more.
+pub(crate) fn async_fence(window: FenceWindow) -> EditCost {
+    let width = match window {
+        FenceWindow::Everything => 3,
+        FenceWindow::ClusterShared => 2,
+        FenceWindow::OwnShared | FenceWindow::Global => 1,
     };
     EditCost { width, ..PROXY_FENCE }
 }
@@ -339,8 +333,8 @@ fn change(before: &Instruction, after: &Instruction) -> Option<EditCost> {
 fn inserted(instruction: &Instruction) -> Option<EditCost> {
     match instruction {
         Instruction::Fence(_) => Some(fence(Strength::of(instruction)?).1),
-        Instruction::Asynchronous(Asynchronous::Fence(AsyncFence::Proxy(space))) => {
-            Some(async_fence(*space))
+        Instruction::Asynchronous(Asynchronous::Fence(AsyncFence::Proxy(window))) => {
+            Some(async_fence(*window))
         }
         Instruction::ProxyFence(_) | Instruction::Asynchronous(Asynchronous::Fence(_)) => {
             Some(PROXY_FENCE)

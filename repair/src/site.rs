@@ -1,8 +1,9 @@
 //! Where a test can be made stronger, and how.
 
 use litmus::revise::SourceTest;
+use model::isa::Instruction;
+use model::isa::asynchronous::FenceWindow;
 use model::isa::fence::FenceOrder;
-use model::isa::{Instruction, SpaceQualifier};
 use model::memory::Proxy;
 use model::program::LaunchOrder;
 use model::scope::Scope;
@@ -21,48 +22,6 @@ pub(crate) struct EditChoice {
     strength: Option<Strength>,
     /// The fence of the async proxy that it inserts.
     window: Option<FenceWindow>,
-}
-
-/// The memory that a fence of the async proxy is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum FenceWindow {
-    Everything,
-    ClusterShared,
-    OwnShared,
-    Global,
-}
-
-impl FenceWindow {
-    const ALL: [FenceWindow; 4] = [
-        FenceWindow::Everything,
-        FenceWindow::ClusterShared,
-        FenceWindow::OwnShared,
-        FenceWindow::Global,
-    ];
-
-    fn includes(self, other: FenceWindow) -> bool {
-        self == other
-            || self == FenceWindow::Everything
-            || (self, other) == (FenceWindow::ClusterShared, FenceWindow::OwnShared)
-    }
-
-    fn fence(self) -> &'static str {
-        match self {
-            FenceWindow::Everything => "fence.proxy.async",
-            FenceWindow::ClusterShared => "fence.proxy.async.shared::cluster",
-            FenceWindow::OwnShared => "fence.proxy.async.shared::cta",
-            FenceWindow::Global => "fence.proxy.async.global",
-        }
-    }
-
-    fn space(self) -> SpaceQualifier {
-        match self {
-            FenceWindow::Everything => SpaceQualifier::Generic,
-            FenceWindow::ClusterShared => SpaceQualifier::SharedCluster,
-            FenceWindow::OwnShared => SpaceQualifier::SharedCta,
-            FenceWindow::Global => SpaceQualifier::Global,
-        }
-    }
 }
 
 impl EditChoice {
@@ -283,8 +242,9 @@ fn gap(source: &SourceTest, thread: usize, cell: usize) -> Vec<EditSite> {
     }
     if source.test.program.is_asynchronous() {
         let choice = |window: FenceWindow| {
-            let kind = (EditKind::ProxyFence, edit::async_fence(window.space()));
-            let edit = edit::insertion(source, &place, window.fence(), kind);
+            let text = format!("fence.proxy.async{}", window.qualifier());
+            let kind = (EditKind::ProxyFence, edit::async_fence(window));
+            let edit = edit::insertion(source, &place, &text, kind);
             EditChoice { edit, strength: None, window: Some(window) }
         };
         all.extend(EditSite::new(source, FenceWindow::ALL.map(choice).into()));

@@ -11,6 +11,7 @@ use litmus::{Dialect, Test};
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 use model::rel::Model;
+use model::scope::Scope;
 use picture::graph::ExecutionGraph;
 use picture::{page, xml};
 use refine::verdict::Finding;
@@ -21,24 +22,9 @@ const STYLE: &str = include_str!("page.css");
 /// What stands between the threads of a context.
 const THREADS: &str = " || ";
 
-/// The words that say how strong an access or a fence is, as C++ and PTX have them.
-const STRENGTHS: [(&str, &str); 15] = [
-    ("relaxed", "relaxed"),
-    ("acquire", "acquire"),
-    ("release", "release"),
-    ("acq_rel", "acq_rel"),
-    ("seq_cst", "sc"),
-    ("sc", "sc"),
-    ("weak", "weak"),
-    ("volatile", "volatile"),
-    ("mmio", "mmio"),
-    ("block", "cta"),
-    ("cta", "cta"),
-    ("cluster", "cluster"),
-    ("device", "gpu"),
-    ("gpu", "gpu"),
-    ("sys", "sys"),
-];
+/// Orders, as PTX names them; of other names [`strength`] makes these.
+const ORDERS: [&str; 8] =
+    ["weak", "volatile", "mmio", "relaxed", "acquire", "release", "acq_rel", "sc"];
 
 /// A word of an instruction, and whether the other side lacks it.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -60,20 +46,32 @@ type SideBySide<'a> = Vec<(Option<SideLine<'a>>, Option<SideLine<'a>>)>;
 /// The findings that are shown, and how many others there are.
 #[derive(Default)]
 pub(super) struct LoweringPage {
-    shown: Vec<(String, Finding)>,
+    shown: Vec<ShownFinding>,
     others: usize,
+}
+
+/// A finding with the tests that show it: the source, and the target, in a context.
+struct ShownFinding {
+    title: String,
+    finding: Finding,
+    source: Test,
+    target: Test,
 }
 
 impl LoweringPage {
     /// Takes a finding; those with an outcome that the source forbids are shown.
     pub(super) fn add(&mut self, who: &str, finding: &Finding) {
-        if finding.forbidden.is_some() && finding.allowed.is_some() {
-            let row = who.bytes().all(|byte| byte.is_ascii_digit());
-            let title = if row { format!("row {who}") } else { who.to_owned() };
-            self.shown.push((title, finding.clone()));
-        } else {
+        let test = |text: &Option<String>| {
+            litmus::parse("lowering.litmus", text.as_deref()?.as_bytes()).ok()
+        };
+        let (Some(source), Some(target)) = (test(&finding.forbidden), test(&finding.allowed))
+        else {
             self.others += 1;
-        }
+            return;
+        };
+        let row = who.bytes().all(|byte| byte.is_ascii_digit());
+        let title = if row { format!("row {who}") } else { who.to_owned() };
+        self.shown.push(ShownFinding { title, finding: finding.clone(), source, target });
     }
 
     pub(super) fn write(&self, file: &Path) -> io::Result<()> {
@@ -84,48 +82,41 @@ impl LoweringPage {
         xml::element(&mut out, "p", &[], &format!("{shown} of {of} findings are shown."));
         out.push('\n');
         let models = [ptx::model(), cxx::model(ReleaseSequence::Cpp20)];
-        for (index, (title, finding)) in self.shown.iter().enumerate() {
-            section(&mut out, &format!("l{index}"), (title, finding), &models);
+        for (index, shown) in self.shown.iter().enumerate() {
+            section(&mut out, &format!("l{index}"), shown, &models);
         }
         out.push_str("</main>\n");
         let parts = page::PageParts { style: STYLE, ..page::PageParts::default() };
-        fs::write(file, page::whole("Lowerings", &out, parts))
+        let written = fs::write(file, page::whole("Lowerings", &out, parts));
+        written
+            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))
     }
 }
 
-fn section(
-    out: &mut String,
-    prefix: &str,
-    (title, finding): (&str, &Finding),
-    models: &[Model; 2],
-) {
-    let verdict = finding.verdict.name();
+fn section(out: &mut String, prefix: &str, shown: &ShownFinding, models: &[Model; 2]) {
+    let ShownFinding { title, finding, source, target } = shown;
     xml::open(out, "section", &[("class", "lowering"), ("id", prefix)]);
-    xml::element(out, "h2", &[], &format!("{title}: {verdict}"));
+    xml::element(out, "h2", &[], &format!("{title}: {}", finding.verdict.name()));
     xml::element(out, "p", &[("class", "complaint")], &finding.why);
     out.push('\n');
-    let texts = [&finding.forbidden, &finding.allowed].map(|text| text.as_deref().unwrap_or(""));
-    let parsed = texts.map(|text| litmus::parse("lowering.litmus", text.as_bytes()).ok());
-    if let [Some(source), Some(target)] = &parsed {
-        let context = finding.context.as_deref().unwrap_or_default();
-        table(out, judged_thread(source, target, context), source, target);
-    }
-    if let [_, Some(target)] = &parsed {
-        let condition = target.condition_text.trim_start_matches("exists ");
-        let outcome = with_threads(condition.trim_matches(['(', ')']));
-        let axioms = finding.axioms.join(", ");
-        let by = if axioms.is_empty() { String::new() } else { format!(" by {axioms}") };
-        let words = format!("The target allows {outcome}; the source forbids it{by}.");
-        xml::element(out, "p", &[("class", "verdict")], &words);
-        out.push('\n');
-    }
-    let headings = ["Why the source forbids it", "How the target allows it"];
-    for ((heading, test), side) in headings.into_iter().zip(&parsed).zip(["source", "target"]) {
-        let Some(test) = test else { continue };
-        let graphs = graphs(test, models);
-        let Some(graph) = graphs.first() else { continue };
-        xml::element(out, "h3", &[], heading);
-        out.push_str(&page::figure(graph, &format!("{prefix}-{side}")));
+    let context = finding.context.as_deref().unwrap_or_default();
+    table(out, judged_thread(source, target, context), source, target);
+    let condition = target.condition_text.trim_start_matches("exists ");
+    let outcome = with_threads(condition.trim_matches(['(', ')']));
+    let axioms = finding.axioms.join(", ");
+    let by = if axioms.is_empty() { String::new() } else { format!(" by {axioms}") };
+    let words = format!("The target allows {outcome}; the source forbids it{by}.");
+    xml::element(out, "p", &[("class", "verdict")], &words);
+    out.push('\n');
+    let sides = [
+        ("Why the source forbids it", source, "source"),
+        ("How the target allows it", target, "target"),
+    ];
+    for (heading, test, side) in sides {
+        if let Some(graph) = graph(test, models) {
+            xml::element(out, "h3", &[], heading);
+            out.push_str(&page::figure(&graph, &format!("{prefix}-{side}")));
+        }
     }
     if let Some(run) = &finding.run {
         page::text(out, "A run of the machine", run);
@@ -133,15 +124,16 @@ fn section(
     out.push_str("</section>\n");
 }
 
-fn graphs(test: &Test, [ptx, cxx]: &[Model; 2]) -> Vec<ExecutionGraph> {
+/// The first candidate of the explanation of a test.
+fn graph(test: &Test, [ptx, cxx]: &[Model; 2]) -> Option<ExecutionGraph> {
     let is_cxx = test.dialect == Dialect::Cxx;
     let options = ExplainOptions {
         work: Some(answer::tested::WORK),
         readings: ExplainOptions::default().readings.filter(|_| !is_cxx),
         ..ExplainOptions::default()
     };
-    let of = explanation(test, if is_cxx { cxx } else { ptx }, options);
-    of.map_or(Vec::new(), |of| of.graphs)
+    let of = explanation(test, if is_cxx { cxx } else { ptx }, options).ok()?;
+    of.graphs.into_iter().next()
 }
 
 /// The thread with the code that is judged: it stands in brackets in the context, or its strengths differ.
@@ -230,10 +222,12 @@ impl<'a> SideLine<'a> {
     }
 }
 
+/// The order or the scope that a word is, as PTX names it.
 fn strength(word: &str) -> Option<&'static str> {
-    // C++ has `system` for all GPUs.
-    let word = if word == "system" { "sys" } else { word };
-    STRENGTHS.iter().find(|(of, _)| *of == word).map(|(_, is)| *is)
+    let of_cxx = [("block", "cta"), ("device", "gpu"), ("system", "sys"), ("seq_cst", "sc")];
+    let word = of_cxx.iter().find(|(name, _)| *name == word).map_or(word, |(_, is)| is);
+    let scopes = Scope::ALL.into_iter().map(Scope::name);
+    ORDERS.into_iter().chain(scopes).find(|name| *name == word)
 }
 
 /// The instructions of both sides, those that do the same beside each other, with the strengths marked that the other

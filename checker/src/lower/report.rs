@@ -174,6 +174,7 @@ impl<'a> Reporter<'a> {
         });
     }
 
+    /// How a finding counts. It is also kept for the page, if one is wanted.
     pub(super) fn weighed(&mut self, who: &str, finding: &Finding) -> Weighed {
         if self.manner.page.is_some() {
             self.page.add(who, finding);

@@ -61,33 +61,10 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
         "brkpt" => ("a breakpoint".to_owned(), false),
         "nanosleep" => ("a pause of the thread".to_owned(), false),
         "pmevent" => ("a trigger of performance counters".to_owned(), false),
-        "mapa" => {
-            let is = "the address in the shared memory of another CTA of the cluster that corresponds to an address of \
-                      shared memory; it accesses no memory";
-            (is.to_owned(), true)
-        }
-        "getctarank" => {
-            let is = "the rank in its cluster of the CTA in whose shared memory an address is; it accesses no memory";
-            (is.to_owned(), true)
-        }
-        "shfl" => (
-            "an exchange of a register between lanes of a warp, which orders no memory".to_owned(),
-            true,
-        ),
-        "vote" => {
-            ("what lanes of a warp say of a predicate, which orders no memory".to_owned(), true)
-        }
-        "match" => {
-            ("which lanes of a warp have the same value, which orders no memory".to_owned(), true)
-        }
-        "redux" => (
-            "a reduction of the values of the lanes of a warp, which orders no memory".to_owned(),
-            true,
-        ),
-        "elect" => ("the choice of one lane of a warp, which orders no memory".to_owned(), true),
-        _ => match opcode::outside(opcode) {
-            Some(what) => (format!("one of {what}"), false),
-            None => {
+        _ => match (described(opcode), opcode::outside(opcode)) {
+            (Some(is), _) => (is.to_owned(), true),
+            (None, Some(what)) => (format!("one of {what}"), false),
+            (None, None) => {
                 ("arithmetic: it accesses no memory, and carries dependencies".to_owned(), true)
             }
         },
@@ -101,6 +78,27 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
     let modifiers = modifiers::explained(&parts, section);
     let checked = production_check::is_checked(&parts);
     Some(OtherInstruction { text, is, modelled, section, modifiers, checked, account })
+}
+
+/// What an instruction does that litmus tests execute and that accesses no memory.
+fn described(opcode: &str) -> Option<&'static str> {
+    const ALL: [(&str, &str); 7] = [
+        (
+            "mapa",
+            "the address in the shared memory of another CTA of the cluster that corresponds to an address of shared \
+             memory; it accesses no memory",
+        ),
+        (
+            "getctarank",
+            "the rank in its cluster of the CTA in whose shared memory an address is; it accesses no memory",
+        ),
+        ("shfl", "an exchange of a register between lanes of a warp, which orders no memory"),
+        ("vote", "a combination of a predicate over the lanes of a warp, which orders no memory"),
+        ("match", "the lanes of a warp that hold the same value; it orders no memory"),
+        ("redux", "a reduction of the values of the lanes of a warp, which orders no memory"),
+        ("elect", "the choice of one lane of a warp, which orders no memory"),
+    ];
+    ALL.iter().find(|(of, _)| *of == opcode).map(|(_, is)| *is)
 }
 
 /// The variables that an instruction alone may name: an mbarrier object, shared and global memory, a tensormap.

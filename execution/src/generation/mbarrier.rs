@@ -238,8 +238,11 @@ impl ArrivalSearch<'_> {
         let object = state.objects.get(&key(used)).copied();
         if let MbarrierStep::Init { count, layout } = used.step {
             let count = i64::try_from(count).unwrap_or(i64::MAX);
-            let before = state.initializations.get(&key(used)).copied();
-            let phase = ObjectPhase { initialization: before.unwrap_or_default() + 1, number: 0 };
+            let (location, start) = key(used);
+            let known =
+                state.joined.reached.range((location, start, 0)..=(location, start, u32::MAX));
+            let before = known.last().map_or(0, |(&(.., initialization), _)| initialization);
+            let phase = ObjectPhase { initialization: before + 1, number: 0 };
             let new = ObjectState { layout, phase, pending: count, expected: count, tx: 0 };
             return Effect::Goes(Some(new), phase);
         }
@@ -300,7 +303,6 @@ impl ArrivalState {
             Some(object) => {
                 let ObjectPhase { initialization, number } = object.phase;
                 let (location, start) = key(used);
-                self.initializations.insert(key(used), initialization);
                 self.joined.reached.insert((location, start, initialization), number);
                 self.objects.insert(key(used), object)
             }

@@ -10,8 +10,8 @@ use crate::event::{Access, AsyncPart, EventKind, FenceCoverage, Mask, MbarrierSt
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
 use model::isa::asynchronous::{
-    AsyncFence, AsyncMisuse, AsyncStore, Asynchronous, Copy, FILL_BYTES, Fill, GridControl,
-    GroupKind, Multiply, TensorCopy, WaitGroup,
+    AsyncFence, AsyncMisuse, AsyncStore, Asynchronous, Copy, FILL_BYTES, FenceWindow, Fill,
+    GridControl, GroupKind, Multiply, TensorCopy, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
 use model::isa::{Operand, SpaceQualifier, Type, TypeKind};
@@ -528,18 +528,12 @@ fn wait_group(state: &mut PathState, wait: WaitGroup, guard: Mask) {
 fn async_fence(state: &mut PathState, fence: AsyncFence, guard: Mask) {
     let restricted = |order: Tag| Tags::of(&[Tag::All, Tag::Fence, order, Tag::ScopeCluster]);
     let (kind, tags, covers) = match fence {
-        AsyncFence::Proxy(space) => {
-            let covers = match space {
-                SpaceQualifier::Global => FenceCoverage::Space(Space::Global),
-                SpaceQualifier::Shared | SpaceQualifier::SharedCta => FenceCoverage::OwnShared,
-                SpaceQualifier::SharedCluster => FenceCoverage::ClusterShared,
-                SpaceQualifier::Generic
-                | SpaceQualifier::Const
-                | SpaceQualifier::Local
-                | SpaceQualifier::Param
-                | SpaceQualifier::ParamEntry
-                | SpaceQualifier::ParamFunc
-                | SpaceQualifier::Tensor => FenceCoverage::Everything,
+        AsyncFence::Proxy(window) => {
+            let covers = match window {
+                FenceWindow::Everything => FenceCoverage::Everything,
+                FenceWindow::ClusterShared => FenceCoverage::ClusterShared,
+                FenceWindow::OwnShared => FenceCoverage::OwnShared,
+                FenceWindow::Global => FenceCoverage::Space(Space::Global),
             };
             let tags = Tags::of(&[Tag::All, Tag::ProxyFence, Tag::AsyncFence]);
             (EventKind::ProxyFence, tags, covers)

@@ -123,16 +123,21 @@ pub(super) fn tracked_elsewhere<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 /// Whether an asynchronous operation writes to another CTA than that of an object, or completes there.
 fn is_elsewhere(u: &Unfolding<'_>, event: usize, object: Extent) -> bool {
     let event = &u.events[event];
-    let instance = |of: Extent| u.layout.locations[usize::from(of.object)].instance;
-    let placement = |of| u.program.threads[usize::from(instance(of))].placement;
+    let cta = |bytes: Extent| shared_by(u, bytes);
     (event.is_write() || event.tags.has(Tag::Mbarrier))
-        && is_shared(u, event.bytes())
-        && !placement(event.bytes()).same_cta(placement(object))
+        && cta(event.bytes()).zip(cta(object)).is_some_and(|(there, own)| !there.same_cta(own))
 }
 
-fn is_shared(u: &Unfolding<'_>, bytes: Extent) -> bool {
+fn space(u: &Unfolding<'_>, bytes: Extent) -> Space {
     let variable = u.layout.locations[usize::from(bytes.object)].variable;
-    u.program.variables[usize::from(variable.0)].space == Space::Shared
+    u.program.variables[usize::from(variable.0)].space
+}
+
+/// Of bytes of shared memory, where the CTA is that has them.
+fn shared_by(u: &Unfolding<'_>, bytes: Extent) -> Option<Placement> {
+    let instance = u.layout.locations[usize::from(bytes.object)].instance;
+    let shared = space(u, bytes) == Space::Shared;
+    shared.then(|| u.program.threads[usize::from(instance)].placement)
 }
 
 fn completed<R: BitRow>(u: &Unfolding<'_>, elsewhere: bool) -> BitRel<R> {
@@ -278,11 +283,9 @@ pub(super) fn later_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 
 /// The thread whose CTA has the shared memory that an event accesses, where that is not the CTA of its own thread.
 fn owner(u: &Unfolding<'_>, event: &Event<'_>) -> Option<Placement> {
-    let bytes = event.access?.pa;
-    let placement = |thread: u8| u.program.threads[usize::from(thread)].placement;
-    let owner = placement(u.layout.locations[usize::from(bytes.object)].instance);
-    let remote = is_shared(u, bytes) && !placement(event.thread?.0).same_cta(owner);
-    remote.then_some(owner)
+    let owner = shared_by(u, event.access?.pa)?;
+    let own = u.program.threads[usize::from(event.thread?.0)].placement;
+    (!own.same_cta(owner)).then_some(owner)
 }
 
 pub(super) fn remote<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
@@ -334,16 +337,13 @@ fn is_covered(
     event: &Event<'_>,
 ) -> bool {
     let Some(access) = event.access else { return false };
-    let location = &u.layout.locations[usize::from(access.pa.object)];
-    let space = u.program.variables[usize::from(location.variable.0)].space;
-    let placement = |thread: u8| u.program.threads[usize::from(thread)].placement;
-    let shared = |scope: Scope| {
-        space == Space::Shared && scope.includes(placement(thread.0), placement(location.instance))
-    };
+    let here = u.program.threads[usize::from(thread.0)].placement;
+    let shared =
+        |scope: Scope| shared_by(u, access.pa).is_some_and(|there| scope.includes(here, there));
     match covers {
         FenceCoverage::Everything => true,
         FenceCoverage::Bytes(bytes) => bytes.contains(access.pa),
-        FenceCoverage::Space(of) => space == of,
+        FenceCoverage::Space(of) => space(u, access.pa) == of,
         FenceCoverage::OwnShared => shared(Scope::Cta),
         FenceCoverage::ClusterShared => shared(Scope::Cluster),
         FenceCoverage::OwnReads => {

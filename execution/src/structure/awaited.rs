@@ -2,19 +2,19 @@
 //! object, or for a kernel. Reading R49.
 
 use super::{
-    asynchronous, barrier, cluster_barrier, dependencies, generation_pairs, program_order,
+    asynchronous, barrier, cluster_barrier, dependencies, generation_pairs, kernel, program_order,
+    sources_of, waits,
 };
-use super::{followed, kernel, waits};
-use crate::event::Mask;
-use crate::unfold::Unfolding;
+use crate::event::{EventKind, Mask, MbarrierStep, PathEvent};
+use crate::unfold::{Event, Unfolding};
 use model::bits::{BitRel, BitRow};
 
 /// From reads before the exit of a thread to the writes that wait for that exit, through however many barriers.
 pub(super) fn exited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let exit = exits(u);
     if u.exits.is_empty() && u.program.launches.is_empty() {
-        return exit;
+        return BitRel::empty(u.events.len());
     }
+    let exit = exits(u);
     // A thread goes on when the others have arrived, also relaxed; but what it read before a relaxed
     // arrival may come after (reading R28).
     let before = program_order(u).or(&barrier(u)).or(&cluster_barrier(u)).plus();
@@ -25,24 +25,28 @@ pub(super) fn exited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 /// From reads on which it depends that a thread arrives, and how, to the writes that wait for the arrival, through
 /// however many barriers and objects.
 pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let none = BitRel::empty(u.events.len());
-    let arrivals: BitRel<R> = arrivals(u);
-    let depends = |event: usize| u.events[event].of.is_some_and(|of| on(of) != 0);
-    if !arrivals.pairs().any(|(arrival, _)| depends(arrival)) {
-        return none;
+    let mask = |of: &PathEvent| if may_be_awaited(of) { on(of) } else { 0 };
+    // Few programs have an arrival that depends on a read.
+    if u.events.iter().all(|event| event.of.is_none_or(|of| mask(of) == 0)) {
+        return BitRel::empty(u.events.len());
     }
-    let of_arrivals: BitRel<R> = dependencies(u, on);
-    let mut decided = none;
-    for (read, event) in of_arrivals.pairs() {
-        if arrivals.rows[event] != R::default() {
-            decided.insert(read, event);
+    let (arrivals, reads): (BitRel<R>, BitRel<R>) = (arrivals(u), dependencies(u, mask));
+    let mut decided = BitRel::empty(u.events.len());
+    for (read, arrival) in reads.pairs() {
+        if arrivals.rows[arrival] != R::default() {
+            decided.insert(read, arrival);
         }
     }
     to_writes(u, &decided.seq(&awaits(u, &exits(u), &arrivals)))
 }
 
+/// Whether [`arrivals`] may relate the event to a wait.
+fn may_be_awaited(of: &PathEvent) -> bool {
+    of.mbarrier.is_some() || matches!(of.kind, EventKind::Arrive | EventKind::Trigger)
+}
+
 /// All that an event depends on.
-fn on(of: &crate::event::PathEvent) -> Mask {
+fn on(of: &PathEvent) -> Mask {
     of.addr | of.data | of.ctrl
 }
 
@@ -68,6 +72,41 @@ fn arrivals<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 /// What waits for an event, in any number of steps: its waits, and what they keep from being executed.
 fn awaits<R: BitRow>(u: &Unfolding<'_>, exit: &BitRel<R>, arrivals: &BitRel<R>) -> BitRel<R> {
     exit.or(arrivals).or(&followed(u)).plus()
+}
+
+/// From a wait to what would not be executed if it did not end: all that is behind a wait that blocks, and otherwise what
+/// depends on what the wait returned.
+fn followed<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    // Whether it blocks, of a wait that ends.
+    let waits = |event: &Event<'_>| -> Option<bool> {
+        let of = event.of?;
+        if matches!(of.kind, EventKind::Wait | EventKind::KernelStart | EventKind::GridWait) {
+            return Some(true);
+        }
+        let MbarrierStep::Wait { blocks, returned: true, .. } = of.mbarrier?.step else {
+            return None;
+        };
+        Some(blocks)
+    };
+    for wait in 0..u.events.len() {
+        let (Some(true), Some((thread, index))) = (waits(&u.events[wait]), u.place(wait)) else {
+            continue;
+        };
+        let first = u.first[usize::from(thread.0)];
+        for (later, event) in u.paths[usize::from(thread.0)].events.iter().enumerate() {
+            if event.part.map_or(later, |part| part.issued.into()) > index {
+                relation.insert(wait, first + later);
+            }
+        }
+    }
+    for (event, of) in u.events.iter().enumerate() {
+        let (Some(thread), Some(of)) = (of.thread, of.of) else { continue };
+        for wait in sources_of(u, (thread, on(of)), &|event| waits(event) == Some(false)) {
+            relation.insert(wait, event);
+        }
+    }
+    relation
 }
 
 fn to_writes<R: BitRow>(u: &Unfolding<'_>, all: &BitRel<R>) -> BitRel<R> {

@@ -2,8 +2,8 @@
 
 use model::isa::alu::{Alu, AluOp};
 use model::isa::asynchronous::{
-    AsyncFence, AsyncStore, Asynchronous, AwaitedPhase, Copy, FILL_BYTES, Fill, GridControl,
-    GroupKind, Mbarrier, MbarrierLayout, MbarrierOp, Multiply, Track, WaitGroup,
+    AsyncFence, AsyncStore, Asynchronous, AwaitedPhase, Copy, FILL_BYTES, FenceWindow, Fill,
+    GridControl, GroupKind, Mbarrier, MbarrierLayout, MbarrierOp, Multiply, Track, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
 use model::isa::reach::COPIED;
@@ -441,8 +441,11 @@ impl<'a> InstructionReader<'_> {
             return Some(Self::unsupported(cell, "this proxy is not modelled"));
         }
         let fence = match parts[1..] {
-            ["proxy", "async"] => AsyncFence::Proxy(SpaceQualifier::Generic),
-            ["proxy", "async", of] => AsyncFence::Proxy(space(of)?),
+            ["proxy", "async"] => AsyncFence::Proxy(FenceWindow::Everything),
+            ["proxy", "async", of] => {
+                let is = |window: &FenceWindow| window.qualifier().strip_prefix('.') == Some(of);
+                AsyncFence::Proxy(FenceWindow::ALL.into_iter().find(is)?)
+            }
             ["mbarrier_init", "release", "cluster"] => AsyncFence::MbarrierInit,
             ["proxy", "async::generic", "release", "sync_restrict::shared::cta", "cluster"] => {
                 AsyncFence::ProxyRelease

@@ -266,11 +266,49 @@ pub struct Multiply {
     pub sources: Vec<Address>,
 }
 
+/// The memory that a `fence.proxy.async` is for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum FenceWindow {
+    Everything,
+    /// `.shared::cluster`: the shared memory of the CTAs of its cluster.
+    ClusterShared,
+    /// `.shared::cta`: the shared memory of its CTA.
+    OwnShared,
+    /// `.global`.
+    Global,
+}
+
+impl FenceWindow {
+    pub const ALL: [FenceWindow; 4] = [
+        FenceWindow::Everything,
+        FenceWindow::ClusterShared,
+        FenceWindow::OwnShared,
+        FenceWindow::Global,
+    ];
+
+    /// The qualifier of the fence; none of that for everything.
+    pub fn qualifier(self) -> &'static str {
+        match self {
+            FenceWindow::Everything => "",
+            FenceWindow::ClusterShared => ".shared::cluster",
+            FenceWindow::OwnShared => ".shared::cta",
+            FenceWindow::Global => ".global",
+        }
+    }
+
+    /// Whether all memory of the other one is in this one.
+    pub fn includes(self, other: FenceWindow) -> bool {
+        self == other
+            || self == FenceWindow::Everything
+            || (self, other) == (FenceWindow::ClusterShared, FenceWindow::OwnShared)
+    }
+}
+
 /// Fences of the async proxy, and memory fences that are restricted to some objects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AsyncFence {
-    /// `fence.proxy.async`, of the objects of a state space or of all.
-    Proxy(SpaceQualifier),
+    /// `fence.proxy.async`.
+    Proxy(FenceWindow),
     /// `fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster`.
     ProxyRelease,
     /// `fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.cluster`: of reads of its own thread.
