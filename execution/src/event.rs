@@ -181,14 +181,14 @@ pub enum FenceCoverage {
 }
 
 /// What an event does to an mbarrier object.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct MbarrierUse {
     /// The physical bytes of the object.
     pub object: Extent,
     pub step: MbarrierStep,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum MbarrierStep {
     Init {
         count: u64,
@@ -248,7 +248,7 @@ impl ObjectPhase {
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WaitPhase {
     Parity(bool),
     /// The phase in which this arrival of the thread took effect.

@@ -36,6 +36,7 @@ use crate::live::Liveness;
 use crate::unfold::{Ends, UnfoldLimit};
 use model::given::Tag;
 use model::isa::alu::{AluOp, Branch, Comparison};
+use model::isa::asynchronous::Asynchronous;
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::{Guard, Instruction, Operand, Reg, Type};
 use model::program::{AwaitedObject, InitialValue, Launch, Program, Thread, ThreadId};
@@ -259,6 +260,7 @@ pub fn paths(
         registers,
         taint: vec![0; source.registers.len()],
         ctrl: 0,
+        skipped: Vec::new(),
         events: Vec::new(),
         checks: Vec::new(),
         decisions: Vec::new(),
@@ -535,6 +537,10 @@ impl Walk<'_> {
             self.note_branch(state, branch.target, false);
         } else {
             state.passed_over |= self.aligned_between(state.pc, state.pc + 1);
+        }
+        let asynchronous = line.instruction.as_asynchronous();
+        if let Some(of) = asynchronous.and_then(Asynchronous::changed_mbarrier) {
+            self.skip_mbarrier(state, of, guard_taint);
         }
         for register in line.instruction.destinations() {
             state.taint[usize::from(register.0)] |= guard_taint;

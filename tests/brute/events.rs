@@ -80,6 +80,8 @@ pub(super) struct Assumption {
     pub(super) source: Source,
     pub(super) number: u64,
     pub(super) equal: bool,
+    /// Whether it decides a loop.
+    pub(super) leaves: bool,
     /// Whether the loop around it is repeated for ever.
     pub(super) forever: bool,
 }
@@ -128,7 +130,8 @@ pub(super) struct Unfolded {
     pub(super) registers: BTreeMap<(usize, String), Source>,
     /// The waits that block, as loops around them do.
     pub(super) blocking: BTreeSet<usize>,
-    /// Events that are guarded by what a wait returned, with the wait.
+    /// What decides an event, and the event: a wait or a comparison of which a guard tests the result. It also decides later
+    /// steps on an object of which it has an earlier step skipped.
     pub(super) guarded: Vec<(usize, usize)>,
 }
 
@@ -202,8 +205,10 @@ struct Builder<'a> {
     closed: [Vec<Vec<usize>>; 2],
     /// The events of all earlier `cp.async`.
     earlier: Vec<usize>,
-    /// The predicates that hold what a wait returned, with the wait.
+    /// The predicates that hold what a wait or a comparison returned, with its event.
     returned: BTreeMap<String, usize>,
+    /// What had steps on an object skipped, and the object.
+    skipped: Vec<(usize, usize)>,
 }
 
 const SMALL: usize = 0;
@@ -219,6 +224,7 @@ impl<'a> Builder<'a> {
             closed: Default::default(),
             earlier: Vec::new(),
             returned: BTreeMap::new(),
+            skipped: Vec::new(),
         }
     }
 
@@ -253,10 +259,22 @@ impl<'a> Builder<'a> {
     fn step(&mut self, step: usize, chosen: &Chosen) {
         let first = self.unfolded.events.len();
         let guard = chosen.guard.as_ref().and_then(|guard| self.returned.get(guard)).copied();
+        if chosen.skipped {
+            let objects = chosen.step.changed_objects();
+            self.skipped
+                .extend(guard.into_iter().flat_map(|by| objects.iter().map(move |&of| (by, of))));
+            self.controls.push(None);
+            return;
+        }
         self.unguarded(step, chosen);
-        if let Some(wait) = guard {
-            let events = first..self.unfolded.events.len();
-            self.unfolded.guarded.extend(events.map(|event| (wait, event)));
+        for event in first..self.unfolded.events.len() {
+            let object = match self.unfolded.events[event].kind {
+                Kind::Object { object, .. } | Kind::Completion { object } => Some(object),
+                _ => None,
+            };
+            let before = self.skipped.iter().filter(|(_, of)| Some(*of) == object);
+            let decides = guard.into_iter().chain(before.map(|(by, _)| *by));
+            self.unfolded.guarded.extend(decides.map(|by| (by, event)));
         }
     }
 
@@ -275,7 +293,7 @@ impl<'a> Builder<'a> {
                 };
                 self.unfolded.sources.insert(event, vec![source]);
             }
-            Step::Compare { register, left, number, equal, .. } => {
+            Step::Compare { register, left, number, equal, exits } => {
                 let result = chosen.result.expect("a path chooses the results of comparisons");
                 let event = self.event(step, Kind::Issue, Vec::new());
                 self.unfolded.assumptions.push(Assumption {
@@ -284,9 +302,11 @@ impl<'a> Builder<'a> {
                     source: self.register(left),
                     number: *number,
                     equal: *equal == result,
+                    leaves: exits.is_some(),
                     forever: false,
                 });
                 self.set(register, Source::Number(u64::from(result)));
+                self.returned.insert(register.clone(), event);
             }
             Step::Fence { sem, scope } => {
                 self.ordered(step, Kind::Fence, Vec::new(), *sem, *scope);

@@ -174,6 +174,18 @@ pub(super) enum Step {
     },
 }
 
+impl Step {
+    /// The objects that it changes, at once or when it completes.
+    pub(super) fn changed_objects(&self) -> Vec<usize> {
+        match self {
+            Step::Object { action: Action::Wait { .. }, .. } => Vec::new(),
+            Step::Object { object, .. } | Step::Track { object, .. } => vec![*object],
+            Step::Copy(copy) => copy.to.iter().filter_map(|to| to.object).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Line {
     pub(super) guard: Option<(String, bool)>,
@@ -206,6 +218,8 @@ pub(super) struct Chosen {
     pub(super) result: Option<bool>,
     /// The predicate that it is guarded by.
     pub(super) guard: Option<String>,
+    /// Whether the guard is false: it is not executed.
+    pub(super) skipped: bool,
 }
 
 pub(super) type Path = Vec<Chosen>;
@@ -236,19 +250,26 @@ fn paths(program: &Program, thread: usize, column: &[Line]) -> Vec<Path> {
             };
             let value = |name| known.get(name).copied().unwrap_or_else(|| initial(name));
             let stuck = matches!(path.last(), Some(Chosen { step: Step::Forever, .. }));
-            if stuck || line.guard.as_ref().is_some_and(|(name, positive)| value(name) != *positive)
-            {
+            let guard = line.guard.as_ref().map(|(name, _)| name.clone());
+            if stuck {
+                next.push((path, known));
+                continue;
+            }
+            if line.guard.as_ref().is_some_and(|(name, positive)| value(name) != *positive) {
+                let mut path = path;
+                path.push(Chosen { step: line.step.clone(), result: None, guard, skipped: true });
                 next.push((path, known));
                 continue;
             }
             for (register, result) in results(&line.step) {
                 let (mut path, mut known) = (path.clone(), known.clone());
-                let guard = line.guard.as_ref().map(|(name, _)| name.clone());
-                path.push(Chosen { step: line.step.clone(), result, guard });
+                let guard = guard.clone();
+                path.push(Chosen { step: line.step.clone(), result, guard, skipped: false });
                 if let Step::Compare { exits: Some(exits), .. } = &line.step
                     && result != Some(*exits)
                 {
-                    path.push(Chosen { step: Step::Forever, result: None, guard: None });
+                    let step = Step::Forever;
+                    path.push(Chosen { step, result: None, guard: None, skipped: false });
                 }
                 if let (Some(register), Some(result)) = (register, result) {
                     known.insert(register, result);

@@ -158,8 +158,9 @@ impl<'a> Search<'a> {
         true
     }
 
-    /// Dependencies (base, 2.2): a read and what is written with its value, and what follows a loop or a guard that it
-    /// decides. With waits, also what follows a wait that blocks or is guarded by what it returned: it is no event of memory.
+    /// Dependencies (base, 2.2): a read and what is written with its value, what follows a loop that it decides, and what a
+    /// guard lets happen that it decides. With waits, also what follows a wait that blocks or is guarded by what it returned: it
+    /// is no event of memory.
     fn dependencies(&self, with_waits: bool) -> Matrix {
         let unfolded = self.unfolded();
         let mut dependencies = self.facts.exit_dependencies();
@@ -171,8 +172,10 @@ impl<'a> Search<'a> {
                 }
             }
             for assumption in &unfolded.assumptions {
+                let decides = assumption.leaves && self.follows(assumption.event, event)
+                    || unfolded.guarded.contains(&(assumption.event, event));
                 if let Source::Read { event: read, .. } = assumption.source
-                    && self.follows(assumption.event, event)
+                    && decides
                 {
                     dependencies.add(read, event);
                     let later = self.facts.events.iter().filter(|&&later| behind.has(event, later));

@@ -116,6 +116,12 @@ impl<'a> Alignment<'a> {
         short.memory.len() == long.memory.len()
             && memory().all(|(a, b)| a.bytes == b.bytes && value([write(a), write(b)]))
             && self.within(short.ctrl, long.ctrl)
+            && short.skipped.len() == long.skipped.len()
+            && short
+                .skipped
+                .iter()
+                .zip(&long.skipped)
+                .all(|(a, b)| a.0 == b.0 && self.within(a.1, b.1))
             && pairs.all(|(a, b)| self.is_same_event(a, b))
             && { live }.all(value)
             && short.checks.iter().all(|check| self.is_checked(check))

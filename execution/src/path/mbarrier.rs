@@ -9,7 +9,9 @@ use crate::event::{EventKind, Mask, MbarrierStep, MbarrierUse, Tags, WaitPhase};
 use crate::expr::ExprId;
 use model::given::Tag;
 use model::isa::alu::AluOp;
-use model::isa::asynchronous::{AsyncMisuse, AwaitedPhase, Mbarrier, MbarrierOp, Track};
+use model::isa::asynchronous::{
+    AsyncMisuse, AwaitedPhase, ChangedMbarrier, Mbarrier, MbarrierOp, Track,
+};
 use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier};
 use model::memory::{Extent, MBARRIER_BYTES};
 use model::value::{Value, low64};
@@ -203,12 +205,42 @@ impl Walk<'_> {
         ((access, at), step): (Object, MbarrierStep),
         guard: Mask,
     ) -> u16 {
-        let event = state.push(EventKind::Mbarrier, tags, guard);
+        let object = Extent { length: MBARRIER_BYTES, ..access.pa };
+        // Whether the phase ends also depends on what the thread did not do before.
+        let before = state.skipped.iter().filter(|(of, _)| of.is_none_or(|of| of == object));
+        let skipped = before.fold(0, |all: Mask, (_, taint)| all | taint);
+        let event = state.push(EventKind::Mbarrier, tags, guard | skipped);
         let last = state.last();
         last.locate(access, at);
-        let object = Extent { length: MBARRIER_BYTES, ..access.pa };
         last.mbarrier = Some(MbarrierUse { object, step });
         event
+    }
+
+    /// Notes that an operation on an mbarrier object is not executed.
+    pub(super) fn skip_mbarrier(
+        &self,
+        state: &mut PathState,
+        of: ChangedMbarrier,
+        guard_taint: Mask,
+    ) {
+        if guard_taint == 0 {
+            return;
+        }
+        let known = if of.multicast { None } else { self.known_object(state, of) };
+        state.skipped.push((known, guard_taint));
+    }
+
+    fn known_object(&self, state: &mut PathState, of: ChangedMbarrier) -> Option<Extent> {
+        let at = match of.object.base {
+            Operand::Address(variable) => self.layout.address(variable, self.thread),
+            base @ (Operand::Reg(_) | Operand::Imm(_)) => {
+                let (base, _) = self.operand(state, base);
+                low64(state.known(base)?)
+            }
+        };
+        let at = at.wrapping_add_signed(of.object.offset);
+        let whole = self.layout.resolve(self.thread, of.space, at, MBARRIER_BYTES).ok()?;
+        Some(self.layout.physical(whole))
     }
 
     /// The bytes of an mbarrier object; `None` when the path has ended.

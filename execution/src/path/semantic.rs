@@ -15,7 +15,7 @@
 use std::collections::HashMap;
 
 use super::{Assumption, Path, PathLimit};
-use crate::event::{Access, EventKind, Mask, PathEvent, Resource, Tags};
+use crate::event::{Access, EventKind, Mask, MbarrierStep, MbarrierUse, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::unfold::Ends;
 use model::value::{Value, low_bits, low_bytes};
@@ -60,7 +60,18 @@ fn all_of(event: &PathEvent) -> Mask {
 
 /// What tells an event from others of its path, wherever the path does it; what a write writes is
 /// compared apart.
-type Identity = (EventKind, Tags, Option<Access>, bool, Option<Resource>);
+type Identity = (EventKind, Tags, Option<Access>, bool, Option<Resource>, Vec<MbarrierUse>);
+
+/// What the thread has done to the mbarrier object of an event, with what the event does. Whether the phase ends may
+/// depend on that.
+fn changes(path: &Path, at: usize) -> Vec<MbarrierUse> {
+    let Some(of) = path.events[at].mbarrier else { return Vec::new() };
+    let changes = |used: &MbarrierUse| {
+        !matches!(used.step, MbarrierStep::Wait { .. } | MbarrierStep::CheckLayout { .. })
+            && used.object == of.object
+    };
+    path.events[..=at].iter().filter_map(|event| event.mbarrier).filter(changes).collect()
+}
 
 /// A path with what can be said of its values.
 struct Reasoned<'p> {
@@ -96,16 +107,18 @@ impl<'p> Reasoned<'p> {
         let identities: Vec<(Identity, u32)> = path
             .events
             .iter()
-            .map(|event| {
+            .enumerate()
+            .map(|(at, event)| {
                 let resource = event.barrier.map(|used| used.resource);
                 let atomic = event.kind == EventKind::Write && event.rmw.is_some();
-                let identity = (event.kind, event.tags, event.access, atomic, resource);
-                let count = counts.entry(identity).or_insert(0);
+                let changes = changes(path, at);
+                let identity = (event.kind, event.tags, event.access, atomic, resource, changes);
+                let count = counts.entry(identity.clone()).or_insert(0);
                 *count += 1;
                 (identity, *count)
             })
             .collect();
-        let events = identities.iter().enumerate().map(|(at, &identity)| (identity, at)).collect();
+        let events = identities.iter().cloned().zip(0..).collect();
         let leaves = leaves(path.exprs.all());
         let mut reasoned =
             Reasoned { path, leaves, pinned, identities, events, possible: true, shown };

@@ -11,7 +11,7 @@ use model::isa::alu::{AluOp, Comparison};
 use model::isa::asynchronous::GroupKind;
 use model::isa::tensor_memory::CtaGroup;
 use model::isa::{Reg, Type};
-use model::memory::Proxy;
+use model::memory::{Extent, Proxy};
 use model::scope::Scope;
 use model::value::Value;
 
@@ -23,6 +23,8 @@ pub(super) struct PathState {
     pub(super) registers: Vec<ExprId>,
     pub(super) taint: Vec<Mask>,
     pub(super) ctrl: Mask,
+    /// Operations on mbarrier objects that guards skipped: the object, if it is known, and what the guard depends on.
+    pub(super) skipped: Vec<(Option<Extent>, Mask)>,
     pub(super) events: Vec<PathEvent>,
     pub(super) checks: Vec<Assumption>,
     pub(super) decisions: Vec<Decision>,
@@ -136,6 +138,7 @@ impl PathState {
             registers: Vec::new(),
             taint: Vec::new(),
             ctrl: 0,
+            skipped: Vec::new(),
             events: Vec::new(),
             checks: Vec::new(),
             decisions: Vec::new(),

@@ -304,6 +304,15 @@ impl FenceWindow {
     }
 }
 
+/// The mbarrier object that an operation changes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ChangedMbarrier {
+    pub object: Address,
+    pub space: SpaceQualifier,
+    /// Whether it changes the objects at this place in several CTAs.
+    pub multicast: bool,
+}
+
 /// Fences of the async proxy, and memory fences that are restricted to some objects.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum AsyncFence {
@@ -324,6 +333,39 @@ pub enum AsyncFence {
 }
 
 impl Asynchronous {
+    /// The mbarrier object that it changes, at once or when it completes.
+    pub fn changed_mbarrier(&self) -> Option<ChangedMbarrier> {
+        let (object, space, multicast) = match self {
+            Asynchronous::Mbarrier(of) => match of.op {
+                MbarrierOp::Wait { .. } | MbarrierOp::CheckLayout { .. } => return None,
+                MbarrierOp::Init { .. }
+                | MbarrierOp::Invalidate
+                | MbarrierOp::ExpectTx { .. }
+                | MbarrierOp::CompleteTx { .. }
+                | MbarrierOp::Arrive { .. } => (of.object, of.space, false),
+            },
+            Asynchronous::Copy(of) => (of.mbarrier?, of.to_space, of.multicast.is_some()),
+            Asynchronous::Store(of) => (of.mbarrier?, of.space, false),
+            Asynchronous::Track(of) => (of.object, of.space, false),
+            Asynchronous::Cancel(of) => (of.object, of.space, of.multicast),
+            Asynchronous::TensorMemory(of) => {
+                let TensorOp::Commit { object, space, multicast, .. } = of else { return None };
+                (*object, *space, multicast.is_some())
+            }
+            Asynchronous::Commit(_)
+            | Asynchronous::WaitGroup(_)
+            | Asynchronous::Multiply(_)
+            | Asynchronous::MultiplyFence
+            | Asynchronous::Fence(_)
+            | Asynchronous::Grid(_)
+            | Asynchronous::TensormapFence(_)
+            | Asynchronous::Tensormap(_)
+            | Asynchronous::Multimem(_)
+            | Asynchronous::Fill(_) => return None,
+        };
+        Some(ChangedMbarrier { object, space, multicast })
+    }
+
     /// Whether it waits for the end of a phase of an mbarrier object.
     pub fn waits_for_phase(&self) -> bool {
         matches!(self, Asynchronous::Mbarrier(of) if matches!(of.op, MbarrierOp::Wait { .. }))
