@@ -16,9 +16,10 @@ const MESSAGE: &str = "tests/lower/message.ptx";
 const MADE: &str = "tests/lower/message.made.ptx";
 
 /// Forbidden by reading R13 alone.
-const FAKE: &str = "litmus/suite/no-thin-air-axiom/LB+fake+fake.litmus";
+pub(crate) const FAKE: &str = "litmus/suite/no-thin-air-axiom/LB+fake+fake.litmus";
 /// Allowed by reading R6 alone.
-const ALIAS: &str = "litmus/suite/release-and-acquire-patterns/MP+alias-second-store.litmus";
+pub(crate) const ALIAS: &str =
+    "litmus/suite/release-and-acquire-patterns/MP+alias-second-store.litmus";
 
 /// The name of each snapshot, and the arguments; paths are from the root of the repository.
 ///
@@ -316,7 +317,6 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
             "litmus/suite/atomicity-axiom/tearing+st.relaxed.gpu.b32+ld.relaxed.gpu.b32.litmus",
         ],
     ),
-    ("explain-fences-synchronize", &["explain", "tests/cli/fenced.litmus"]),
     ("explain-no-thin-air", &["explain", "litmus/suite/no-thin-air-axiom/LB+selp+selp.litmus"]),
     (
         "explain-sc-per-location",
@@ -495,7 +495,6 @@ const SNAPSHOTS: &[(&str, &[&str])] = &[
         "ptx-explain-json",
         &["ptx", "explain", "--format=json", "atom.add.u32 r, [a], 1", "ld.gpu.u32 r, [a]"],
     ),
-    ("model-other", &["model", "--model", "tests/cli/coherent.cat", "--format=cat"]),
 ];
 
 fn causeway(arguments: &[&str]) -> Output {

@@ -5,6 +5,7 @@ use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
+use crate::cli;
 use crate::fmt::{causeway, folder, said};
 
 /// Of the command line, as in `cli`.
@@ -18,6 +19,28 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("serve-elsewhere", &["serve", "--listen", "0.0.0.0:7480"]),
     ("serve-nowhere", &["serve", "--listen", "here"]),
     ("ask-wrong", &["check", "tests/cli/holds.litmus", "--ask", "exists (P9:r0=1)"]),
+    ("check-flags", &["check", "-v", "--model=tests/cli/reports.cat", "tests/cli/holds.litmus"]),
+    (
+        "check-flags-herd",
+        &["check", "--format=herd", "--model=tests/cli/reports.cat", "tests/cli/holds.litmus"],
+    ),
+    ("explain-flags", &["explain", "--model=tests/cli/reports.cat", "tests/cli/holds.litmus"]),
+    ("model-other", &["model", "--model", "tests/cli/coherent.cat", "--format=cat"]),
+    ("check-open-co", &["check", "--model=tests/cli/open-co.cat", "tests/cli/holds.litmus"]),
+    ("ask-without-quantifier", &["explain", "tests/cli/holds.litmus", "--ask=P1:r0=0"]),
+    ("explain-counterexample", &["explain", "tests/cli/holds.litmus", "--ask=forall (P1:r0=0)"]),
+    ("explain-by-two-addresses", &["explain", cli::ALIAS]),
+    (
+        "check-suggests-the-same-question",
+        &[
+            "check",
+            "--engine=enumerate",
+            "--reading=R13=semantic",
+            "--ask=~exists (P0:r0=1 /\\ P1:r0=1)",
+            cli::FAKE,
+        ],
+    ),
+    ("explain-fences-synchronize", &["explain", "tests/cli/fenced.litmus"]),
 ];
 
 const MP: &str = "PTX MP

@@ -7,7 +7,7 @@ use std::rc::Rc;
 use model::cxx::{self, ReleaseSequence};
 use model::given::{Chosen, Tag};
 use model::ptx;
-use model::reading::FailedCas;
+use model::reading::{AsyncRace, FailedCas, Readings};
 use model::rel::{Builder, Constraint, Conventions, FlagMeaning, Model, Node, NodeId, Rel};
 use model::render;
 
@@ -363,7 +363,8 @@ fn both_ways<'m>(m: &'m Builder, relates: Rel<'m>) -> Rel<'m> {
 
 /// A flag that is named as one of a built-in model's means what it means there.
 fn meaning(name: &str) -> FlagMeaning {
-    let built_in = [ptx::model(), cxx::model(ReleaseSequence::Cpp20)];
+    let races = Readings { async_race: AsyncRace::Allowed, ..Readings::default() };
+    let built_in = [ptx::model(), ptx::under(races), cxx::model(ReleaseSequence::Cpp20)];
     let mut flags = built_in.into_iter().flat_map(|model| model.flags);
     let known = flags.find(|flag| flag.name == name);
     known.map_or(FlagMeaning::Report, |flag| flag.meaning)

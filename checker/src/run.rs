@@ -145,7 +145,17 @@ pub(crate) fn other_model(path: &Path, err: &mut dyn Write) -> io::Result<Option
             .map_err(|error| format!("{}: {error}", input::shown(path)))
     };
     match cat::import_with(&path.to_string_lossy(), &text, &mut read) {
-        Ok(model) => Ok(Some(model)),
+        Ok(model) => {
+            if model.leaves_co_open() {
+                writeln!(
+                    err,
+                    "warning: {}: no axiom demands that `co` orders two writes, so `co` and `fr` forbid next to nothing\n  = help: \
+                     `include \"cos.cat\"` makes `co` total on each location",
+                    input::shown(path)
+                )?;
+            }
+            Ok(Some(model))
+        }
         Err(diagnostics) => {
             complain_of(&diagnostics, err)?;
             Ok(None)

@@ -13,7 +13,13 @@ use model::program::{Observed, Program, Stuck, ThreadId};
 use model::scope::Placement;
 use model::value::Value;
 
-use crate::{Race, Warning, stuck};
+use crate::{Race, RaisedFlag, Warning, stuck};
+
+/// A thread and a line.
+type ThreadLine = (ThreadId, u16);
+
+/// Where an instruction is with two threads exchanged.
+type SwappedPlace<'a> = &'a dyn Fn(ThreadLine) -> ThreadLine;
 
 /// The threads of a program in classes of two and more, of which any two may be exchanged in any execution and in
 /// each of the propositions.
@@ -90,14 +96,34 @@ impl ThreadExchanges {
 
     /// Adds the races that exchanges make of those known.
     pub(crate) fn close(&self, races: &mut BTreeSet<Race>) {
-        let mut open: Vec<Race> = races.iter().copied().collect();
-        while let Some(race) = open.pop() {
+        self.close_places(races, &|race, place| {
+            let (one, two) = (place(race.first), place(race.second));
+            Race { first: one.min(two), second: one.max(two) }
+        });
+    }
+
+    /// The same for flags.
+    pub(crate) fn close_flags(&self, flags: &mut BTreeSet<RaisedFlag>) {
+        self.close_places(flags, &|raised, place| RaisedFlag {
+            flag: raised.flag.clone(),
+            first: raised.first.map(place),
+            second: raised.second.map(place),
+        });
+    }
+
+    /// Adds to what is known of places what it comes to where threads are exchanged.
+    fn close_places<T: Clone + Ord>(
+        &self,
+        known: &mut BTreeSet<T>,
+        exchanged: &dyn Fn(&T, SwappedPlace<'_>) -> T,
+    ) {
+        let mut open: Vec<T> = known.iter().cloned().collect();
+        while let Some(one) = open.pop() {
             for class in &self.classes {
                 for &other in &class[1..] {
-                    let place = |(thread, line)| (swapped(class[0], other, thread), line);
-                    let (one, two) = (place(race.first), place(race.second));
-                    let twin = Race { first: one.min(two), second: one.max(two) };
-                    if races.insert(twin) {
+                    let twin =
+                        exchanged(&one, &|(thread, line)| (swapped(class[0], other, thread), line));
+                    if known.insert(twin.clone()) {
                         open.push(twin);
                     }
                 }

@@ -34,6 +34,7 @@ pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Mode
     let undefined = undefined(test, engine, model, &limits, &mut found);
     found.seen.races.clear();
     found.seen.warnings.clear();
+    found.seen.flags.clear();
     found.limit = searched.and(undefined).and(aired(test, &found.seen)).err();
     found
 }
@@ -78,6 +79,7 @@ pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model)
     let searched = engine.search(model, program, &limits, sought, seen, &mut visit);
     exchanges.close(&mut seen.races);
     exchanges.close_warnings(&mut seen.warnings);
+    exchanges.close_flags(&mut seen.flags);
     if shows && found.witness.is_none() {
         found.witness = shown(test, engine, model, &limits);
     }

@@ -23,7 +23,7 @@ use crate::stuck;
 use crate::termination;
 use crate::witness::Witness;
 use crate::words::place_text;
-use crate::{ENGINES, Engine, ExecutionFacts, Limit, Limits, MEMORY, Warning, outcome};
+use crate::{ENGINES, Engine, ExecutionFacts, Limit, Limits, MEMORY, RaisedFlag, Warning, outcome};
 
 /// Why a program without any execution has no verdict.
 pub const NO_EXECUTION: &str = "no execution was found, not even one that never finishes";
@@ -123,7 +123,7 @@ impl Observation {
 /// What to know beside the verdict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// `stuck`, `not-explored`, `engine-undecided`, `no-outcome`, `atomics-exclude-each-other`, or a warning of the
+    /// `stuck`, `not-explored`, `engine-undecided`, `no-outcome`, `atomics-exclude-each-other`, `flag`, or a warning of the
     /// model: `mbarrier-missing-wait` or `cluster-exited`.
     pub code: &'static str,
     pub text: String,
@@ -608,6 +608,13 @@ fn notes(test: &Test, task: &Task<'_>, verdict: &Verdict, found: &EngineResult) 
     for Warning { name, at, text: rule } in found.seen.warnings.iter().filter(|_| speaks) {
         let code = WARNINGS.into_iter().find(|code| code == name).unwrap_or("warning");
         notes.push(Note { code, text: format!("{name}: {}: {rule}", place_text(test, *at)) });
+    }
+    for RaisedFlag { flag, first, second } in found.seen.flags.iter().filter(|_| speaks) {
+        let [first, second] = [first, second].map(|place| match place {
+            Some(place) => place_text(test, *place),
+            None => "an initial write".to_owned(),
+        });
+        notes.push(Note { code: "flag", text: format!("{flag}: {first} and {second}") });
     }
     if matches!(verdict, Verdict::Undefined(_)) && atomics_race(test, found) {
         let number = section::MIXED_SIZE_RACES.number;

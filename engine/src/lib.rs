@@ -176,6 +176,14 @@ pub struct Warning {
     pub text: &'static str,
 }
 
+/// Two events for which a flag of a model was raised that has no other meaning; `None` for an initial write.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct RaisedFlag {
+    pub flag: String,
+    pub first: Option<(ThreadId, u16)>,
+    pub second: Option<(ThreadId, u16)>,
+}
+
 /// What an engine saw beside outcomes.
 #[derive(Clone, Debug, Default)]
 pub struct ExecutionFacts {
@@ -183,6 +191,7 @@ pub struct ExecutionFacts {
     pub executions: Option<u64>,
     pub races: BTreeSet<Race>,
     pub warnings: BTreeSet<Warning>,
+    pub flags: BTreeSet<RaisedFlag>,
     pub undefined: Option<Undefined>,
     /// A loop was cut: outcomes may be missing.
     pub bound_reached: bool,

@@ -6,12 +6,13 @@ use execution::structure::writes_of;
 use execution::unfold::{Slot, Unfolding};
 use execution::values::{Source, Values, final_values};
 use model::bits::BitRow;
+use model::memory::Extent;
 use model::program::{Observed, Program};
-use model::rel::{FlagMeaning, Model};
-use model::value::Value;
+use model::rel::{Flag, FlagMeaning, Model};
+use model::value::{Value, low_bytes};
 
 use super::plan::Plan;
-use super::{ExecutionFacts, Limit, Race, Undefined, Warning};
+use super::{ExecutionFacts, Limit, Race, RaisedFlag, Undefined, Warning};
 use crate::stuck;
 
 /// Whether an outcome may tell orders of the fences apart: by what they make coherence order.
@@ -35,7 +36,7 @@ pub fn outcomes_of<R: BitRow>(
     let observed = &u.program.observed;
     let mut outcome = vec![0; observed.len()];
     // Memory that can end in more than one way.
-    let mut open: Vec<(usize, Vec<Value>)> = Vec::new();
+    let mut open: Vec<OpenMemory> = Vec::new();
     for (at, &of) in observed.iter().enumerate() {
         match of {
             Observed::Register { .. } => outcome[at] = values.register(of).unwrap_or(0),
@@ -44,26 +45,56 @@ pub fn outcomes_of<R: BitRow>(
                     outcome[at] = values.eval(thread, value).unwrap_or(0);
                     continue;
                 }
-                let mut finals = final_values(u, values, co, at)?;
-                match finals.as_slice() {
-                    [only] => outcome[at] = *only,
-                    _ => open.push((at, std::mem::take(&mut finals))),
+                let finals = final_values(u, values, co, at)?;
+                if let [only] = finals[..] {
+                    outcome[at] = only;
+                } else {
+                    let bytes = u.observed_bytes(of).expect("memory has bytes");
+                    open.push(OpenMemory { at, bytes, values: finals });
                 }
             }
         }
     }
-    Ok(choose(&open, &mut outcome, visit))
+    Ok(choose(&open, 0, &mut outcome, visit))
 }
 
+/// Observed memory that can end with any of these values.
+struct OpenMemory {
+    /// Index into [`Program::observed`].
+    at: usize,
+    bytes: Extent,
+    values: Vec<Value>,
+}
+
+impl OpenMemory {
+    /// Whether the bytes that two have in common have one value: two names of a location are observed together.
+    fn agrees(&self, value: Value, other: &OpenMemory, theirs: Value) -> bool {
+        let start = self.bytes.start.max(other.bytes.start);
+        let end =
+            (self.bytes.start + self.bytes.length).min(other.bytes.start + other.bytes.length);
+        if self.bytes.object != other.bytes.object || start >= end {
+            return true;
+        }
+        let common = |of: &OpenMemory, value: Value| {
+            value >> (8 * (start - of.bytes.start)) & low_bytes(end - start)
+        };
+        common(self, value) == common(other, theirs)
+    }
+}
+
+/// Each choice for the memory behind the first `chosen`, for which `outcome` has the values.
 fn choose(
-    open: &[(usize, Vec<Value>)],
+    open: &[OpenMemory],
+    chosen: usize,
     outcome: &mut [Value],
     visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
 ) -> ControlFlow<()> {
-    let Some(((at, values), rest)) = open.split_first() else { return visit(outcome) };
-    for &value in values {
-        outcome[*at] = value;
-        choose(rest, outcome, visit)?;
+    let Some(next) = open.get(chosen) else { return visit(outcome) };
+    for &value in &next.values {
+        if open[..chosen].iter().all(|other| next.agrees(value, other, outcome[other.at])) {
+            outcome[next.at] = value;
+            choose(open, chosen + 1, outcome, visit)?;
+        }
     }
     ControlFlow::Continue(())
 }
@@ -137,33 +168,44 @@ pub fn raise_flags<R: BitRow>(
     }
     plan.run_flags();
     for flag in &plan.flags {
-        let rows = plan.node(flag.node);
-        let place = |event: usize| {
-            let of = &u.events[event];
-            of.thread.zip(of.of.map(|of| of.line))
-        };
-        for (a, row) in rows.iter().enumerate() {
-            for b in row.events() {
-                // An initial write has no place.
-                let (first, second) = (place(a), place(b));
-                let raised = &model.flags[flag.flag];
-                match raised.meaning {
-                    FlagMeaning::Warning(text) => {
-                        let name = raised.name.clone();
-                        seen.warnings.extend(first.map(|at| Warning { name, at, text }));
-                    }
-                    FlagMeaning::Report => {
-                        let Some((first, second)) = first.zip(second) else { continue };
-                        let (first, second) = (first.min(second), first.max(second));
-                        seen.races.insert(Race { first, second });
-                    }
-                    FlagMeaning::Undefined(reason) => {
-                        seen.undefined.get_or_insert_with(|| Undefined {
-                            reason: reason.to_owned(),
-                            where_: first.into_iter().chain(second.filter(|_| a != b)).collect(),
-                        });
-                    }
-                }
+        let rows = plan.node(flag.node).iter().enumerate();
+        let pairs = rows.flat_map(|(a, row)| row.events().map(move |b| (a, b)));
+        raise_flag(&model.flags[flag.flag], u, pairs, seen);
+    }
+}
+
+/// Raises a flag for these pairs of events.
+pub fn raise_flag(
+    flag: &Flag,
+    u: &Unfolding<'_>,
+    pairs: impl Iterator<Item = (usize, usize)>,
+    seen: &mut ExecutionFacts,
+) {
+    // An initial write has no place.
+    let place = |event: usize| {
+        let of = &u.events[event];
+        of.thread.zip(of.of.map(|of| of.line))
+    };
+    for (a, b) in pairs {
+        let (first, second) = (place(a), place(b));
+        match flag.meaning {
+            FlagMeaning::Warning(text) => {
+                let name = flag.name.clone();
+                seen.warnings.extend(first.map(|at| Warning { name, at, text }));
+            }
+            FlagMeaning::Race => {
+                let Some((first, second)) = first.zip(second) else { continue };
+                let (first, second) = (first.min(second), first.max(second));
+                seen.races.insert(Race { first, second });
+            }
+            FlagMeaning::Report => {
+                seen.flags.insert(RaisedFlag { flag: flag.name.clone(), first, second });
+            }
+            FlagMeaning::Undefined(reason) => {
+                seen.undefined.get_or_insert_with(|| Undefined {
+                    reason: reason.to_owned(),
+                    where_: first.into_iter().chain(second.filter(|_| a != b)).collect(),
+                });
             }
         }
     }

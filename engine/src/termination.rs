@@ -45,6 +45,7 @@ pub(crate) fn run(
     }
     found.seen.races.clear();
     found.seen.warnings.clear();
+    found.seen.flags.clear();
     let undefined = directed::undefined(test, engine, model, limits, &mut found);
     let aired = match found.seen.thin_air {
         ThinAir::None | ThinAir::Some => Ok(()),

@@ -293,13 +293,31 @@ fn init_block(
             if depth == 0 {
                 return (1..index, index + 1);
             }
-        } else if index + 1 < tokens.len() && begins_placement(text, token, tokens[index + 1]) {
+        } else if index + 1 < tokens.len()
+            && begins_placement(text, token, tokens[index + 1])
+            && !is_closed(text, &tokens[index..], depth)
+        {
             unclosed(open, report);
             return (1..index, index);
         }
     }
     unclosed(open, report);
     (1..1, tokens.len())
+}
+
+/// Whether so many braces are closed among the tokens before a row of a table, which has a `|`.
+fn is_closed(text: &str, tokens: &[Token], depth: usize) -> bool {
+    let mut depth = depth;
+    for token in tokens {
+        match token.at.of(text) {
+            "{" => depth += 1,
+            "}" if depth == 1 => return true,
+            "}" => depth -= 1,
+            "|" => return false,
+            _ => {}
+        }
+    }
+    false
 }
 
 fn unclosed(open: Token, report: &mut Diagnostics) {

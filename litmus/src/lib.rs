@@ -195,11 +195,19 @@ pub fn parse(path: &str, bytes: &[u8]) -> Result<Test, Vec<Diagnostic>> {
 /// # Errors
 /// All errors of the file, and those of the question, whose path is `--ask`.
 pub fn parse_question(path: &str, bytes: &[u8], question: &str) -> Result<Test, Vec<Diagnostic>> {
+    let mut report = Diagnostics::default();
+    if !condition::begins(question) {
+        let all = ByteSpan::new(0, question.trim_end().len());
+        report
+            .error("condition", all, "a question is a condition with its quantifier")
+            .note("expected `exists`, `~exists` or `forall`")
+            .help(format!("exists ({})", question.trim()));
+        return Err(report.finish("--ask", question));
+    }
     let mut joined = without_condition(text::decode(path, bytes)?);
     joined.push('\n');
     let end = joined.len();
     joined.push_str(question);
-    let mut report = Diagnostics::default();
     match read(&joined, &mut report) {
         Some((mut test, _)) if report.count() == 0 => {
             test.metadata.retain(|(key, _)| !frame::OF_VERDICT.contains(&key.as_str()));

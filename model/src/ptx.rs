@@ -488,11 +488,11 @@ pub fn under(readings: Readings) -> Model {
         mixed_size,
         FlagMeaning::Undefined("mixed-size-race"),
     );
-    m.flag(Some(section::CONFLICT_AND_RACES), "data-race", race - mixed_size, FlagMeaning::Report);
+    m.flag(Some(section::CONFLICT_AND_RACES), "data-race", race - mixed_size, FlagMeaning::Race);
     // 8.9.1.1. Reading B9. In a `.cat` file the name says what a flag means.
     let (race, means) = match readings.async_race {
         AsyncRace::Undefined => ("async-race", FlagMeaning::Undefined("async-race")),
-        AsyncRace::Allowed => ("allowed-async-race", FlagMeaning::Report),
+        AsyncRace::Allowed => ("allowed-async-race", FlagMeaning::Race),
     };
     m.flag(
         Some(section::ASYNC_OPERATIONS),

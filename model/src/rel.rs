@@ -97,7 +97,9 @@ pub struct Order {
 pub enum FlagMeaning {
     /// The program is outside the model, for this reason, if an execution raises the flag.
     Undefined(&'static str),
-    /// Worth knowing.
+    /// Two instructions race, which leaves the program defined.
+    Race,
+    /// The pairs are reported with the name of the flag.
     Report,
     /// An instruction breaks a rule of the document, which this sentence tells, without consequence in the model.
     Warning(&'static str),

@@ -2,8 +2,8 @@
 //!
 //! The answers are sound but not complete: `false` means that the form does not show the property.
 
-use crate::given::{Fixed, Tag};
-use crate::rel::{Model, Node, NodeId, SetNode};
+use crate::given::{Chosen, Fixed, Tag};
+use crate::rel::{Model, Node, NodeId, Order, SetNode};
 
 impl Model {
     /// Whether no chosen relation takes part in `node`.
@@ -20,6 +20,56 @@ impl Model {
                 known(a) && known(b)
             }
             Node::Inverse(a) | Node::Plus(a) => known(a),
+        })
+    }
+
+    /// Whether axioms use `co` or `fr`, and none demands that `co` orders two writes: a smaller `co` then keeps every axiom
+    /// that a larger one keeps.
+    pub fn leaves_co_open(&self) -> bool {
+        // For each node, whether more of it may break an axiom, and whether less of it may.
+        let mut breaks = vec![[false; 2]; self.nodes.len()];
+        for axiom in &self.axioms {
+            breaks[usize::from(axiom.constraint.node().0)][0] = true;
+        }
+        let mut used = [false; 2];
+        for (index, node) in self.nodes.iter().enumerate().rev() {
+            let [more, less] = breaks[index];
+            let mut pass = |of: NodeId, [more, less]: [bool; 2]| {
+                let known = &mut breaks[usize::from(of.0)];
+                *known = [known[0] | more, known[1] | less];
+            };
+            match *node {
+                Node::Chosen(Chosen::Co | Chosen::Fr) => used = [used[0] | more, used[1] | less],
+                Node::Chosen(Chosen::Rf | Chosen::Fsc)
+                | Node::Fixed(_)
+                | Node::Identity(_)
+                | Node::Cross(..) => {}
+                Node::Or(a, b) | Node::And(a, b) | Node::Seq(a, b) => {
+                    pass(a, [more, less]);
+                    pass(b, [more, less]);
+                }
+                Node::Minus(a, b) => {
+                    pass(a, [more, less]);
+                    pass(b, [less, more]);
+                }
+                Node::Inverse(a) | Node::Plus(a) => pass(a, [more, less]),
+            }
+        }
+        let ordered = |order: &Order| order.chosen == Chosen::Co && !self.is_empty(order.relates);
+        used == [true, false] && !self.orders.iter().any(ordered)
+    }
+
+    /// Whether `node` relates nothing, as its form shows.
+    fn is_empty(&self, node: NodeId) -> bool {
+        self.each_up_to(node, |model, node, known| match node {
+            Node::Identity(set) => model.sets[usize::from(set.0)] == SetNode::Empty,
+            Node::Cross(a, b) => {
+                [a, b].iter().any(|set| model.sets[usize::from(set.0)] == SetNode::Empty)
+            }
+            Node::Fixed(_) | Node::Chosen(_) => false,
+            Node::Or(a, b) => known(a) && known(b),
+            Node::And(a, b) | Node::Seq(a, b) => known(a) || known(b),
+            Node::Minus(a, _) | Node::Inverse(a) | Node::Plus(a) => known(a),
         })
     }
 

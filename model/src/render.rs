@@ -163,7 +163,7 @@ impl CatStatement {
                 free(&format!("order {chosen} relates, one way or the other,"))
             }
             CatStatementKind::Axiom(test, name) => free(&format!("axiom {name}: {test}")),
-            CatStatementKind::Flag(name, FlagMeaning::Report) => {
+            CatStatementKind::Flag(name, FlagMeaning::Race | FlagMeaning::Report) => {
                 free(&format!("report {name}: not empty"))
             }
             CatStatementKind::Flag(name, FlagMeaning::Undefined(_)) => {

@@ -311,3 +311,17 @@ fn expression() -> impl Strategy<Value = String> {
         ]
     })
 }
+
+#[test]
+fn co_that_nothing_orders_is_noticed() {
+    let coherent = "acyclic (po & loc) | rf | co | fr as x";
+    let open = |text: &str| read(text).leaves_co_open();
+    assert!(open(coherent));
+    assert!(open("empty rmw & (fr ; co) as x"));
+    // `co` is demanded, chosen, or not used.
+    assert!(!open(&format!("empty (po & loc & (W * W)) \\ co as y {coherent}")));
+    assert!(!open(&format!("include \"cos.cat\" {coherent}")));
+    assert!(!open(&format!("with co from generate_cos(co0) {coherent}")));
+    assert!(!open("acyclic po | rf as x"));
+    assert!(!ptx::model().leaves_co_open());
+}

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use engine::exit::Exit;
 use engine::explain::ExplainOptions;
-use engine::judge::{Property, Task};
+use engine::judge::{BOUND, Property, Task};
 use engine::resting::alternatives;
 use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
@@ -15,6 +15,7 @@ use model::rel::Model;
 use text::Diagnostic;
 
 use super::page::ReportFolder;
+use super::text::quoted;
 use super::{CheckSummary, CheckedTest};
 use crate::cli::{Check, EngineName, PropertyName};
 use crate::filter::TestFilter;
@@ -87,6 +88,7 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = check.jobs.map_or(cores, usize::from);
     engine::limit_solver(check.limits.bytes().saturating_mul(jobs));
+    let explain = explain_command(check);
     let mut summary = CheckSummary::default();
     let mut report = check.format.report();
     let mut folder = match folder(check, &model, cxx.as_ref(), readings, err)? {
@@ -126,7 +128,8 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
             folder.add(&item)?;
         }
         run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
-        let judged = CheckedTest { item: &item, model: &model.name, verbose: check.verbose };
+        let (model, verbose) = (&*model.name, check.verbose);
+        let judged = CheckedTest { item: &item, model, verbose, explain: &explain };
         progress.suspend(|| report.one(&judged, out))
     });
     progress.finish_and_clear();
@@ -135,6 +138,24 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         return nothing_matches(err);
     }
     Ok(summary.exit())
+}
+
+/// The command that explains what `check` was asked of a file, without the file.
+fn explain_command(check: &Check) -> String {
+    let judging = &check.judging;
+    let mut words = vec!["causeway explain".to_owned()];
+    let mut option = |name: &str, value: &str| words.extend([name.to_owned(), quoted(value)]);
+    if let Some(model) = &judging.model {
+        option("--model", &model.to_string_lossy());
+    }
+    judging.readings.choices().for_each(|choice| option("--reading", choice));
+    if judging.bound != BOUND {
+        option("--bound", &judging.bound.to_string());
+    }
+    if let Some(ask) = &check.ask {
+        option("--ask", ask);
+    }
+    words.join(" ")
 }
 
 /// What is wrong about options that do not go together, and what to write instead.

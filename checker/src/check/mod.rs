@@ -29,6 +29,8 @@ pub struct CheckedTest<'a> {
     pub model: &'a str,
     /// Whether the terminal also shows tests that are as expected.
     pub verbose: bool,
+    /// The command that explains the same question, without the file.
+    pub explain: &'a str,
 }
 
 impl SuiteItem {
@@ -79,7 +81,7 @@ fn rule(judgement: &Judgement) -> ReportRule {
     ReportRule { id, text, section: None }
 }
 
-fn case(item: &SuiteItem, test: &Test, judgement: &Judgement) -> ReportCase {
+fn case(item: &SuiteItem, test: &Test, judgement: &Judgement, explain: &str) -> ReportCase {
     let file = item.path.to_string_lossy().into_owned();
     let exit = judgement.exit();
     let message = match (&judgement.disagreement, &judgement.complaint) {
@@ -97,7 +99,7 @@ fn case(item: &SuiteItem, test: &Test, judgement: &Judgement) -> ReportCase {
         with_threads(outcome.trim_end_matches([';', ' ']))
     });
     let explains = text::explains(judgement) && matches!(exit, Exit::Differs | Exit::Disagreement);
-    let help = explains.then(|| format!("causeway explain {}", text::quoted(&file)));
+    let help = explains.then(|| format!("{explain} {}", text::quoted(&file)));
     let facts = [
         ("verdict", Some(judgement.verdict.name().to_owned())),
         ("name", Some(test.name.clone())),
@@ -128,7 +130,7 @@ impl CheckedTest<'_> {
     fn shown(&self, verbose: bool, out: &mut dyn Write) -> io::Result<()> {
         match &self.item.outcome {
             FileResult::Judged { test, judgement } => {
-                text::judged(&self.item.path, test, judgement, verbose, out)
+                text::judged(&self.item.path, test, judgement, (verbose, self.explain), out)
             }
             FileResult::Filtered | FileResult::Rejected(_) | FileResult::Unreadable(_) => Ok(()),
         }
@@ -138,7 +140,9 @@ impl CheckedTest<'_> {
 impl Reportable for CheckedTest<'_> {
     fn case(&self) -> ReportCase {
         match (&self.item.outcome, self.item.unread()) {
-            (FileResult::Judged { test, judgement }, _) => case(self.item, test, judgement),
+            (FileResult::Judged { test, judgement }, _) => {
+                case(self.item, test, judgement, self.explain)
+            }
             (_, unread) => unread.expect("it is not judged").case(),
         }
     }
@@ -172,6 +176,7 @@ impl Reportable for CheckedTest<'_> {
         let FileResult::Judged { test, judgement } = &self.item.outcome else { return None };
         let seen = &judgement.found.seen;
         let race = (!seen.races.is_empty()).then(|| "data-race".to_owned());
+        let raised: BTreeSet<&String> = seen.flags.iter().map(|raised| &raised.flag).collect();
         let reason = judgement.verdict.reason();
         let outcomes = judgement.found.outcomes.keys();
         Some(Entry {
@@ -184,6 +189,7 @@ impl Reportable for CheckedTest<'_> {
             negative: judgement.negative,
             flags: race
                 .into_iter()
+                .chain(raised.into_iter().cloned())
                 .chain(reason.map(|reason| reason.replace(char::is_whitespace, "-")))
                 .collect(),
             observation: judgement.observation,

@@ -18,7 +18,7 @@ pub(super) fn judged(
     path: &Path,
     test: &Test,
     judgement: &Judgement,
-    verbose: bool,
+    (verbose, explain): (bool, &str),
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let exit = judgement.exit();
@@ -61,7 +61,8 @@ pub(super) fn judged(
     if exit == Exit::Differs || exit == Exit::Disagreement {
         reason(test, judgement, out)?;
         if explains(judgement) {
-            writeln!(out, "      causeway explain {}", escaped(&quoted(&path.to_string_lossy())))?;
+            let path = quoted(&path.to_string_lossy());
+            writeln!(out, "      {} {}", escaped(explain), escaped(&path))?;
         }
     }
     if verbose {

@@ -8,14 +8,13 @@ use execution::structure::EventStructure;
 use execution::values::{Source, Values};
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Fixed, Tag};
-use model::rel::FlagMeaning;
 use model::value::Value;
 
 use super::{EnumerationJob, Stop};
 use crate::concrete::Concrete;
 use crate::options::SourceOptions;
 use crate::outcome::{
-    from_reads, is_overwritten, outcomes_of, overwriting, raise_stuck, reads_from,
+    from_reads, is_overwritten, outcomes_of, overwriting, raise_flag, raise_stuck, reads_from,
 };
 use crate::sought::{Sought, may_matter};
 use crate::witness::{ChosenRows, Witness};
@@ -154,11 +153,8 @@ impl EnumerationJob<'_, '_> {
             return;
         }
         for flag in &self.model.flags {
-            let FlagMeaning::Undefined(reason) = flag.meaning else { continue };
-            if !nodes[usize::from(flag.node.0)].is_empty() {
-                let undefined = Undefined { reason: reason.to_owned(), where_: Vec::new() };
-                self.seen.undefined.get_or_insert(undefined);
-            }
+            let pairs = nodes[usize::from(flag.node.0)].pairs();
+            raise_flag(flag, structure.unfolding, pairs, self.seen);
         }
     }
 

@@ -2,6 +2,7 @@
 
 use model::bits::{BitRel, BitRow};
 use model::given::{Fixed, Tag};
+use model::memory::Proxy;
 use model::program::LaunchOrder;
 use model::rel::Model;
 use model::section;
@@ -10,9 +11,6 @@ use super::candidate::Candidate;
 
 /// A sentence for each pair of a read and a write that seem to be ordered, and are not.
 pub(super) fn unseen<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<String> {
-    if !candidate.structure.unfolding.program.is_asynchronous() {
-        return Vec::new();
-    }
     let named = |name: &str| candidate.relation(model, name);
     let (Some(base), Some(causality)) = (named("base-causality"), named("causality")) else {
         return Vec::new();
@@ -20,14 +18,18 @@ pub(super) fn unseen<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> 
     let orders = Orders { candidate, base, causality };
     let missed = candidate.fr.pairs().filter_map(|(read, write)| orders.missed(write, read));
     let early = candidate.rf.pairs().filter_map(|(write, read)| orders.proxies(read, write));
+    let between = candidate.rf.pairs().flat_map(|(write, read)| orders.between(write, read));
     let mut all: Vec<String> = Vec::new();
-    for text in missed.chain(early) {
+    for text in missed.chain(early).chain(between) {
         if !all.contains(&text) {
             all.push(text);
         }
     }
     all
 }
+
+const ASYNC: &str = "async";
+const GENERIC: &str = "generic";
 
 struct Orders<'c, R: BitRow> {
     candidate: &'c Candidate<'c, R>,
@@ -61,24 +63,61 @@ impl<R: BitRow> Orders<'_, R> {
         ))
     }
 
+    /// Why a write that seems to be between a write and a read of it is not.
+    fn between(&self, write: usize, read: usize) -> impl Iterator<Item = String> + '_ {
+        let u = self.candidate.structure.unfolding;
+        let overlaps = self.candidate.structure.fixed(Fixed::LocationOverlap);
+        let between = move |&middle: &usize| {
+            u.events[middle].is_write()
+                && overlaps.has(middle, read)
+                && self.base.has(write, middle)
+                && self.base.has(middle, read)
+        };
+        let why = move |middle| self.proxies(write, middle).or_else(|| self.proxies(middle, read));
+        (0..u.events.len()).filter(between).filter_map(why)
+    }
+
     /// That accesses through two proxies are ordered only with a fence, where base causality order has them.
     fn proxies(&self, first: usize, second: usize) -> Option<String> {
-        let u = self.candidate.structure.unfolding;
-        let is_async = |event: usize| u.events[event].tags.has(Tag::AsyncProxy);
-        let ordered = self.base.has(first, second) && !self.causality.has(first, second);
-        if !ordered || is_async(first) == is_async(second) {
+        if !self.base.has(first, second) || self.causality.has(first, second) {
             return None;
         }
-        let proxy = |event: usize| if is_async(event) { "async proxy" } else { "generic proxy" };
+        let (one, other) = (self.proxy(first)?, self.proxy(second)?);
+        let aliases =
+            !self.candidate.structure.fixed(Fixed::Overlap).has(first, second) && one == other;
+        let (fence, section) = match (one, other) {
+            _ if aliases => ("alias", section::CAUSALITY_ORDER),
+            (GENERIC, GENERIC) | (ASYNC, ASYNC) => return None,
+            (ASYNC, _) | (_, ASYNC) => ("async", section::ASYNC_PROXY),
+            (GENERIC, of) | (of, _) => (of, section::CAUSALITY_ORDER),
+        };
+        let (first, second) = (self.text(first), self.text(second));
+        let number = section.number;
+        if aliases {
+            return Some(format!(
+                "`{first}` comes before `{second}` in base causality order, by another address of the same bytes, and no \
+                 `fence.proxy.alias` is between them ({number})."
+            ));
+        }
+        let bytes = if fence == ASYNC { " for these bytes" } else { "" };
         Some(format!(
-            "`{}` ({}) comes before `{}` ({}) in base causality order, and no `fence.proxy.async` for these bytes is between \
-             them ({}).",
-            self.text(first),
-            proxy(first),
-            self.text(second),
-            proxy(second),
-            section::ASYNC_PROXY.number,
+            "`{first}` ({one} proxy) comes before `{second}` ({other} proxy) in base causality order, and no \
+             `fence.proxy.{fence}`{bytes} is between them ({number})."
         ))
+    }
+
+    /// The proxy of an access of memory.
+    fn proxy(&self, event: usize) -> Option<&'static str> {
+        let tags = &self.candidate.structure.unfolding.events[event].tags;
+        let named = [
+            (Tag::AsyncProxy, ASYNC),
+            (Tag::TensormapProxy, "tensormap"),
+            (Tag::Texture, Proxy::Texture.name()),
+            (Tag::Surface, Proxy::Surface.name()),
+            (Tag::Constant, Proxy::Constant.name()),
+            (Tag::Generic, GENERIC),
+        ];
+        named.into_iter().find_map(|(tag, name)| tags.has(tag).then_some(name))
     }
 
     fn text(&self, event: usize) -> &str {

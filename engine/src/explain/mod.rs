@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use execution::values::Values;
-use litmus::Test;
+use litmus::{Quantifier, Test};
 use model::bits::{BitRel, BitRow};
 use model::reading::Readings;
 use model::rel::{Flag, FlagMeaning, Model};
@@ -383,10 +383,18 @@ impl Survey<'_> {
     ) -> io::Result<()> {
         let what = show::proposition(test);
         if let Some(account) = &self.allowed {
-            let observation = judgement.observation.map_or("Sometimes", judge::Observation::name);
             let (positive, negative) = (judgement.positive, judgement.negative);
-            let bare = show::condition(test);
-            writeln!(out, "{observation} {positive}/{}: {bare}.", positive + negative)?;
+            // The execution that is shown is a counterexample of `forall`.
+            let (shown, others) = match test.quantifier {
+                Quantifier::ForAll => (negative, positive),
+                Quantifier::Exists | Quantifier::NotExists => (positive, negative),
+            };
+            let observation = if others == 0 && judgement.observation.is_some() {
+                judge::Observation::Always
+            } else {
+                judge::Observation::Sometimes
+            };
+            writeln!(out, "{} {shown}/{}: {what}.", observation.name(), shown + others)?;
             self.tell_readings(out)?;
             return allowed(test, account, threads, out);
         }

@@ -286,7 +286,7 @@ impl<R: BitRow> Planner<'_, R> {
         // What may make the program undefined comes first: the rest only reports.
         let undefined_first = |meaning: FlagMeaning| match meaning {
             FlagMeaning::Undefined(_) => 0,
-            FlagMeaning::Report | FlagMeaning::Warning(_) => 1,
+            FlagMeaning::Race | FlagMeaning::Report | FlagMeaning::Warning(_) => 1,
         };
         let mut order: Vec<usize> = (0..self.model.flags.len()).collect();
         order.sort_by_key(|&flag| undefined_first(self.model.flags[flag].meaning));

@@ -47,7 +47,7 @@ pub(super) fn finals<R: BitRow>(
     co: &EventOrder,
     clauses: &mut Clauses,
 ) -> Vec<Final> {
-    let mut finals = Vec::new();
+    let mut finals: Vec<Final> = Vec::new();
     for (index, &observed) in u.program.observed.iter().enumerate() {
         let Some(bytes) = u.observed_bytes(observed) else { continue };
         if u.private_final(index).is_some() {
@@ -66,17 +66,23 @@ pub(super) fn finals<R: BitRow>(
             let shift = 8 * (cell.start - bytes.start);
             let parts = if whole || writes.len() == 1 { 0..1 } else { 0..cell.length };
             for byte in parts {
-                let terms = one_of(clauses, writes.len());
+                let single = whole || writes.len() == 1;
+                let byte_of_cell = (!single).then_some(byte);
+                // Two names of a location are observed together.
+                let known = finals.iter().find(|of| (of.cell, of.byte) == (cell, byte_of_cell));
+                let terms = match known {
+                    Some(known) => known.terms.clone(),
+                    None => one_of(clauses, writes.len()),
+                };
                 for (&write, &last) in writes.iter().zip(&terms) {
                     for later in covering.events() {
                         clauses.implies(&[last, co.get(write, later)], &[]);
                     }
                 }
-                let single = whole || writes.len() == 1;
                 finals.push(Final {
                     observed: index,
                     cell,
-                    byte: (!single).then_some(byte),
+                    byte: byte_of_cell,
                     shift: if single { shift } else { shift + 8 * byte },
                     writes: writes.clone(),
                     terms,

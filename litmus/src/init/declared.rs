@@ -154,6 +154,19 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<
             .error("type", begin.to(cursor.here()), "tensor memory has columns of 32 bits")
             .help(".tmem .b32 c[4];");
     }
+    // `.shared mbarrier b`: a dot is missing.
+    let dotted = PTX_TYPES.iter().map(|(ptx, _)| *ptx).chain(["mbarrier"]);
+    if begin.start != cursor.here().start && cursor.kind_at(1) == Some(TokenKind::Word) && {
+        dotted
+    }
+    .any(|known| known == cursor.text_at(0))
+    {
+        let (name, at) = cursor.word()?;
+        report
+            .error("type", at, format!("the type `{name}` of a variable lacks its dot"))
+            .help(format!(".{name}"));
+        ty.mbarrier |= name == "mbarrier";
+    }
     Some(ty)
 }
 

@@ -16,6 +16,9 @@ use text::report::{ByteSpan, Diagnostics, LineIndex};
 /// An array of more elements is a mistake, or a way to use up memory.
 const MOST_ELEMENTS: u64 = 1 << 16;
 
+/// What a placement of a thread begins with.
+const PLACES: [&str; 5] = ["cta", "cluster", "gpu", "kernel", "warp"];
+
 /// A value that needs every variable to be known.
 struct Pointer<'a> {
     thread: ThreadId,
@@ -113,6 +116,20 @@ impl<'a> InitReader<'a, '_> {
     fn entry(&mut self, cursor: &mut Cursor<'a>) -> Option<()> {
         if cursor.is("kernel") && cursor.kind_at(1) == Some(TokenKind::Number) {
             return self.launch(cursor);
+        }
+        let thread = cursor.text_at(0).strip_prefix('P');
+        let thread = thread.is_some_and(|number| number.parse::<u16>().is_ok());
+        if thread && cursor.text_at(1) == "@" && PLACES.contains(&cursor.text_at(2)) {
+            let (name, at) = cursor.word()?;
+            self.report
+                .error(
+                    "placement",
+                    at,
+                    format!("the placement of `{name}` stands in the initial state"),
+                )
+                .note("threads are placed in the first row of the table")
+                .help(format!("{name}@cta 0,gpu 0 | … ;"));
+            return None;
         }
         let ty = declared::read(cursor, self.report)?;
         if cursor.is("*") {
