@@ -26,6 +26,11 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ),
     ("explain-flags", &["explain", "--model=tests/cli/reports.cat", "tests/cli/holds.litmus"]),
     ("model-other", &["model", "--model", "tests/cli/coherent.cat", "--format=cat"]),
+    (
+        "explain-shows-relations",
+        &["explain", "--show=base-causality,synchronizes", "tests/cli/holds.litmus"],
+    ),
+    ("explain-shows-nothing", &["explain", "--show=causalty", "tests/cli/holds.litmus"]),
     ("check-open-co", &["check", "--model=tests/cli/open-co.cat", "tests/cli/holds.litmus"]),
     ("ask-without-quantifier", &["explain", "tests/cli/holds.litmus", "--ask=P1:r0=0"]),
     ("explain-counterexample", &["explain", "tests/cli/holds.litmus", "--ask=forall (P1:r0=0)"]),

@@ -69,12 +69,14 @@ struct EventObject<'a> {
     /// The index of the instruction in its thread; `null` for an initial write.
     line: Option<u16>,
     instruction: &'a str,
-    /// `R`, `W`, `F`, `PF`, `arrive`, `wait` or `init`.
+    /// `R`, `W`, `F`, `PF`, `arrive`, `wait` or `init`; others in words.
     kind: &'static str,
     /// The bytes accessed, such as `x+4`.
     location: Option<&'a str>,
     /// In decimal.
     value: Option<String>,
+    /// Of an operation on an mbarrier object.
+    phase: Option<i32>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -148,6 +150,7 @@ fn event(of: &GraphEvent) -> EventObject<'_> {
         kind: of.kind,
         location: of.location.as_deref(),
         value: of.value.map(|value| value.to_string()),
+        phase: of.phase,
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use engine::enumerate::Enumerate;
 use engine::exit::Exit;
-use engine::explain::{ExplainOptions, explanation};
+use engine::explain::{ExplainOptions, SHOWN_RELATIONS, explanation};
 use engine::judge::{BOUND, Task, judge};
 use engine::resting::{Alternative, alternatives};
 use litmus::{Dialect, Test};
@@ -139,6 +139,7 @@ impl AnswerSettings {
             memory,
             work: Some(tested::WORK),
             deep: false,
+            show: [None; SHOWN_RELATIONS],
             readings: self.readings.filter(|_| self.cxx.is_none() || test.dialect != Dialect::Cxx),
         };
         let explanation = explanation(test, model, options).expect("it is written to memory");

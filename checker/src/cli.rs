@@ -564,6 +564,10 @@ pub struct Explain {
     /// Expand every definition, also those that add nothing
     #[arg(long)]
     pub deep: bool,
+    /// Also show the pairs of these relations of the model, such as `causality,synchronizes`; `causeway model` lists their
+    /// names
+    #[arg(long, value_name = "RELATION,…", value_delimiter = ',')]
+    pub show: Vec<String>,
     /// Also list the orders, scopes and fences that the test does not need to forbid its outcome
     #[arg(long)]
     pub weaken: bool,

@@ -9,9 +9,11 @@ use indicatif::{ProgressBar, ProgressStyle};
 use litmus::Dialect;
 use model::cxx::ReleaseSequence;
 use model::reading::Readings;
-use model::rel::Model;
+use model::rel::{Model, NodeId};
 use model::{cxx, ptx, render};
 use text::Diagnostic;
+use text::diagnostic::escaped;
+use text::report::nearest;
 
 use crate::check;
 use crate::cli::{self, Cli, Command, EngineName};
@@ -33,7 +35,7 @@ use crate::sass;
 use crate::schema;
 use crate::serve;
 use engine::exit::Exit;
-use engine::explain;
+use engine::explain::{self, SHOWN_RELATIONS};
 use engine::interrupt;
 use engine::{self, Engine};
 
@@ -317,6 +319,30 @@ fn gen_command(
     generation::command(command, &model, &engines, |tests| progress(tests, "tests"), out, err)
 }
 
+/// The relations of a model with these names, or what is wrong with one.
+fn shown_relations(
+    model: &Model,
+    names: &[String],
+) -> Result<[Option<NodeId>; SHOWN_RELATIONS], String> {
+    let mut show = [None; SHOWN_RELATIONS];
+    if names.len() > show.len() {
+        return Err(format!("error: --show takes at most {SHOWN_RELATIONS} relations"));
+    }
+    for (shown, name) in show.iter_mut().zip(names) {
+        *shown = model.relation_named(name);
+        if shown.is_none() {
+            let near = nearest(name, model.relation_names());
+            let help = near.map_or_else(
+                || "`causeway model` lists the relations".to_owned(),
+                |near| format!("did you mean `{near}`?"),
+            );
+            let name = escaped(name);
+            return Err(format!("error: the model has no relation `{name}`\n  = help: {help}"));
+        }
+    }
+    Ok(show)
+}
+
 fn explain_command(
     explain: &cli::Explain,
     out: &mut dyn Write,
@@ -347,6 +373,13 @@ fn explain_command(
     let cxx = test.dialect == Dialect::Cxx && explain.judging.model.is_none();
     let (model, readings) =
         if cxx { (cxx::model(ReleaseSequence::Cpp20), None) } else { (model, readings) };
+    let show = match shown_relations(&model, &explain.show) {
+        Ok(show) => show,
+        Err(error) => {
+            writeln!(err, "{error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
     let options = explain::ExplainOptions {
         bound: explain.judging.bound,
         timeout: explain.limits.timeout,
@@ -354,6 +387,7 @@ fn explain_command(
         memory: explain.limits.bytes(),
         work: None,
         deep: explain.deep,
+        show,
         readings,
     };
     let explanation = explain::explanation(&test, &model, options)?;

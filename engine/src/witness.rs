@@ -1,5 +1,6 @@
 //! One candidate execution as plain data, for explanations and drawings.
 
+use execution::event::MbarrierStep;
 use execution::structure::EventStructure;
 use execution::unfold::Unfolding;
 use execution::values::{Source, Values};
@@ -21,6 +22,9 @@ pub struct WitnessEvent {
     /// The bytes accessed, as a reader names them: `x`, `x+4`.
     pub location: Option<String>,
     pub value: Option<Value>,
+    /// Of an operation on an mbarrier object: the phase in which it took effect, or that it saw completed. -1 is the one
+    /// before the first.
+    pub phase: Option<i32>,
     /// Index of the instruction in its thread.
     pub line: u16,
     /// Of a strong operation.
@@ -105,6 +109,7 @@ pub fn shown<R: BitRow>(
         };
         if start == 0 { name.clone() } else { format!("{name}+{start}") }
     });
+    let phase = of.phase.map(|phase| phase.number);
     let line = of.of.map_or(0, |of| of.line);
     let text = match of.thread {
         Some(thread) if of.tags.has(Tag::KernelStart) => {
@@ -117,7 +122,25 @@ pub fn shown<R: BitRow>(
         None => "initial value".to_owned(),
     };
     let kind = kind_of(u, event);
-    WitnessEvent { thread: of.thread, text, kind, location, value, line, scope: of.tags.scope() }
+    let scope = of.tags.scope();
+    WitnessEvent { thread: of.thread, text, kind, location, value, phase, line, scope }
+}
+
+/// What an operation does to its mbarrier object.
+fn mbarrier_kind(u: &Unfolding<'_>, event: usize) -> &'static str {
+    let step = u.events[event].of.and_then(|of| of.mbarrier).map(|used| used.step);
+    match step {
+        Some(MbarrierStep::Init { .. }) => "initialize",
+        Some(MbarrierStep::Invalidate) => "invalidate",
+        Some(MbarrierStep::CheckLayout { .. }) => "check layout",
+        Some(MbarrierStep::Tx(bytes)) if bytes < 0 => "complete_tx",
+        Some(MbarrierStep::Tx(_)) => "expect_tx",
+        Some(MbarrierStep::Arrive { .. }) => "arrive",
+        Some(MbarrierStep::Increment) => "increment",
+        Some(MbarrierStep::Wait { returned: true, .. }) => "wait",
+        Some(MbarrierStep::Wait { returned: false, .. }) => "wait, false:",
+        None => "mbarrier",
+    }
 }
 
 fn kind_of(u: &Unfolding<'_>, event: usize) -> &'static str {
@@ -130,7 +153,7 @@ fn kind_of(u: &Unfolding<'_>, event: usize) -> &'static str {
         Some(EventKind::ProxyFence) => "PF",
         Some(EventKind::Arrive) => "arrive",
         Some(EventKind::Wait) => "wait",
-        Some(EventKind::Mbarrier) => "mbarrier",
+        Some(EventKind::Mbarrier) => mbarrier_kind(u, event),
         Some(EventKind::WaitGroup) => "group wait",
         Some(EventKind::KernelStart) => "start",
         Some(EventKind::Trigger) => "launch",

@@ -44,6 +44,24 @@ pub enum Node {
     Plus(NodeId),
 }
 
+impl Node {
+    /// The name of a given or chosen relation.
+    pub fn primitive_name(self) -> Option<&'static str> {
+        match self {
+            Node::Fixed(fixed) => Some(fixed.name()),
+            Node::Chosen(chosen) => Some(chosen.name()),
+            Node::Identity(_)
+            | Node::Cross(..)
+            | Node::Or(..)
+            | Node::And(..)
+            | Node::Minus(..)
+            | Node::Seq(..)
+            | Node::Inverse(_)
+            | Node::Plus(_) => None,
+        }
+    }
+}
+
 /// A term of the document.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Definition {
@@ -158,6 +176,27 @@ impl Model {
     /// The definition whose body is this node.
     pub fn definition_of(&self, node: NodeId) -> Option<&Definition> {
         self.definitions.iter().find(|definition| definition.body == DefinitionBody::Rel(node))
+    }
+
+    /// The relation that has this name in the model: one that it defines, or a given or chosen one that it uses.
+    pub fn relation_named(&self, name: &str) -> Option<NodeId> {
+        let defined = self.definitions.iter().find_map(|definition| match definition.body {
+            DefinitionBody::Rel(node) if definition.name == name => Some(node),
+            DefinitionBody::Rel(_) | DefinitionBody::Set(_) => None,
+        });
+        defined.or_else(|| {
+            let index = self.nodes.iter().position(|node| node.primitive_name() == Some(name))?;
+            Some(NodeId(u16::try_from(index).expect("a model has few nodes")))
+        })
+    }
+
+    /// The names of its relations: those that it defines, then those that it uses.
+    pub fn relation_names(&self) -> impl Iterator<Item = &str> {
+        let defined = self.definitions.iter().filter_map(|definition| match definition.body {
+            DefinitionBody::Rel(_) => Some(definition.name.as_str()),
+            DefinitionBody::Set(_) => None,
+        });
+        defined.chain(self.nodes.iter().filter_map(|node| node.primitive_name()))
     }
 
     /// Moves what the program fixes before what is chosen, so that what an order relates stands

@@ -51,6 +51,9 @@ pub struct GraphEvent {
     /// The bytes accessed: `x`, `x+4`.
     pub location: Option<String>,
     pub value: Option<Value>,
+    /// Of an operation on an mbarrier object: the phase in which it took effect, or that it saw completed. -1 is the one
+    /// before the first.
+    pub phase: Option<i32>,
 }
 
 /// An edge: a pair of a relation.
@@ -105,7 +108,7 @@ impl EdgeRole {
 impl GraphEvent {
     /// What the event does: `W x = 1`; nothing for a fence.
     pub fn effect(&self) -> String {
-        effect(self.kind, self.location.as_deref(), self.value)
+        effect(self.kind, self.location.as_deref(), (self.value, self.phase))
     }
 
     /// The letter and the effect, or what kind of event it is.
@@ -119,20 +122,31 @@ impl GraphEvent {
     }
 }
 
-/// What an event of a kind does to a location: `W x = 1`; nothing without a location.
-pub fn effect(kind: &str, location: Option<&str>, value: Option<Value>) -> String {
-    match (location, value) {
-        (Some(location), Some(value)) => {
+/// What an event of a kind does to a location, with a value or a phase: `W x = 1`, `arrive b, phase 0`; nothing without a
+/// location.
+pub fn effect(
+    kind: &str,
+    location: Option<&str>,
+    (value, phase): (Option<Value>, Option<i32>),
+) -> String {
+    match (location, value, phase) {
+        (Some(location), Some(value), _) => {
             let kind = if kind == "init" { "W" } else { kind };
             format!("{kind} {location} = {}", number(value))
         }
-        (Some(location), None) => format!("{kind} {location}"),
-        (None, _) => String::new(),
+        (Some(location), None, Some(phase)) => format!("{kind} {location}, phase {phase}"),
+        (Some(location), None, None) => format!("{kind} {location}"),
+        (None, ..) => String::new(),
     }
 }
 
-/// Large values are patterns of bytes.
+/// Large values are patterns of bytes, and those of more than 64 bits words of 32.
 pub fn number(value: Value) -> String {
+    if value > u64::MAX.into() {
+        let words: Vec<String> =
+            (0..4).map(|word| number(value >> (32 * word) & 0xffff_ffff)).collect();
+        return format!("{{{}}}", words.join(", "));
+    }
     if value > 0xffff { format!("{value:#x}") } else { value.to_string() }
 }
 

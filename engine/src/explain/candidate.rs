@@ -13,7 +13,7 @@ use execution::values::{Source, Values, valuations};
 use litmus::{Quantifier, Test};
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Tag};
-use model::rel::{Constraint, DefinitionBody, Model, Node};
+use model::rel::{Constraint, Model, Node};
 use model::value::Value;
 
 use crate::account::Budget;
@@ -41,13 +41,9 @@ pub struct Candidate<'c, R> {
 }
 
 impl<R: BitRow> Candidate<'_, R> {
-    /// The relation that the model defines by this name.
+    /// The relation that has this name in the model.
     pub(super) fn relation(&self, model: &Model, name: &str) -> Option<&BitRel<R>> {
-        let of = model.definitions.iter().find(|definition| definition.name == name)?;
-        match of.body {
-            DefinitionBody::Rel(node) => Some(&self.nodes[usize::from(node.0)]),
-            DefinitionBody::Set(_) => None,
-        }
+        Some(&self.nodes[usize::from(model.relation_named(name)?.0)])
     }
 
     /// The thread and the instruction of an event; of an initial write, those of the first thread.

@@ -34,6 +34,7 @@ pub(super) fn graph(
     let mut builder = GraphBuilder { witness, threads: &names, letters: &letters, events };
     builder.execution(account);
     builder.flags(model, account);
+    builder.shown(account);
     for (_, edges) in &account.violations {
         let refuting = refuting(edges);
         for (index, edge) in edges.iter().enumerate() {
@@ -60,6 +61,7 @@ fn node(shown: &WitnessEvent, letter: Option<String>) -> GraphEvent {
         instruction: shown.text.clone(),
         kind: shown.kind,
         location: shown.location.clone(),
+        phase: shown.phase,
         value: shown.value,
     }
 }
@@ -130,6 +132,24 @@ impl GraphBuilder<'_> {
                 notes: Vec::new(),
             };
             self.add(from, to, edge);
+        }
+    }
+
+    /// The relations that are asked for and not drawn anyway.
+    fn shown(&mut self, account: &ExplainedCandidate) {
+        for (name, pairs) in &account.shown {
+            let drawn = ["rf", "co", "fr", "fence-sc", "rmw", "barrier", "po"];
+            let drawn = drawn.contains(&name.as_str());
+            for &(from, to) in pairs.iter().filter(|_| !drawn) {
+                let edge = GraphEdge {
+                    relation: name.clone(),
+                    section: None,
+                    role: EdgeRole::Execution,
+                    within: None,
+                    notes: Vec::new(),
+                };
+                self.add(from, to, edge);
+            }
         }
     }
 

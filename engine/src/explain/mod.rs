@@ -16,7 +16,7 @@ use execution::values::Values;
 use litmus::{Quantifier, Test};
 use model::bits::{BitRel, BitRow};
 use model::reading::Readings;
-use model::rel::{Flag, FlagMeaning, Model};
+use model::rel::{Flag, FlagMeaning, Model, NodeId};
 use model::section;
 use picture::graph::ExecutionGraph;
 use web_time::Instant;
@@ -48,6 +48,8 @@ pub struct ExplainOptions {
     pub work: Option<u64>,
     /// Also open definitions that add nothing.
     pub deep: bool,
+    /// Relations of the model whose pairs are shown, too.
+    pub show: [Option<NodeId>; SHOWN_RELATIONS],
     /// The readings of the model, where it is the built-in one: what rests on them is marked.
     pub readings: Option<Readings>,
 }
@@ -62,10 +64,14 @@ impl Default for ExplainOptions {
             memory: MEMORY,
             work: None,
             deep: false,
+            show: [None; SHOWN_RELATIONS],
             readings: Some(Readings::default()),
         }
     }
 }
+
+/// How many relations can be shown.
+pub const SHOWN_RELATIONS: usize = 8;
 
 /// The maximum number of examined candidates; the explanation states if there are more.
 const MAX_CANDIDATES: usize = 5_000;
@@ -130,7 +136,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
     };
     let judgement = judge::judge(test, &task);
     let limits = task.limits();
-    let mut survey = Survey::new(test, model, options.deep);
+    let mut survey = Survey::new(model, options);
     survey.resting = judgement.resting.clone().unwrap_or_default();
     survey.undefined = matches!(judgement.verdict, Verdict::Undefined(_));
     let complete = match candidates(test, model, &limits, &mut survey) {
@@ -179,7 +185,8 @@ fn account_of(
             for note in &judgement.notes {
                 writeln!(out, "note: {}", note.text)?;
             }
-            return survey.tell_readings(out);
+            survey.tell_readings(out)?;
+            return survey.undefining(test, reason, threads, out);
         }
         Verdict::Undecided(reason) if survey.allowed.is_none() => {
             let what = show::proposition(test);
@@ -220,10 +227,12 @@ fn allowed(
 ) -> io::Result<()> {
     let outcome = test.display_outcome(&account.witness.outcome);
     let outcome = with_threads(outcome.trim_end_matches([';', ' ']));
-    writeln!(out, "An execution that keeps every axiom ends with {outcome}:")?;
+    let ends = if outcome.is_empty() { String::new() } else { format!(" ends with {outcome}") };
+    writeln!(out, "An execution that keeps every axiom{ends}:")?;
     let letters = account.letters();
     show::events(&account.witness, threads, &letters, out)?;
     show::relations(&account.witness, &letters, out)?;
+    show::named(&account.shown, &letters, out)?;
     if !(account.notes.is_empty() && account.unseen.is_empty()) {
         writeln!(out)?;
     }
@@ -254,11 +263,21 @@ struct ExplainedCandidate {
     unseen: Vec<String>,
     /// Of an allowed execution: the pairs that a flag of the model is raised for, each once, with the index of the flag.
     flagged: Vec<(usize, usize, usize)>,
+    /// The relations that are asked for, by name.
+    shown: Vec<(String, Vec<(usize, usize)>)>,
+}
+
+/// The name of a relation that has one.
+fn name_of(model: &Model, node: NodeId) -> String {
+    match model.definition_of(node) {
+        Some(definition) => definition.name.clone(),
+        None => model.node(node).primitive_name().unwrap_or("relation").to_owned(),
+    }
 }
 
 impl ExplainedCandidate {
     fn letters(&self) -> show::Letters {
-        if self.violations.is_empty() {
+        if self.violations.is_empty() || !self.shown.is_empty() {
             show::all_letters(&self.witness)
         } else {
             show::letters(&self.violations)
@@ -290,6 +309,7 @@ fn flagged<R: BitRow>(model: &Model, nodes: &[BitRel<R>]) -> Vec<(usize, usize, 
 struct Survey<'t> {
     model: &'t Model,
     deep: bool,
+    show: [Option<NodeId>; SHOWN_RELATIONS],
     count: usize,
     allowed: Option<ExplainedCandidate>,
     /// For each set of broken axioms, how many candidates break just these, and one of them.
@@ -300,10 +320,11 @@ struct Survey<'t> {
 }
 
 impl<'t> Survey<'t> {
-    fn new(_: &'t Test, model: &'t Model, deep: bool) -> Survey<'t> {
+    fn new(model: &'t Model, options: ExplainOptions) -> Survey<'t> {
         Survey {
             model,
-            deep,
+            deep: options.deep,
+            show: options.show,
             count: 0,
             allowed: None,
             forbidden: Vec::new(),
@@ -370,7 +391,12 @@ impl Survey<'_> {
         } else {
             (Vec::new(), Vec::new())
         };
-        ExplainedCandidate { witness, violations, notes, unseen, flagged }
+        let named = |node: NodeId| {
+            let relation = &candidate.nodes[usize::from(node.0)];
+            (name_of(self.model, node), relation.pairs().collect())
+        };
+        let shown = self.show.into_iter().flatten().map(named).collect();
+        ExplainedCandidate { witness, violations, notes, unseen, flagged, shown }
     }
 
     fn tell(
@@ -403,6 +429,28 @@ impl Survey<'_> {
             return self.tell_readings(out);
         }
         self.tell_never(test, &what, complete, threads, out)
+    }
+
+    /// An execution that leaves the program undefined for this reason, if one that was looked at does.
+    fn undefining(
+        &self,
+        test: &Test,
+        reason: &str,
+        threads: &[String],
+        out: &mut dyn Write,
+    ) -> io::Result<()> {
+        let Some(account) = &self.allowed else { return Ok(()) };
+        let raised = account.flagged.iter().filter(|&&(flag, ..)| {
+            let meaning = self.model.flags[flag].meaning;
+            matches!(meaning, FlagMeaning::Undefined(why) if why == reason)
+        });
+        let raised: Vec<(usize, usize)> = raised.map(|&(_, from, to)| (from, to)).collect();
+        if raised.is_empty() {
+            return Ok(());
+        }
+        writeln!(out)?;
+        allowed(test, account, threads, out)?;
+        show::named(&[(reason.to_owned(), raised)], &account.letters(), out)
     }
 
     fn tell_never(
@@ -480,7 +528,10 @@ impl Survey<'_> {
             }
             show::edges(edges, &account.witness, threads, &letters, out)?;
         }
-        Ok(())
+        if !account.shown.is_empty() {
+            writeln!(out)?;
+        }
+        show::named(&account.shown, &letters, out)
     }
 
     fn names(&self, broken: &[usize]) -> String {

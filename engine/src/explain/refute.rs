@@ -9,7 +9,7 @@ use model::rel::Model;
 use model::value::Value;
 
 use super::candidate::candidates;
-use super::{Survey, allowed, show};
+use super::{ExplainOptions, Survey, allowed, show};
 use crate::Limits;
 
 /// What each candidate that ends with these values breaks; for an outcome that no execution has.
@@ -34,7 +34,7 @@ pub fn refute(
         _ => Prop::And(atoms),
     };
     sought.condition_text = format!("exists ({})", sought.proposition.text(&test.program));
-    let mut survey = Survey::new(&sought, model, false);
+    let mut survey = Survey::new(model, ExplainOptions::default());
     let complete = match candidates(&sought, model, limits, &mut survey) {
         Ok(complete) => complete,
         Err(limit) => {

@@ -92,7 +92,7 @@ fn is_read(witness: &Witness, event: usize) -> bool {
 }
 
 fn effect(shown: &WitnessEvent) -> String {
-    picture::graph::effect(shown.kind, shown.location.as_deref(), shown.value)
+    picture::graph::effect(shown.kind, shown.location.as_deref(), (shown.value, shown.phase))
 }
 
 /// The chosen relations of an allowed execution.
@@ -115,6 +115,22 @@ pub(super) fn relations(
         if !all.is_empty() {
             writeln!(out, "  {label:9} {}", all.join(", "))?;
         }
+    }
+    Ok(())
+}
+
+/// The pairs of relations, each by its name; those of initial writes without a letter are left out.
+pub(super) fn named(
+    relations: &[(String, Vec<(usize, usize)>)],
+    letters: &Letters,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    for (name, pairs) in relations {
+        let pair =
+            |(a, b): &(usize, usize)| Some(format!("{} → {}", letters.get(a)?, letters.get(b)?));
+        let pairs: Vec<String> = pairs.iter().filter_map(pair).collect();
+        let pairs = if pairs.is_empty() { "none".to_owned() } else { pairs.join(", ") };
+        writeln!(out, "  {name:9} {pairs}")?;
     }
     Ok(())
 }
