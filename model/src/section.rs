@@ -84,7 +84,9 @@ sections! {
     MAPA = "9.7.10.26", "Data Movement and Conversion Instructions: mapa", "data-movement-and-conversion-instructions-mapa";
     ASYNC_PROXY = "9.7.10.28.2", "Async Proxy", "async-proxy";
     INSTRUCTIONS = "9.7", "Instructions", "instructions";
+    SPECIAL_REGISTERS = "10", "Special Registers", "special-registers";
     VERSION = "11.1.1", "PTX Module Directives: .version", "ptx-module-directives-version";
+    TARGET = "11.1.2", "PTX Module Directives: .target", "ptx-module-directives-target";
     ADDRESS_SIZE = "11.1.3", "PTX Module Directives: .address_size", "ptx-module-directives-address-size";
     BRA = "9.7.13.3", "Control Flow Instructions: bra", "control-flow-instructions-bra";
     BAR = "9.7.15.1", "Parallel Synchronization and Communication Instructions: bar", "parallel-synchronization-and-communication-instructions-bar";

@@ -56,6 +56,80 @@ pub static SPELLINGS: &[Spelling] = spellings! {
     "mbarrier_init" "release" "cluster", false, 8 . 0, sm_ 90;
 };
 
+/// A fence that ptxas takes and the document does not have.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct UndocumentedFence {
+    /// The parts after the opcode; a scope follows them.
+    parts: &'static [&'static str],
+    scopes: &'static [&'static str],
+    pub(crate) isa: PtxIsa,
+    pub(crate) code: &'static str,
+    pub(crate) why: &'static str,
+    /// What ptxas does with it.
+    pub(crate) ptxas: &'static str,
+    pub(crate) help: &'static str,
+}
+
+const SCOPES: &[&str] = &["cta", "cluster", "gpu", "sys"];
+
+/// One with `.acq_rel` and `.sync_restrict`.
+const fn restricted(parts: &'static [&'static str], isa: PtxIsa) -> UndocumentedFence {
+    UndocumentedFence {
+        parts,
+        scopes: SCOPES,
+        isa,
+        code: "fence-document",
+        why: "a fence with `.sync_restrict` is a release or an acquire, of `.cluster` scope",
+        ptxas: "ptxas takes it",
+        help: "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster, or `.acquire.sync_restrict::shared::cluster.cluster`",
+    }
+}
+
+const UNDOCUMENTED: &[UndocumentedFence] = &[
+    UndocumentedFence {
+        parts: &["proxy", "tensormap::generic", "acq_rel"],
+        scopes: SCOPES,
+        isa: PtxIsa::new(8, 3),
+        code: "fence-acq-rel",
+        why: "a fence of tensor maps is a release or an acquire",
+        ptxas: "ptxas makes a release of it",
+        help: "fence.proxy.tensormap::generic.release.gpu, or `.acquire.gpu [a], 128`",
+    },
+    restricted(
+        &["proxy", "async::generic", "acq_rel", "sync_restrict::shared::cta"],
+        PtxIsa::new(8, 6),
+    ),
+    restricted(
+        &["proxy", "async::generic", "acq_rel", "sync_restrict::shared::cluster"],
+        PtxIsa::new(8, 6),
+    ),
+    restricted(
+        &["proxy", "async::generic", "acq_rel", "sync_restrict::shared::cluster::read"],
+        PtxIsa::new(9, 4),
+    ),
+    UndocumentedFence {
+        scopes: &["cta"],
+        ..restricted(
+            &["proxy", "async::generic", "release", "sync_restrict::shared::cluster::read"],
+            PtxIsa::new(9, 4),
+        )
+    },
+];
+
+/// The fence without a page that these parts after the opcode are, and which of them it is about.
+pub(crate) fn undocumented<'a>(
+    parts: &(impl Iterator<Item = &'a str> + Clone),
+) -> Option<(&'static UndocumentedFence, usize)> {
+    UNDOCUMENTED.iter().find_map(|fence| {
+        let mut written = parts.clone();
+        let same = fence.parts.iter().all(|known| written.next() == Some(known));
+        let scope = written.next()?;
+        let whole = same && fence.scopes.contains(&scope) && written.next().is_none();
+        let order = fence.parts.iter().position(|part| *part == "acq_rel");
+        whole.then_some((fence, order.unwrap_or(fence.parts.len())))
+    })
+}
+
 /// What is said of a fence that is none of them.
 pub const UNKNOWN: &str = "unknown fence";
 /// What stands in its place.
@@ -91,5 +165,21 @@ mod tests {
         assert_eq!(found("fence.proxy.tensormap::generic.acquire.gpu"), Some((true, 90)));
         assert_eq!(found("fence.proxy.tensormap::generic.acquire"), None);
         assert_eq!(found("fence.proxy"), None);
+    }
+
+    #[test]
+    fn what_only_ptxas_has_is_no_spelling() {
+        let found = |name: &str| {
+            let parts = name.split('.').skip(1);
+            assert!(spelled(&parts).is_none(), "{name}");
+            undocumented(&parts).map(|(fence, at)| (fence.code, at))
+        };
+        assert_eq!(found("fence.proxy.tensormap::generic.acq_rel.gpu"), Some(("fence-acq-rel", 2)));
+        let restricted = "fence.proxy.async::generic.acq_rel.sync_restrict::shared::cta.sys";
+        assert_eq!(found(restricted), Some(("fence-document", 2)));
+        let read = "fence.proxy.async::generic.release.sync_restrict::shared::cluster::read";
+        assert_eq!(found(&format!("{read}.cta")), Some(("fence-document", 4)));
+        assert_eq!(found(&format!("{read}.gpu")), None);
+        assert_eq!(found("fence.proxy.tensormap::generic.acq_rel.gl"), None);
     }
 }

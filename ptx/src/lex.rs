@@ -142,6 +142,16 @@ impl<'a> Lexer<'a> {
                     self.at += 2;
                     self.skip(WORD);
                 }
+                // `.sp::2:4`
+                let digit = |byte: u8| CLASS[usize::from(byte)] & DIGIT != 0;
+                if self.byte(0) == b':'
+                    && digit(self.byte(1))
+                    && self.text[start..self.at].contains("::")
+                    && digit(self.text.as_bytes()[self.at - 1])
+                {
+                    self.at += 1;
+                    self.skip(DIGIT);
+                }
                 TokenKind::Dotted
             } else if first == b'"' {
                 let rest = &self.text.as_bytes()[start + 1..];
@@ -231,6 +241,13 @@ mod tests {
                 (Sign, ";"),
             ]
         );
+    }
+
+    #[test]
+    fn a_ratio_is_one_word() {
+        let words = |text| all(text).0.into_iter().map(|(_, text)| text).collect::<Vec<_>>();
+        assert_eq!(words("ld.sp::2:4.b2 x"), ["ld", ".sp::2:4", ".b2", "x"]);
+        assert_eq!(words("$L1: ret"), ["$L1", ":", "ret"]);
     }
 
     #[test]

@@ -34,6 +34,7 @@ mod single;
 mod statement;
 mod symbols;
 mod syntax;
+mod target_version;
 pub mod version;
 
 pub use constant::bits as constant_bits;

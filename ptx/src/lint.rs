@@ -75,6 +75,7 @@ impl<'a> Linter<'a, '_> {
     pub(super) fn module(&mut self) -> usize {
         let mut count = 0;
         self.version();
+        self.version_of_target();
         self.address_size();
         for function in &self.module.functions {
             let setting = setting(self.module, self.options, function.kind);
@@ -439,8 +440,7 @@ impl<'a> Linter<'a, '_> {
                     return directive(at, format!(".version {isa}"));
                 }
                 Edit::Target(sm) if self.options.target.is_none() => {
-                    let at = self.module.target.map(|(_, at)| at);
-                    return directive(at, format!(".target sm_{sm}"));
+                    return self.with_target(Target { sm, variant: None });
                 }
                 Edit::Version(_) | Edit::Target(_) => return None,
                 Edit::Replace(..)
@@ -467,24 +467,17 @@ impl<'a> Linter<'a, '_> {
             return false;
         }
         let section = rules::fence::FENCE_PROXY.section;
-        if let ["proxy", "tensormap::generic", "acq_rel", _] = names.clone().collect::<Vec<_>>()[..]
+        if let Some((fence, at)) = fences::undocumented(&names)
             && memory.opcode == Opcode::Fence
-            && setting.isa >= PtxIsa::new(8, 3)
+            && setting.isa >= fence.isa
             && setting.target.is_none_or(|target| target.sm >= 90)
         {
             self.report
-                .error(
-                    "fence-acq-rel",
-                    parts[3],
-                    "a fence of tensor maps is a release or an acquire",
-                )
+                .error(fence.code, parts[1 + at], fence.why)
                 .severity(severity(Authority::Document, self.options.strict))
-                .note(format!(
-                    "ptxas makes a release of it; {}",
-                    who(Authority::Document).unwrap_or_default()
-                ))
+                .note(format!("{}; {}", fence.ptxas, who(Authority::Document).unwrap_or_default()))
                 .section(section)
-                .help("fence.proxy.tensormap::generic.release.gpu, or `.acquire.gpu [a], 128`");
+                .help(fence.help);
             return true;
         }
         let proxy_of_membar = memory.opcode == Opcode::Membar

@@ -119,7 +119,7 @@ const ROWS: &[ModifierRow] = &[
     ModifierRow {
         heads: "tcgen05.ld tcgen05.st",
         words: &[
-            "sync aligned red min max abs NaN pack::16b unpack::16b spcompress",
+            "sync aligned red min max abs NaN pack::16b unpack::16b spcompress sp::2:4 b2",
             "16x64b 16x128b 16x256b 32x32b 16x32bx2 x1 x2 x4 x8 x16 x32 x64 x128",
             TYPES,
         ],
@@ -251,7 +251,7 @@ const ROWS: &[ModifierRow] = &[
     ModifierRow { heads: "setmaxnreg.inc setmaxnreg.dec", words: &["sync aligned u32"] },
     ModifierRow { heads: "alloca stacksave stackrestore", words: &["u32 u64"] },
     ModifierRow { heads: "istypep", words: &["texref samplerref surfref"] },
-    ModifierRow { heads: "mapa getctarank", words: &["u32 u64", SHARED] },
+    ModifierRow { heads: "mapa getctarank", words: &["u32 u64 s32 s64", SHARED] },
     ModifierRow {
         heads: "bar.sync bar.arrive bar.red bar.cta.sync bar.cta.arrive bar.cta.red barrier.sync \
             barrier.arrive barrier.red barrier.cta.sync barrier.cta.arrive barrier.cta.red",

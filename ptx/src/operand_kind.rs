@@ -1,88 +1,336 @@
-//! Whether an operand is of a kind, in the notation of [`crate::production`].
+//! Operands of instructions that have productions, and whether one is of a kind, in the notation of [`crate::production`].
 
-use crate::production::{WrittenOperand, WrittenType};
 use crate::registers;
-use model::isa::TypeKind;
+use model::isa::{SpaceQualifier, Type, TypeKind};
+
+/// An operand of an instruction.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct WrittenOperand<'a> {
+    pub(crate) text: &'a str,
+    pub(crate) ty: WrittenType,
+}
+
+/// What the name of an operand is declared as.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WrittenType {
+    Register(Type),
+    Predicate,
+    /// A special register: it is no operand of any of these instructions.
+    Special,
+    /// A variable of a state space: its address.
+    Variable(SpaceQualifier),
+    /// A register that is declared as a vector.
+    VectorRegister,
+    /// A vector in braces.
+    Vector(WrittenVector),
+    /// What is in brackets.
+    Address(WrittenAddress),
+    /// Two results, `a|b`.
+    Pair(WrittenResult, WrittenResult),
+    /// Not a register, or one whose declaration is not known.
+    Unknown,
+}
+
+/// The registers of a vector, as far as they are known.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct WrittenVector {
+    /// Of each register; 0 if they differ.
+    pub(crate) bits: Option<u16>,
+    /// Whether one is of floating point.
+    pub(crate) float: bool,
+}
+
+/// An address in brackets.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) struct WrittenAddress {
+    pub(crate) base: WrittenBase,
+    /// Whether it is in a register that is narrower than the addresses of the module.
+    pub(crate) narrow: bool,
+    /// Whether a number is added to it.
+    pub(crate) offset: bool,
+    /// The registers of its coordinates.
+    pub(crate) coordinates: WrittenVector,
+    /// How many coordinates there are, if they are a register that is declared as a vector.
+    pub(crate) lanes: Option<u8>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WrittenBase {
+    Variable(SpaceQualifier),
+    /// A register of so many bits that is not of floating point.
+    Integer(u16),
+    Float,
+    Number,
+    /// A predicate, a special register, an element of an array.
+    Other,
+    Unknown,
+}
+
+/// One of two results.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum WrittenResult {
+    Register(Type),
+    Predicate,
+    /// A special register or a variable.
+    Other,
+    Unknown,
+}
+
+impl WrittenResult {
+    fn as_type(self) -> WrittenType {
+        match self {
+            WrittenResult::Register(ty) => WrittenType::Register(ty),
+            WrittenResult::Predicate => WrittenType::Predicate,
+            WrittenResult::Other => WrittenType::Special,
+            WrittenResult::Unknown => WrittenType::Unknown,
+        }
+    }
+}
+
+/// Whether registers of this type hold integers or bits.
+pub(crate) fn is_integer(ty: Type) -> bool {
+    matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits)
+}
 
 /// Whether an operand is of a kind.
 pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> bool {
     let text = operand.text;
     let number = || crate::constant::value(text).is_some();
-    let bits = |wanted: u16| match operand.ty {
-        WrittenType::Register(ty) => ty.bits == wanted,
-        WrittenType::Predicate | WrittenType::Vector { .. } => false,
-        WrittenType::Unknown => is_name(text),
+    let register = |fits: fn(Type) -> bool, wanted: u16| match operand.ty {
+        WrittenType::Register(ty) => ty.bits == wanted && fits(ty),
+        WrittenType::Unknown | WrittenType::Variable(_) => is_name(text),
+        _ => false,
     };
+    let bits = |wanted| register(is_integer, wanted);
+    let any = |wanted| register(|_| true, wanted);
     match kind {
-        "m" | "t" => text.starts_with('['),
-        "v" => text.starts_with('{'),
-        "v*" => is_vector(operand, 32, true) && !has_sink(text),
-        "v*i" | "v4i" => is_vector(operand, 32, false) && !has_sink(text),
-        "y" => {
-            let registers = registers::of(modifiers);
-            let float = match operand.ty {
-                WrittenType::Register(ty) => ty.kind == TypeKind::Float,
-                WrittenType::Predicate | WrittenType::Vector { .. } | WrittenType::Unknown => false,
-            };
-            if registers.count > 1 {
-                is_vector(operand, registers.bits, registers.float)
-            } else {
-                number() || bits(registers.bits) && (registers.float || !float)
-            }
-        }
-        "s" => {
+        "m" | "mg" | "ms" | "ma" | "t" => is_address(kind, operand, modifiers),
+        "v4" => is_vector(operand, 32, true),
+        "o" => is_vector(operand, 16, false) && text.starts_with('{') && !has_sink(text),
+        "v*" | "vm" | "vh" => is_vector(operand, 32, true) && has_register(text),
+        "v*i" | "v4i" => is_vector(operand, 32, false) && has_register(text),
+        "y" | "yv" => is_value(kind, operand, modifiers),
+        "s" | "n" => {
             let name = text.strip_prefix('!').unwrap_or(text);
-            number()
+            kind == "s" && number()
                 || operand.ty == WrittenType::Predicate
                 || operand.ty == WrittenType::Unknown && is_name(name.trim_start())
         }
         "_" => text == "_",
-        "x" => text != "_" && !text.starts_with('[') && operand.ty != WrittenType::Predicate,
-        _ if kind.contains('|') => text.contains('|'),
         "p" => {
-            operand.ty == WrittenType::Predicate
+            operand.ty == WrittenType::Predicate && !text.starts_with('!')
                 || operand.ty == WrittenType::Unknown && is_name(text)
         }
         "i" => number(),
-        "#" => number() || is_name(text) && operand.ty != WrittenType::Predicate,
+        "#16" => number() || bits(16),
         "#32" => number() || bits(32),
         "#64" => number() || bits(64),
+        "#w32" => number() || any(32),
+        "#w64" => number() || any(64),
+        "w32" => any(32),
+        "f32" => register(|ty| matches!(ty.kind, TypeKind::Float | TypeKind::Bits), 32),
+        "d" => is_float(text),
+        "a32" | "a64" => {
+            let wanted = if kind == "a32" { 32 } else { 64 };
+            match operand.ty {
+                WrittenType::Variable(space) => space.is_shared(),
+                _ => bits(wanted),
+            }
+        }
+        "8" => bits(8),
         "16" => bits(16),
         "32" => bits(32),
         "64" => bits(64),
         "q" => bits(128),
-        "8" => bits(8),
-        _ => false,
+        _ => kind.split_once('|').is_some_and(|kinds| is_pair(kinds, operand, modifiers)),
     }
 }
 
-/// Whether a result of a vector is discarded.
+/// Two results, each of its kind.
+fn is_pair((first, second): (&str, &str), operand: &WrittenOperand<'_>, all: &[&str]) -> bool {
+    let Some((left, right)) = operand.text.split_once('|') else { return false };
+    let (left_type, right_type) = match operand.ty {
+        WrittenType::Pair(left, right) => (left.as_type(), right.as_type()),
+        _ => (WrittenType::Unknown, WrittenType::Unknown),
+    };
+    let one = |kind, text: &str, ty| fits(kind, &WrittenOperand { text: text.trim(), ty }, all);
+    one(first, left, left_type) && one(second, right, right_type)
+}
+
+/// Whether a modifier is a state space of which there may be two.
+pub(crate) fn is_space(modifier: &str) -> bool {
+    modifier == "global" || modifier == "shared" || modifier.starts_with("shared::")
+}
+
+/// An address in the state space of the kind: `ms` shared, `mg` global, `ma` tensor memory, `m` that of the modifiers.
+fn is_address(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> bool {
+    if !operand.text.starts_with('[') {
+        return false;
+    }
+    let WrittenType::Address(address) = operand.ty else { return true };
+    let generic = !modifiers.iter().any(|one| is_space(one));
+    // Without a state space, a store with an mbarrier object is to shared memory.
+    let completes = modifiers.contains(&"mbarrier::complete_tx::bytes");
+    let shared =
+        kind == "ms" || kind == "m" && modifiers.iter().any(|one| one.starts_with("shared"));
+    let global = matches!(kind, "mg" | "t") || kind == "m" && !generic && !shared;
+    match address.base {
+        WrittenBase::Unknown => true,
+        WrittenBase::Number | WrittenBase::Other => false,
+        // ptxas does not look at the register that has a tensor map.
+        WrittenBase::Float => kind == "t",
+        WrittenBase::Integer(bits) if kind == "ma" => bits == 32,
+        WrittenBase::Integer(_) => !generic || completes || !address.narrow,
+        WrittenBase::Variable(space) if shared => space.is_shared(),
+        WrittenBase::Variable(space) if global => space == SpaceQualifier::Global,
+        WrittenBase::Variable(space) => {
+            kind != "ma"
+                && (space.is_shared()
+                    || matches!(space, SpaceQualifier::Global | SpaceQualifier::Local))
+        }
+    }
+}
+
+/// What a store or a reduction takes, or what a load returns: registers of the type of the instruction, as many as it says.
+fn is_value(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> bool {
+    let registers = registers::of(modifiers);
+    if registers.count > 1 {
+        return is_vector(operand, registers.bits, registers.float)
+            && (kind == "yv" && operand.ty == WrittenType::VectorRegister
+                || operand.ty != WrittenType::VectorRegister)
+            && !(kind == "yv" && has_sink(operand.text));
+    }
+    let number = || {
+        crate::constant::value(operand.text).is_some() && !registers.only_float
+            || registers.only_float && is_float(operand.text)
+    };
+    match operand.ty {
+        WrittenType::Register(ty) => {
+            let kind = if registers.only_float {
+                matches!(ty.kind, TypeKind::Float | TypeKind::Bits)
+            } else {
+                registers.float || is_integer(ty)
+            };
+            ty.bits == registers.bits && kind
+        }
+        WrittenType::Unknown | WrittenType::Variable(_) => number() || is_name(operand.text),
+        _ => number(),
+    }
+}
+
+/// `1.5`, `0f3F800000`
+fn is_float(text: &str) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let exact = ["0f", "0F", "0d", "0D"].iter().any(|prefix| digits.starts_with(prefix));
+    let number = digits.starts_with(|c: char| c.is_ascii_digit());
+    number && (exact || digits.contains('.') && text.parse::<f64>().is_ok())
+}
+
+/// Whether a register of a vector is discarded.
 fn has_sink(text: &str) -> bool {
     text.split([',', '{', '}']).any(|element| element.trim() == "_")
+}
+
+/// Whether a vector has no sink, and a register whose type is that of its numbers.
+fn has_register(text: &str) -> bool {
+    let number =
+        |element: &str| element.trim().starts_with(|c: char| c.is_ascii_digit() || c == '-');
+    let elements = || text.trim_matches(['{', '}']).split(',');
+    !has_sink(text) && !elements().all(number)
 }
 
 /// Whether an operand is a vector of registers with so many bits, or one that is not known to be none.
 fn is_vector(operand: &WrittenOperand<'_>, wanted: u16, may_float: bool) -> bool {
     match operand.ty {
-        WrittenType::Vector { bits, float } => {
-            bits.is_none_or(|bits| bits == wanted) && (may_float || !float)
-        }
+        WrittenType::Vector(vector) => has_elements(vector, wanted, may_float),
+        WrittenType::VectorRegister => true,
         WrittenType::Unknown => operand.text.starts_with('{') || is_name(operand.text),
-        WrittenType::Register(_) | WrittenType::Predicate => false,
+        _ => false,
     }
+}
+
+fn has_elements(vector: WrittenVector, wanted: u16, may_float: bool) -> bool {
+    vector.bits.is_none_or(|bits| bits == wanted) && (may_float || !vector.float)
 }
 
 /// How many registers an operand of this kind has, if it is a vector.
 pub(crate) fn vector_length(kind: &str, modifiers: &[&str]) -> Option<usize> {
     match kind {
-        "v*" | "v*i" | "y" => Some(registers::of(modifiers).count),
-        "v4i" => Some(4),
+        "v*" | "v*i" | "y" | "yv" => Some(registers::of(modifiers).count),
+        "v4" | "v4i" => Some(4),
+        // Two of four numbers are kept, and two bits of each say where they were.
+        "vh" => Some(registers::of(modifiers).count / 2),
+        "vm" => Some(registers::of(modifiers).count.div_ceil(32)),
+        "o" if modifiers.iter().any(|one| one.starts_with("im2col::w")) => Some(2),
+        "o" => Some(dimensions(modifiers)?.saturating_sub(2)),
         _ => None,
     }
 }
 
 fn is_name(text: &str) -> bool {
     text != "_"
+        && text != "WARP_SZ"
         && text.starts_with(|c: char| c.is_ascii_alphabetic() || matches!(c, '%' | '_' | '$'))
         && !text.contains('|')
+}
+
+/// The dimensions of a tensor: 3 of `.3d`.
+fn dimensions(modifiers: &[&str]) -> Option<usize> {
+    let dimension = |one: &&&str| one.len() == 2 && one.ends_with('d');
+    modifiers.iter().find(dimension)?[..1].parse().ok()
+}
+
+/// How an address of a tensor is wrong.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(crate) enum TensorFault {
+    /// There are to be so many coordinates.
+    Coordinates(usize),
+    /// It is not `[a, {…}]`, or not what the modifiers put between the two.
+    Form,
+}
+
+/// `[map, {x, y}]` has a coordinate for each dimension; rows that are gathered or scattered have five. What overrides a part of the
+/// map is between the two: an address, the sizes of the dimensions, and the strides.
+pub(crate) fn tensor_fault(
+    operand: &WrittenOperand<'_>,
+    modifiers: &[&str],
+) -> Option<TensorFault> {
+    let inner = operand.text.strip_prefix('[')?.strip_suffix(']')?;
+    let pieces: Vec<&str> = crate::production::split(inner).into_iter().map(str::trim).collect();
+    let lengths = |piece: &str| {
+        let inner = piece.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
+        inner.map(|inner| crate::production::split(inner).len())
+    };
+    let dimensions = dimensions(modifiers);
+    let rows = modifiers.iter().any(|one| matches!(*one, "tile::gather4" | "tile::scatter4"));
+    // `None` is a scalar.
+    let mut between = Vec::new();
+    for part in modifiers.iter().filter_map(|one| one.strip_prefix("override::")) {
+        let of = dimensions.unwrap_or(0);
+        match part {
+            "global_address" => between.insert(0, None),
+            "global_dim" => between.push(Some(of)),
+            _ => between.extend([Some(of), Some(of.saturating_sub(1)), None]),
+        }
+    }
+    let [_, others @ .., last] = &pieces[..] else { return Some(TensorFault::Form) };
+    let address = match operand.ty {
+        WrittenType::Address(address) => Some(address),
+        _ => None,
+    };
+    let kinds = others.iter().map(|piece| lengths(piece)).eq(between);
+    let count = lengths(last).or(address.and_then(|address| address.lanes).map(usize::from));
+    if !kinds || address.is_some_and(|address| address.offset) {
+        return Some(TensorFault::Form);
+    }
+    // What a register has that is not known cannot be counted.
+    let Some(count) = count else {
+        return address.is_some().then_some(TensorFault::Form);
+    };
+    let wanted = if rows { 5 } else { dimensions? };
+    if count != wanted {
+        return Some(TensorFault::Coordinates(wanted));
+    }
+    let registers = address.is_none_or(|address| has_elements(address.coordinates, 32, false));
+    (!registers || has_sink(last)).then_some(TensorFault::Form)
 }

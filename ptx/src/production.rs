@@ -6,25 +6,28 @@
 //! - A word is a modifier that must be there; `<a, b>` is one of several, `{a, b}` one of several or none. `a+b` are
 //!   modifiers that come together, and `a+(b/c)` stands for `a+b, a+c`. The order in which modifiers are written is not checked.
 //! - `@8.6/90` behind a word says what brought it: the version of PTX, and the targets, separated by `|`: `90` is that
-//!   number or a higher one, `pre70` a lower one than 70, `90a` that target, `100a` any `a` and `100f` any `a` or `f` of 100 to 119, `103f` of 100 to 109, `120f` of 120 to 129,
-//!   `101f` of 101 to 119, `107f` of 107, `110a` an `a` of 100, 101 or 110,
-//!   and `later` none that is known.
-//! - Operands are `m` an address, `t` an address with coordinates, `16`, `32` and `64` registers of so many bits, `q` one of 128, `p` a predicate,
-//!   `s` a predicate, negated or not, or an integer, `v` a vector, `_` the sink, `#` a register or an integer, `#32` such a register or an integer, `i` an integer, `x` any value; `a/b` is
-//!   one of several, `p|p` two results. `(4,8,16)` behind `#` or `i` are the values of an integer,
-//!   `(0..7)` its range, `(*16)` what it is a multiple of. `{, a}` may be missing; `(a: b)` is there exactly if a modifier begins with `a`.
-//! - `y` is a register or a vector, `v*` a vector, with as many registers as the modifiers say ([`crate::registers`]); those of
-//!   `v*i` and `v4i` (which has four) are no floating-point registers.
-//! - `...` stands for modifiers, or operands, that are not checked.
-//! - `!` at the end says that only the document forbids the instruction, or that ptxas makes something else of it, and why.
+//!   number or a higher one, `pre70` a lower one than 70, or any below PTX ISA 6.4, `90a` that target (as `103a` and `107a`), `100a` any `a` and
+//!   `100f` any `a` or `f` of 100 to 119, `103f` of 100 to 109, `120f` of 120 to 129, `101f` of 101 to 119, `107f` of 107,
+//!   and `110a` an `a` of 100, 101 or 110.
+//! - Operands are addresses: `m` in the state space that the modifiers say, `mg` in global memory, `ms` in shared memory, `ma` in tensor memory,
+//!   `t` with coordinates; registers of so many bits that are not of floating point: `8`, `16`, `32`, `64`, `q` of 128; `w32` a register of 32 bits
+//!   of any type, `f32` one of floating point or of bits; `a32` and `a64` an address in such a register, or the name of a variable in
+//!   shared memory; `p` a predicate, `n` one that may be negated, `s` one that may be negated, or an integer; `y` the registers that the type of
+//!   the instruction says, `yv` those of a source; `v*` as many registers as the modifiers say, `v*i` such ones that are not of floating point, `v4`
+//!   and `v4i` four, `vh` half as many, `vm` the words of what says where they were, `o` offsets of 16 bits; `_` the sink, `i` an integer, `d` a number of floating point, `#32` a register or an
+//!   integer (as `#16`, `#64`, `#w32`, `#w64`); `a/b` is one of several, `a|b` two results. `(4,8,16)` behind `#32` or `i` are the
+//!   values of an integer, `(0..7)` its range, `(*16)` what it is a multiple of. `{, a}` may be missing; `(a: b)` is there exactly if a
+//!   modifier begins with `a`.
+//! - `...` in the place of the operands, or among the modifiers, is whatever is not checked.
+//! - ` ! why` behind all: ptxas takes the instruction, and the document forbids it, or does not have it.
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use crate::operand_kind::{fits, vector_length};
+use crate::operand_kind::{TensorFault, fits, is_space, tensor_fault, vector_length};
+pub(crate) use crate::operand_kind::{WrittenOperand, WrittenType};
 use crate::productions::PRODUCTIONS;
 use crate::version::{PtxIsa, Target};
-use model::isa::Type;
 
 /// What is not checked.
 const OPEN: &str = "...";
@@ -38,12 +41,13 @@ pub(crate) struct ProductionGate {
 }
 
 impl ProductionGate {
-    pub(crate) fn admits(self, target: Target) -> bool {
-        self.targets.is_empty() || self.targets.split('|').any(|one| admits(one, target))
+    /// Whether the targets have this one, in this version of PTX.
+    pub(crate) fn admits(self, target: Target, isa: PtxIsa) -> bool {
+        self.targets.is_empty() || self.targets.split('|').any(|one| admits(one, target, isa))
     }
 }
 
-fn admits(one: &str, target: Target) -> bool {
+fn admits(one: &str, target: Target, isa: PtxIsa) -> bool {
     let family = target.sm / 10;
     let special = target.variant.is_some();
     match one {
@@ -51,12 +55,13 @@ fn admits(one: &str, target: Target) -> bool {
         "100a" => matches!(family, 10 | 11) && target.variant == Some('a'),
         "100f" => matches!(family, 10 | 11) && special,
         "103f" => family == 10 && special,
+        "103a" => target.sm == 103 && target.variant == Some('a'),
+        "107a" => target.sm == 107 && target.variant == Some('a'),
         "107f" => target.sm == 107 && special,
         "101f" => matches!(family, 10 | 11) && target.sm != 100 && special,
         "110a" => matches!(target.sm, 100 | 101 | 110) && target.variant == Some('a'),
         "120f" => family == 12 && special,
-        "later" => family > 12,
-        "pre70" => target.sm < 70,
+        "pre70" => target.sm < 70 || isa < PtxIsa::new(6, 4),
         number => number.parse().is_ok_and(|least: u16| target.sm >= least),
     }
 }
@@ -114,27 +119,6 @@ pub(crate) struct Production {
     pub(crate) warning: Option<&'static str>,
     /// The operands as they are written.
     operand_text: &'static str,
-}
-
-/// An operand of an instruction.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct WrittenOperand<'a> {
-    pub(crate) text: &'a str,
-    pub(crate) ty: WrittenType,
-}
-
-/// What the name of an operand is declared as.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum WrittenType {
-    Register(Type),
-    Predicate,
-    /// A vector in braces: whether each register that is known has this size, or any, and whether one is of floating point.
-    Vector {
-        bits: Option<u16>,
-        float: bool,
-    },
-    /// Not a register, or one whose declaration is not known.
-    Unknown,
 }
 
 /// What is wrong with an instruction under a production. Positions are those of modifiers behind the head, and of operands.
@@ -401,7 +385,7 @@ impl Production {
         let mut gated = |place: FaultPlace, gate: ProductionGate| {
             if let Some(least) = gate.isa.filter(|least| isa < *least) {
                 faults.push(Fault::Version(place, least));
-            } else if target.is_some_and(|target| !gate.admits(target)) {
+            } else if target.is_some_and(|target| !gate.admits(target, isa)) {
                 faults.push(Fault::Target(place, gate.targets));
             }
         };
@@ -491,12 +475,15 @@ impl Production {
             }
             if let Some(least) = rule.gate.isa.filter(|least| isa < *least) {
                 faults.push(Fault::Version(FaultPlace::Operand(at), least));
-            } else if target.is_some_and(|target| !rule.gate.admits(target)) {
+            } else if target.is_some_and(|target| !rule.gate.admits(target, isa)) {
                 faults.push(Fault::Target(FaultPlace::Operand(at), rule.gate.targets));
             }
             faults.extend(fault);
-            if rule.kinds == ["t"] {
-                faults.extend(coordinates(at, operand.text, modifiers));
+            if is_kind && rule.kinds == ["t"] {
+                faults.extend(tensor_fault(operand, modifiers).map(|fault| match fault {
+                    TensorFault::Coordinates(wanted) => Fault::Coordinates(at, wanted),
+                    TensorFault::Form => Fault::Operand(at, rule.text),
+                }));
             }
             at += 1;
         }
@@ -512,25 +499,6 @@ fn is_word(modifier: &str, word: &str) -> bool {
         Some(start) => modifier.starts_with(start),
         None => modifier == word,
     }
-}
-
-fn is_space(modifier: &str) -> bool {
-    modifier == "global" || modifier == "shared" || modifier.starts_with("shared::")
-}
-
-/// `[map, {x, y}]` has a coordinate for each dimension; rows that are gathered or scattered have five.
-fn coordinates(index: usize, text: &str, modifiers: &[&str]) -> Option<Fault> {
-    let rows = |one: &&str| matches!(*one, "tile::gather4" | "tile::scatter4");
-    let wanted = if modifiers.iter().any(rows) {
-        5
-    } else {
-        let dimension = |one: &&&str| one.len() == 2 && one.ends_with('d');
-        modifiers.iter().find(dimension)?[..1].parse().ok()?
-    };
-    let open = text.find('{')?;
-    let close = text[open..].find('}')? + open;
-    let count = split(&text[open + 1..close]).len();
-    (count != wanted).then_some(Fault::Coordinates(index, wanted))
 }
 
 /// Whether some instruction with this opcode has productions.
@@ -554,6 +522,10 @@ pub(crate) fn is_opcode(opcode: &str) -> bool {
             | "vote"
             | "wgmma"
             | "tcgen05"
+            | "match"
+            | "activemask"
+            | "getctarank"
+            | "applypriority"
     )
 }
 
@@ -586,8 +558,9 @@ mod tests {
             });
             for kind in kinds {
                 let known = [
-                    "m", "t", "v", "_", "x", "p", "i", "#", "#32", "#64", "8", "16", "32", "64",
-                    "q", "s", "y", "v*", "v*i", "v4i",
+                    "m", "mg", "ms", "ma", "t", "o", "_", "p", "n", "s", "i", "d", "#16", "#32",
+                    "#64", "#w32", "#w64", "w32", "f32", "a32", "a64", "8", "16", "32", "64", "q",
+                    "y", "yv", "v*", "v*i", "v4", "v4i", "vh", "vm",
                 ];
                 assert!(known.contains(&kind) || kind.contains('|'), "`{kind}` in {text}");
             }
@@ -619,14 +592,15 @@ mod tests {
     #[test]
     fn targets_are_numbers_or_families() {
         let admits = |targets: &'static str, target| {
-            ProductionGate { isa: None, targets }.admits(Target::parse(target).expect("a target"))
+            let target = Target::parse(target).expect("a target");
+            ProductionGate { isa: None, targets }.admits(target, PtxIsa::NEWEST)
         };
         assert!(admits("90", "sm_100a") && !admits("90", "sm_89"));
         assert!(admits("90a|100f", "sm_103f") && admits("90a|100f", "sm_90a"));
         assert!(!admits("90a|100f", "sm_90") && !admits("90a|100f", "sm_120a"));
         assert!(admits("103f", "sm_103a") && !admits("103f", "sm_110a"));
         assert!(
-            admits("120f", "sm_121a") && !admits("100a", "sm_100f") && !admits("later", "sm_121a")
+            admits("120f", "sm_121a") && !admits("100a", "sm_100f") && !admits("107a", "sm_107f")
         );
         assert!(
             admits("101f", "sm_103f") && !admits("101f", "sm_100a") && !admits("101f", "sm_103")

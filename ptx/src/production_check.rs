@@ -263,29 +263,7 @@ fn kind_words(kinds: &str) -> String {
     let kinds = kinds.split_once(": ").map_or(kinds, |(_, kind)| kind.trim_end_matches(')'));
     let kinds = kinds.split('@').next().unwrap_or_default();
     let (kinds, values) = kinds.split_once('(').unwrap_or((kinds, ""));
-    let word = |kind: &str| match kind {
-        "m" => "an address".to_owned(),
-        "t" => "an address with coordinates".to_owned(),
-        "v" | "v*" => "a vector of registers".to_owned(),
-        "v*i" => "a vector of registers of 32 bits that are not of floating point".to_owned(),
-        "v4i" => "a vector of four registers of 32 bits that are not of floating point".to_owned(),
-        "y" => {
-            "a register of the size of the type, or a vector of them as `.v2`, `.v4` or `.v8` says"
-                .to_owned()
-        }
-        "s" => "a predicate or an integer".to_owned(),
-        "_" => "`_`".to_owned(),
-        "p" => "a predicate".to_owned(),
-        "q" => "a register of 128 bits".to_owned(),
-        "i" => "an integer".to_owned(),
-        "#" => "a register or an integer".to_owned(),
-        "#32" | "#64" => format!("a register of {} bits or an integer", &kind[1..]),
-        "x" => "an operand".to_owned(),
-        "..." => "operands".to_owned(),
-        _ if kind.contains('|') => "two results, `a|b`".to_owned(),
-        bits => format!("a register of {bits} bits"),
-    };
-    let words: Vec<String> = kinds.split('/').map(word).collect();
+    let words: Vec<String> = kinds.split('/').map(kind_word).collect();
     let values: Vec<String> = values
         .trim_end_matches(')')
         .split(',')
@@ -299,6 +277,47 @@ fn kind_words(kinds: &str) -> String {
         .collect();
     let values = if values.is_empty() { String::new() } else { format!(": {}", values.join(", ")) };
     words.join(" or ") + &values
+}
+
+/// One kind in words.
+fn kind_word(kind: &str) -> String {
+    let text = match kind {
+        "m" => "an address",
+        "mg" => "an address in global memory",
+        "ms" => "an address in shared memory",
+        "ma" => "an address of tensor memory in a register of 32 bits",
+        "t" => "an address with coordinates",
+        "o" => "a vector of offsets of 16 bits",
+        "v*" | "vh" | "vm" => "a vector of registers",
+        "v*i" => "a vector of registers of 32 bits that are not of floating point",
+        "v4" => "a vector of four registers of 32 bits",
+        "v4i" => "a vector of four registers of 32 bits that are not of floating point",
+        "y" | "yv" => {
+            "a register of the size of the type, or a vector of them as `.v2`, `.v4` or `.v8` says"
+        }
+        "s" => "a predicate or an integer",
+        "n" => "a predicate, negated or not",
+        "_" => "`_`",
+        "p" => "a predicate",
+        "q" => "a register of 128 bits",
+        "i" => "an integer",
+        "d" => "a number of floating point",
+        "f32" => "a register of 32 bits, of floating point or of bits",
+        "a32" | "a64" => {
+            return format!(
+                "an address in a register of {} bits, or the name of a variable in shared memory",
+                &kind[1..]
+            );
+        }
+        "..." => "operands",
+        _ if kind.contains('|') => "two results, `a|b`",
+        _ => {
+            let bits = kind.trim_start_matches(['#', 'w']);
+            let or = if kind.starts_with('#') { " or an integer" } else { "" };
+            return format!("a register of {bits} bits{or}");
+        }
+    };
+    text.to_owned()
 }
 
 /// Some of many, joined.
@@ -322,8 +341,10 @@ fn target_names(targets: &str) -> String {
         "110a" => "sm_100a or sm_110a".to_owned(),
         "103f" => "sm_100f, sm_100a, or another `f` or `a` of 100 to 109".to_owned(),
         "120f" => "sm_120f, sm_120a, or another `f` or `a` of 120 to 129".to_owned(),
-        "pre70" => "a target below sm_70; later ones require `.sync`".to_owned(),
-        "later" => "no target that is known".to_owned(),
+        "pre70" => {
+            "a target below sm_70; later ones require `.sync` from PTX ISA 6.4 on".to_owned()
+        }
+        "103a" | "107a" => format!("sm_{one}"),
         number => format!("sm_{number} or higher"),
     };
     targets.split('|').map(word).collect::<Vec<_>>().join("; ")

@@ -8,12 +8,14 @@ pub(crate) struct RegisterCount {
     pub(crate) bits: u16,
     /// Whether they may be registers of floating point.
     pub(crate) float: bool,
+    /// Whether they may be no integers: bits are neither.
+    pub(crate) only_float: bool,
 }
 
 /// What an instruction with these modifiers has: a shape of tensor memory with its repetitions, the result of a
 /// multiplication, a vector of a type, or the lanes of a group of CTAs that are left out.
 pub(crate) fn of(modifiers: &[&str]) -> RegisterCount {
-    let words = |count| RegisterCount { count, bits: 32, float: true };
+    let words = |count| RegisterCount { count, bits: 32, float: true, only_float: false };
     if let Some(of_shape) = modifiers.iter().find_map(|one| of_lanes(one)) {
         let times = modifiers.iter().find_map(|one| one.strip_prefix('x')?.parse::<usize>().ok());
         return words(of_shape * times.unwrap_or(1));
@@ -34,11 +36,13 @@ pub(crate) fn of(modifiers: &[&str]) -> RegisterCount {
     let float = !ty.starts_with(['u', 's']) && !ty.ends_with("f16x2");
     let bits = match ty {
         "e4m3" | "e5m2" => 8,
-        "f16" | "bf16" | "e4m3x2" | "e5m2x2" => 16,
+        "f16" | "bf16" | "e4m3x2" | "e5m2x2" | "b16" | "u16" | "s16" => 16,
         "u64" | "s64" | "b64" | "f64" => 64,
+        "b128" => 128,
         _ => 32,
     };
-    RegisterCount { count: vector.unwrap_or(1), bits, float }
+    let only_float = matches!(ty, "f32" | "f64");
+    RegisterCount { count: vector.unwrap_or(1), bits, float, only_float }
 }
 
 /// The registers that one repetition of a shape of tensor memory takes.

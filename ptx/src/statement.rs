@@ -430,6 +430,32 @@ impl Parser<'_, '_> {
         Ok(Operand { at: open.to(end), kind })
     }
 
+    /// What a name in an instruction that is kept as text stands for, if it has productions: such names are declared, and those
+    /// with a `%` in any instruction.
+    fn name_of_other(&mut self, at: ByteSpan, defines: bool, typed: bool) -> Option<Symbol> {
+        let name = at.of(self.text());
+        let register = name.starts_with('%');
+        if !typed && !register {
+            return None;
+        }
+        let symbol = self.symbols.find(name);
+        let special = symbol.is_none() && is_special(name);
+        if special && defines {
+            self.module.undeclared += 1;
+            self.report
+                .error(
+                    "special-register",
+                    at,
+                    format!("`{name}` is a special register, and cannot be written"),
+                )
+                .section(model::section::SPECIAL_REGISTERS)
+                .help("write to a register that is declared with `.reg`");
+        } else if symbol.is_none() && !special {
+            self.undeclared(name, at, "b32");
+        }
+        symbol.filter(|_| typed)
+    }
+
     /// The names in the operands of an instruction that is kept as it stands, up to its `;`.
     fn names(&mut self, parts: Range) -> ParseResult<Range> {
         let text = self.text();
@@ -452,7 +478,7 @@ impl Parser<'_, '_> {
                     // The name of the function that is called is no register.
                     let function = called && depth == 0;
                     if !function && at.of(text) != "_" {
-                        let symbol = typed.then(|| self.symbols.find(at.of(text))).flatten();
+                        let symbol = self.name_of_other(at, defines, typed);
                         self.module.names.push(NameUse { at, defined: defines, symbol });
                     }
                 }

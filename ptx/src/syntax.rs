@@ -33,7 +33,7 @@ pub(crate) struct ModuleSyntax {
     pub(crate) names: Vec<NameUse>,
     /// All that has a name and is memory, in the order of the text.
     pub(crate) variables: Vec<VariableDeclaration>,
-    /// How many names of memory instructions are declared nowhere: reported, and no trouble to read.
+    /// How many names are declared nowhere, or are not to be written: reported, and no trouble to read.
     pub(crate) undeclared: usize,
 }
 

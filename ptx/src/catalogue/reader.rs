@@ -33,7 +33,8 @@ fn targets(text: &'static str, [before, first]: [u16; 2]) -> LintExample {
 }
 
 /// What only the document says.
-const OF_DOCUMENT: &[&str] = &["fence-acq-rel", "address-size-missing", "production-document"];
+const OF_DOCUMENT: &[&str] =
+    &["fence-acq-rel", "fence-document", "address-size-missing", "production-document"];
 
 /// The limits of a file.
 const LIMITS: &[(&str, &str)] = &[
@@ -82,6 +83,9 @@ fn rows() -> Vec<ReaderRule> {
             kernel("fence.proxy.asinc", "fence.proxy.async")),
         ("fence-acq-rel", "a fence of tensor maps is a release or an acquire", membar,
             kernel("fence.proxy.tensormap::generic.acq_rel.gpu", "fence.proxy.tensormap::generic.release.gpu")),
+        ("fence-document", "a fence with `.sync_restrict` is a release or an acquire, of `.cluster` scope", membar,
+            kernel("fence.proxy.async::generic.acq_rel.sync_restrict::shared::cta.cluster",
+                "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster")),
         ("fence-size", "the size of a tensor map is 128 bytes", membar,
             kernel("fence.proxy.tensormap::generic.acquire.gpu [a], 64", "")),
         ("isa-fence-spelling", "each fence of proxies, of a state space or of an operation requires a version of PTX", membar,
@@ -134,6 +138,10 @@ fn rows() -> Vec<ReaderRule> {
             module(".version 9.9\n.target sm_90\n", ".version 9.4\n.target sm_90\n")),
         ("target", "`.target` is followed by a target", none,
             module(".version 9.4\n.target sm_ninety\n", ".version 9.4\n.target sm_90\n")),
+        ("target-version", "a module is of a version of PTX that has its target", Some(section::TARGET),
+            module(".version 7.7\n.target sm_90\n", ".version 7.8\n.target sm_90\n")),
+        ("special-register", "special registers are read, and not written", Some(section::SPECIAL_REGISTERS),
+            kernel("mov.u32 %tid.x, u32_1", "mov.u32 u32_1, %tid.x")),
         ("address-size", "`.address_size` is 32 or 64", none,
             module(".version 9.4\n.target sm_90\n.address_size 48\n", ".version 9.4\n.target sm_90\n.address_size 64\n")),
         ("address-size-missing", "without `.address_size`, addresses have 32 bits", Some(section::ADDRESS_SIZE),

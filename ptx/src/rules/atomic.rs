@@ -33,7 +33,7 @@ rule!(
     "atom-noftz",
     ATOM,
     Both,
-    "`.noftz` is required with floating-point types of 16 bits and pairs of them, and excluded with others"
+    "`.noftz` is required with floating-point types of 16 bits and pairs of them, and excluded with others but `.add.f32`"
 );
 rule!(
     ATOM_VECTOR,
@@ -93,7 +93,7 @@ rule!(
     "red-noftz",
     RED,
     Both,
-    "`.noftz` is required with floating-point types of 16 bits and pairs of them, and excluded with others"
+    "`.noftz` is required with floating-point types of 16 bits and pairs of them, and excluded with others but `.add.f32`"
 );
 rule!(
     RED_VECTOR,
@@ -215,6 +215,10 @@ fn is_half(ty: Type) -> bool {
     }
 }
 
+fn is_single(ty: Type) -> bool {
+    ty == Type { kind: TypeKind::Float, bits: 32 }
+}
+
 fn width(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (op, ty) = (form.q.op?, form.q.ty?);
     let bits = ty.value.bits;
@@ -279,6 +283,7 @@ fn no_flush(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breach>
                 .fixed_by([Edit::Insert(op.position + 1, "noftz")])
                 .safe(),
         ),
+        (false, Some(_)) if is_single(ty.value) && op.value == AtomicOp::Add => None,
         (false, Some(no_flush)) => Some(
             Breach::part(no_flush.position, format!("the type is `.{}`", ty.value.name()))
                 .fixed_by([Edit::Remove(no_flush.position)]),
@@ -289,8 +294,7 @@ fn no_flush(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breach>
 
 fn vector(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (vector, op, ty) = (form.q.vector?, form.q.op?, form.q.ty?);
-    let single =
-        ty.value == (Type { kind: TypeKind::Float, bits: 32 }) && op.value == AtomicOp::Add;
+    let single = is_single(ty.value) && op.value == AtomicOp::Add;
     let half =
         is_half(ty.value) && matches!(op.value, AtomicOp::Add | AtomicOp::Min | AtomicOp::Max);
     let fits = (single || half) && (vector.value < 8 || ty.value.bits == 16);

@@ -132,6 +132,7 @@ static GATES: &[Gate] = gates! {
     Nc Both "nc-b128" "`.b128`" 8 . 3 sm_ 70 wide;
     Nc Both "nc-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
     Nc Both "nc-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
+    Nc Both "nc-readonly" "`.proxy::readonly`" 9 . 4 sm_ 90 |f| part(f.q.readonly.as_ref());
 
     Ldu Both "ldu" "`ldu`" 2 . 0 sm_ 0 |_| Some(Spot::Part(0));
     Ldu Both "ldu-f64" "`ldu.f64`" 1 . 0 sm_ 13 double;
@@ -176,6 +177,7 @@ static GATES: &[Gate] = gates! {
     Atom Both "atom-vector" "a vector" 8 . 1 sm_ 90 |f| part(f.q.vector.as_ref());
     Atom Both "atom-b128" "`.b128`" 8 . 3 sm_ 90 wide;
     Atom Both "atom-b128-sys" "`.b128` at the scope `.sys`" 8 . 4 sm_ 90 wide_sys;
+    Atom Both "atom-noftz" "`.noftz` with `.f32`" 9 . 4 sm_ 90 single_no_flush;
 
     Red Both "red" "`red`" 1 . 2 sm_ 11 |_| Some(Spot::Part(0));
     Red Both "red-generic" "generic addressing" 2 . 0 sm_ 20 generic;
@@ -191,6 +193,7 @@ static GATES: &[Gate] = gates! {
     Red Both "red-shared-cta" "`::cta`" 7 . 8 sm_ 30 |f| space(f, SpaceQualifier::SharedCta);
     Red Both "red-shared-cluster" "`::cluster`" 7 . 8 sm_ 90 |f| space(f, SpaceQualifier::SharedCluster);
     Red Both "red-vector" "a vector" 8 . 1 sm_ 90 |f| part(f.q.vector.as_ref());
+    Red Both "red-noftz" "`.noftz` with `.f32`" 9 . 4 sm_ 90 single_no_flush;
 
     Membar Both "membar" "`membar`" 1 . 4 sm_ 0 membar;
     Membar Both "membar-sys" "`membar.sys`" 2 . 0 sm_ 20 membar_sys;
@@ -218,6 +221,11 @@ fn kind(form: &InstructionForm<'_>, kind: TypeKind, bits: u16) -> Option<Spot> {
 
 fn double(form: &InstructionForm<'_>) -> Option<Spot> {
     kind(form, TypeKind::Float, 64)
+}
+
+fn single_no_flush(form: &InstructionForm<'_>) -> Option<Spot> {
+    kind(form, TypeKind::Float, 32)?;
+    part(form.q.no_flush.as_ref())
 }
 
 fn wide(form: &InstructionForm<'_>) -> Option<Spot> {

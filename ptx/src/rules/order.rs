@@ -63,7 +63,14 @@ rule!(
     "ld-readonly",
     LD,
     Both,
-    "`.proxy::readonly` is for loads of global memory without `.weak` and without cache hints"
+    "`.proxy::readonly` is for loads of global memory without `.weak` and without hints but `.L2::evict_*`"
+);
+rule!(
+    LD_READONLY_B128,
+    "ld-readonly-b128",
+    LD,
+    Ptxas,
+    "`.proxy::readonly` is for other types than `.b128`"
 );
 
 rule!(ST_ORDER, "st-order", ST, Both, "a store is weak, volatile, relaxed or release");
@@ -131,6 +138,7 @@ pub const LD: &[RuleCheck] = &[
     RuleCheck { rule: &LD_NC_WEAK, broken: non_coherent_weak },
     RuleCheck { rule: &LD_NC_CACHE, broken: non_coherent_cache },
     RuleCheck { rule: &LD_READONLY, broken: readonly },
+    RuleCheck { rule: &LD_READONLY_B128, broken: readonly_b128 },
 ];
 
 pub const ST: &[RuleCheck] = &[
@@ -367,6 +375,15 @@ fn non_coherent_cache(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Bre
     })
 }
 
+fn readonly_b128(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breach> {
+    let readonly = form.q.readonly.filter(|_| readonly(form, setting).is_none())?;
+    let ty = form.q.ty.filter(|at| at.value.bits > 64)?;
+    Some(
+        Breach::part(ty.position, "this does not go with it")
+            .fixed_by([Edit::Remove(readonly.position)]),
+    )
+}
+
 fn readonly(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let readonly = form.q.readonly?;
     let q = form.q;
@@ -377,7 +394,6 @@ fn readonly(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
         q.mmio.map(|at| at.position),
         q.cache.map(|at| at.position),
         q.level1.map(|at| at.position),
-        q.level2.map(|at| at.position),
         q.prefetch.map(|at| at.position),
         q.policy.map(|at| at.position),
     ];

@@ -54,7 +54,7 @@ fn what_ptxas_accepts_of_asynchronous_instructions_is_accepted() {
 fn what_the_pages_show_is_accepted() {
     for (isa, target, instruction) in [
         ("7.0", "sm_80", "cp.async.ca.shared.global [%r1], [%rd1], 8, 4;"),
-        ("7.4", "sm_80", "cp.async.cg.shared::cta.global.L2::128B [%r1], [%rd1], 16, %p1;"),
+        ("7.5", "sm_80", "cp.async.cg.shared::cta.global.L2::128B [%r1], [%rd1], 16, %p1;"),
         ("7.0", "sm_80", "cp.async.wait_group 2;"),
         ("7.0", "sm_80", "mbarrier.arrive.noComplete.b64 %rd1, [%rd2], 4;"),
         ("7.1", "sm_80", "mbarrier.arrive.shared.b64 _, [bar];"),
@@ -119,7 +119,7 @@ fn what_the_pages_show_is_accepted() {
         ("8.0", "sm_90a", "setmaxnreg.dec.sync.aligned.u32 40;"),
         ("8.6", "sm_100a", "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [%r1], 64;"),
         (
-            "8.6",
+            "8.8",
             "sm_103f",
             "tcgen05.commit.cta_group::2.mbarrier::arrive::one.shared::cluster.multicast::cluster.b64 [%r1], %h1;",
         ),

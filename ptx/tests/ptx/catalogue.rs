@@ -65,6 +65,9 @@ fn written(folder: &Path, found: &mut BTreeSet<String>) {
         for code in text.split("SequenceRule {\n    code: \"").skip(1) {
             found.extend(code.split('"').next().map(str::to_owned));
         }
+        for code in text.split(" code: \"fence-").skip(1) {
+            found.extend(code.split('"').next().map(|end| format!("fence-{end}")));
+        }
         for code in text.split("\"production-").skip(1) {
             found.extend(code.split('"').next().map(|end| format!("production-{end}")));
         }

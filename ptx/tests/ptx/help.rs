@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use text::Diagnostic;
 
-use crate::written::{Setting, codes, module, options};
+use crate::written::{Setting, codes, said};
 
 /// Whether a help is an instruction, and no sentence about one.
 pub(crate) fn is_instruction(help: &str) -> bool {
@@ -22,16 +22,16 @@ pub(crate) fn followed(
     strict: bool,
     help: &str,
 ) -> Option<Vec<&'static str>> {
-    let lint =
-        |text: String| codes(&ptx::lint("m.ptx", text.as_bytes(), options(strict)).diagnostics);
+    let codes =
+        |instruction: &str, setting: &Setting<'_>| codes(&said(instruction, setting, strict));
     if is_instruction(help) {
-        return Some(lint(module(help, setting)));
+        return Some(codes(help, setting));
     }
     if let Some(isa) = help.strip_prefix(".version ") {
-        return Some(lint(module(instruction, &Setting { isa, ..*setting })));
+        return Some(codes(instruction, &Setting { isa, ..*setting }));
     }
     let target = help.strip_prefix(".target ")?;
-    Some(lint(module(instruction, &Setting { target, ..*setting })))
+    Some(codes(instruction, &Setting { target, ..*setting }))
 }
 
 /// The only diagnostic of an instruction: following its help leaves none.

@@ -15,6 +15,7 @@ mod matrices;
 mod measured;
 mod mutation;
 mod reader;
+mod reviewed;
 mod robust;
 mod rule;
 mod sequence;

@@ -531,7 +531,7 @@ pub(crate) const MUTATIONS: &[(&str, Mutation)] = &[
         (w.has("noftz")).then(|| (w.clone().without("noftz"), if w.opcode == "atom" { "atom-noftz" } else { "red-noftz" }))
     }),
     ("noftz of integers", |w| {
-        (is(w, &["atom", "red"]) && w.any(&["u32", "s32", "b32", "u64", "f32", "b128"])).then_some(())?;
+        (is(w, &["atom", "red"]) && w.any(&["u32", "s32", "b32", "u64", "f64", "b128"])).then_some(())?;
         Some((w.clone().with("noftz"), if w.opcode == "atom" { "atom-noftz" } else { "red-noftz" }))
     }),
     ("a relaxed fence", |w| {
