@@ -63,6 +63,7 @@ pub(crate) struct UndocumentedFence {
     parts: &'static [&'static str],
     scopes: &'static [&'static str],
     pub(crate) isa: PtxIsa,
+    pub(crate) sm: u16,
     pub(crate) code: &'static str,
     pub(crate) why: &'static str,
     /// What ptxas does with it.
@@ -78,6 +79,7 @@ const fn restricted(parts: &'static [&'static str], isa: PtxIsa) -> Undocumented
         parts,
         scopes: SCOPES,
         isa,
+        sm: 90,
         code: "fence-document",
         why: "a fence with `.sync_restrict` is a release or an acquire, of `.cluster` scope",
         ptxas: "ptxas takes it",
@@ -85,11 +87,29 @@ const fn restricted(parts: &'static [&'static str], isa: PtxIsa) -> Undocumented
     }
 }
 
+/// One of the fabric, with `.acq_rel`.
+const fn of_fabric(parts: &'static [&'static str]) -> UndocumentedFence {
+    UndocumentedFence {
+        parts,
+        scopes: &["gpu", "sys"],
+        isa: PtxIsa::new(9, 3),
+        sm: 100,
+        code: "fence-document",
+        why: "a fence of the fabric is a release or an acquire, of `.sys` scope",
+        ptxas: "ptxas takes it",
+        help: "fence.proxy.generic::fabric.alias.release.sys, or `.acquire.sys`",
+    }
+}
+
 const UNDOCUMENTED: &[UndocumentedFence] = &[
+    of_fabric(&["proxy", "generic::fabric", "alias", "acq_rel"]),
+    of_fabric(&["proxy", "fabric::generic", "alias", "acq_rel"]),
+    of_fabric(&["proxy", "fabric::fabric", "alias", "acq_rel"]),
     UndocumentedFence {
         parts: &["proxy", "tensormap::generic", "acq_rel"],
         scopes: SCOPES,
         isa: PtxIsa::new(8, 3),
+        sm: 90,
         code: "fence-acq-rel",
         why: "a fence of tensor maps is a release or an acquire",
         ptxas: "ptxas makes a release of it",

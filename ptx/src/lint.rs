@@ -470,7 +470,7 @@ impl<'a> Linter<'a, '_> {
         if let Some((fence, at)) = fences::undocumented(&names)
             && memory.opcode == Opcode::Fence
             && setting.isa >= fence.isa
-            && setting.target.is_none_or(|target| target.sm >= 90)
+            && setting.target.is_none_or(|target| target.sm >= fence.sm)
         {
             self.report
                 .error(fence.code, parts[1 + at], fence.why)

@@ -22,18 +22,34 @@ pub(crate) enum WrittenType {
     /// A register that is declared as a vector.
     VectorRegister,
     /// A vector in braces.
-    Vector(WrittenVector),
+    Vector(RegisterVector),
     /// What is in brackets.
-    Address(WrittenAddress),
+    Address(TypedAddress),
     /// Two results, `a|b`.
     Pair(WrittenResult, WrittenResult),
     /// Not a register, or one whose declaration is not known.
     Unknown,
 }
 
+impl WrittenType {
+    /// The type of a register.
+    fn register(self) -> Option<Type> {
+        if let WrittenType::Register(ty) = self { Some(ty) } else { None }
+    }
+
+    /// Whether the name may be that of anything: its declaration is not known, or it is the address of a variable.
+    fn is_open(self) -> bool {
+        matches!(self, WrittenType::Unknown | WrittenType::Variable(_))
+    }
+
+    fn address(self) -> Option<TypedAddress> {
+        if let WrittenType::Address(address) = self { Some(address) } else { None }
+    }
+}
+
 /// The registers of a vector, as far as they are known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct WrittenVector {
+pub(crate) struct RegisterVector {
     /// Of each register; 0 if they differ.
     pub(crate) bits: Option<u16>,
     /// Whether one is of floating point.
@@ -42,20 +58,20 @@ pub(crate) struct WrittenVector {
 
 /// An address in brackets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) struct WrittenAddress {
-    pub(crate) base: WrittenBase,
+pub(crate) struct TypedAddress {
+    pub(crate) base: TypedBase,
     /// Whether it is in a register that is narrower than the addresses of the module.
     pub(crate) narrow: bool,
     /// Whether a number is added to it.
     pub(crate) offset: bool,
     /// The registers of its coordinates.
-    pub(crate) coordinates: WrittenVector,
+    pub(crate) coordinates: RegisterVector,
     /// How many coordinates there are, if they are a register that is declared as a vector.
     pub(crate) lanes: Option<u8>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum WrittenBase {
+pub(crate) enum TypedBase {
     Variable(SpaceQualifier),
     /// A register of so many bits that is not of floating point.
     Integer(u16),
@@ -96,10 +112,9 @@ pub(crate) fn is_integer(ty: Type) -> bool {
 pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> bool {
     let text = operand.text;
     let number = || crate::constant::value(text).is_some();
-    let register = |fits: fn(Type) -> bool, wanted: u16| match operand.ty {
-        WrittenType::Register(ty) => ty.bits == wanted && fits(ty),
-        WrittenType::Unknown | WrittenType::Variable(_) => is_name(text),
-        _ => false,
+    let register = |fits: fn(Type) -> bool, wanted: u16| match operand.ty.register() {
+        Some(ty) => ty.bits == wanted && fits(ty),
+        None => operand.ty.is_open() && is_name(text),
     };
     let bits = |wanted| register(is_integer, wanted);
     let any = |wanted| register(|_| true, wanted);
@@ -131,10 +146,10 @@ pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str])
         "f32" => register(|ty| matches!(ty.kind, TypeKind::Float | TypeKind::Bits), 32),
         "d" => is_float(text),
         "a32" | "a64" => {
-            let wanted = if kind == "a32" { 32 } else { 64 };
-            match operand.ty {
-                WrittenType::Variable(space) => space.is_shared(),
-                _ => bits(wanted),
+            if let WrittenType::Variable(space) = operand.ty {
+                space.is_shared()
+            } else {
+                bits(if kind == "a32" { 32 } else { 64 })
             }
         }
         "8" => bits(8),
@@ -149,9 +164,10 @@ pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str])
 /// Two results, each of its kind.
 fn is_pair((first, second): (&str, &str), operand: &WrittenOperand<'_>, all: &[&str]) -> bool {
     let Some((left, right)) = operand.text.split_once('|') else { return false };
-    let (left_type, right_type) = match operand.ty {
-        WrittenType::Pair(left, right) => (left.as_type(), right.as_type()),
-        _ => (WrittenType::Unknown, WrittenType::Unknown),
+    let (left_type, right_type) = if let WrittenType::Pair(left, right) = operand.ty {
+        (left.as_type(), right.as_type())
+    } else {
+        (WrittenType::Unknown, WrittenType::Unknown)
     };
     let one = |kind, text: &str, ty| fits(kind, &WrittenOperand { text: text.trim(), ty }, all);
     one(first, left, left_type) && one(second, right, right_type)
@@ -167,7 +183,7 @@ fn is_address(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> b
     if !operand.text.starts_with('[') {
         return false;
     }
-    let WrittenType::Address(address) = operand.ty else { return true };
+    let Some(address) = operand.ty.address() else { return true };
     let generic = !modifiers.iter().any(|one| is_space(one));
     // Without a state space, a store with an mbarrier object is to shared memory.
     let completes = modifiers.contains(&"mbarrier::complete_tx::bytes");
@@ -175,15 +191,15 @@ fn is_address(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> b
         kind == "ms" || kind == "m" && modifiers.iter().any(|one| one.starts_with("shared"));
     let global = matches!(kind, "mg" | "t") || kind == "m" && !generic && !shared;
     match address.base {
-        WrittenBase::Unknown => true,
-        WrittenBase::Number | WrittenBase::Other => false,
+        TypedBase::Unknown => true,
+        TypedBase::Number | TypedBase::Other => false,
         // ptxas does not look at the register that has a tensor map.
-        WrittenBase::Float => kind == "t",
-        WrittenBase::Integer(bits) if kind == "ma" => bits == 32,
-        WrittenBase::Integer(_) => !generic || completes || !address.narrow,
-        WrittenBase::Variable(space) if shared => space.is_shared(),
-        WrittenBase::Variable(space) if global => space == SpaceQualifier::Global,
-        WrittenBase::Variable(space) => {
+        TypedBase::Float => kind == "t",
+        TypedBase::Integer(bits) if kind == "ma" => bits == 32,
+        TypedBase::Integer(_) => !generic || completes || !address.narrow,
+        TypedBase::Variable(space) if shared => space.is_shared(),
+        TypedBase::Variable(space) if global => space == SpaceQualifier::Global,
+        TypedBase::Variable(space) => {
             kind != "ma"
                 && (space.is_shared()
                     || matches!(space, SpaceQualifier::Global | SpaceQualifier::Local))
@@ -204,18 +220,15 @@ fn is_value(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> boo
         crate::constant::value(operand.text).is_some() && !registers.only_float
             || registers.only_float && is_float(operand.text)
     };
-    match operand.ty {
-        WrittenType::Register(ty) => {
-            let kind = if registers.only_float {
-                matches!(ty.kind, TypeKind::Float | TypeKind::Bits)
-            } else {
-                registers.float || is_integer(ty)
-            };
-            ty.bits == registers.bits && kind
-        }
-        WrittenType::Unknown | WrittenType::Variable(_) => number() || is_name(operand.text),
-        _ => number(),
-    }
+    let Some(ty) = operand.ty.register() else {
+        return number() || operand.ty.is_open() && is_name(operand.text);
+    };
+    let kind = if registers.only_float {
+        matches!(ty.kind, TypeKind::Float | TypeKind::Bits)
+    } else {
+        registers.float || is_integer(ty)
+    };
+    ty.bits == registers.bits && kind
 }
 
 /// `1.5`, `0f3F800000`
@@ -241,15 +254,15 @@ fn has_register(text: &str) -> bool {
 
 /// Whether an operand is a vector of registers with so many bits, or one that is not known to be none.
 fn is_vector(operand: &WrittenOperand<'_>, wanted: u16, may_float: bool) -> bool {
-    match operand.ty {
-        WrittenType::Vector(vector) => has_elements(vector, wanted, may_float),
-        WrittenType::VectorRegister => true,
-        WrittenType::Unknown => operand.text.starts_with('{') || is_name(operand.text),
-        _ => false,
+    if let WrittenType::Vector(vector) = operand.ty {
+        return has_elements(vector, wanted, may_float);
     }
+    operand.ty == WrittenType::VectorRegister
+        || operand.ty == WrittenType::Unknown
+            && (operand.text.starts_with('{') || is_name(operand.text))
 }
 
-fn has_elements(vector: WrittenVector, wanted: u16, may_float: bool) -> bool {
+fn has_elements(vector: RegisterVector, wanted: u16, may_float: bool) -> bool {
     vector.bits.is_none_or(|bits| bits == wanted) && (may_float || !vector.float)
 }
 
@@ -314,10 +327,7 @@ pub(crate) fn tensor_fault(
         }
     }
     let [_, others @ .., last] = &pieces[..] else { return Some(TensorFault::Form) };
-    let address = match operand.ty {
-        WrittenType::Address(address) => Some(address),
-        _ => None,
-    };
+    let address = operand.ty.address();
     let kinds = others.iter().map(|piece| lengths(piece)).eq(between);
     let count = lengths(last).or(address.and_then(|address| address.lanes).map(usize::from));
     if !kinds || address.is_some_and(|address| address.offset) {

@@ -8,8 +8,7 @@ use super::lint::{Linter, severity};
 use super::syntax::{NameUse, Opaque, Symbol};
 use crate::opcode;
 use crate::operand_kind::{
-    WrittenAddress, WrittenBase, WrittenOperand, WrittenResult, WrittenType, WrittenVector,
-    is_integer,
+    RegisterVector, TypedAddress, TypedBase, WrittenOperand, WrittenResult, WrittenType, is_integer,
 };
 use crate::production::{self, FaultPlace};
 use crate::production_check::{CheckedForm, SaidFault};
@@ -134,12 +133,12 @@ impl<'a> Linter<'a, '_> {
             return WrittenType::Address(self.written_address(names, at));
         }
         if text.starts_with('{') {
-            return WrittenType::Vector(self.written_vector(names, at));
+            return WrittenType::Vector(written_vector(names, at));
         }
         if let Some((left, right)) = text.split_once('|') {
             let result = |piece| {
                 let at = ByteSpan::within(self.text, piece).trimmed(self.text);
-                match self.symbol(names, at) {
+                match symbol(names, at) {
                     Some(Symbol::Register(ty)) => WrittenResult::Register(ty),
                     Some(Symbol::Predicate) => WrittenResult::Predicate,
                     Some(Symbol::Vector(..) | Symbol::Variable(_) | Symbol::Other) => {
@@ -154,65 +153,41 @@ impl<'a> Linter<'a, '_> {
         let name = text
             .strip_prefix('!')
             .map_or(at, |rest| ByteSpan::within(self.text, rest).trimmed(self.text));
-        match self.symbol(names, name) {
+        match symbol(names, name) {
             Some(Symbol::Register(ty)) => WrittenType::Register(ty),
             Some(Symbol::Predicate) => WrittenType::Predicate,
             Some(Symbol::Vector(_, ty)) if text.contains('.') => WrittenType::Register(ty),
             Some(Symbol::Vector(..)) => WrittenType::VectorRegister,
             Some(Symbol::Variable(variable)) => WrittenType::Variable(variable.space),
-            Some(Symbol::Other) => WrittenType::Unknown,
             None if is_special_register(text) => WrittenType::Special,
-            None => WrittenType::Unknown,
+            Some(Symbol::Other) | None => WrittenType::Unknown,
         }
     }
 
-    /// The declaration of the name at the begin of this place, of which `V.x` and `s+4` may be more.
-    fn symbol(&self, names: &[NameUse], at: ByteSpan) -> Option<Symbol> {
-        names.iter().find(|name| name.at.start == at.start && name.at.end <= at.end)?.symbol
-    }
-
-    /// The registers in braces.
-    fn written_vector(&self, names: &[NameUse], at: ByteSpan) -> WrittenVector {
-        let (mut found, mut same, mut float) = (None, true, false);
-        for name in names.iter().filter(|name| name.at.start >= at.start && name.at.end <= at.end) {
-            let ty = match name.symbol {
-                Some(Symbol::Register(ty) | Symbol::Vector(_, ty)) => ty,
-                // It fits nothing.
-                Some(Symbol::Predicate) => Type { kind: TypeKind::Bits, bits: 0 },
-                Some(Symbol::Variable(_) | Symbol::Other) | None => continue,
-            };
-            same &= found.is_none_or(|bits| bits == ty.bits);
-            found = Some(ty.bits);
-            float |= !is_integer(ty);
-        }
-        WrittenVector { bits: if same { found } else { Some(0) }, float }
-    }
-
-    fn written_address(&self, names: &[NameUse], at: ByteSpan) -> WrittenAddress {
+    fn written_address(&self, names: &[NameUse], at: ByteSpan) -> TypedAddress {
         let inner = at.of(self.text).trim_start_matches('[').trim_end_matches(']');
         let pieces = production::split(inner);
         let span = |piece| ByteSpan::within(self.text, piece).trimmed(self.text);
         let first = pieces.first().map_or(at, |piece| span(piece));
         let last = pieces.last().map_or(at, |piece| span(piece));
         let text = first.of(self.text);
-        let base = match self.symbol(names, first) {
-            _ if text.contains('[') => WrittenBase::Other,
-            Some(Symbol::Register(ty)) if is_integer(ty) => WrittenBase::Integer(ty.bits),
-            Some(Symbol::Register(_)) => WrittenBase::Float,
-            Some(Symbol::Predicate | Symbol::Vector(..)) => WrittenBase::Other,
-            Some(Symbol::Variable(variable)) => WrittenBase::Variable(variable.space),
-            Some(Symbol::Other) => WrittenBase::Unknown,
-            None if is_special_register(text) => WrittenBase::Other,
-            None if crate::constant::value(text).is_some() => WrittenBase::Number,
-            None => WrittenBase::Unknown,
+        let base = match symbol(names, first) {
+            _ if text.contains('[') => TypedBase::Other,
+            Some(Symbol::Register(ty)) if is_integer(ty) => TypedBase::Integer(ty.bits),
+            Some(Symbol::Register(_)) => TypedBase::Float,
+            Some(Symbol::Predicate | Symbol::Vector(..)) => TypedBase::Other,
+            Some(Symbol::Variable(variable)) => TypedBase::Variable(variable.space),
+            None if is_special_register(text) => TypedBase::Other,
+            None if crate::constant::value(text).is_some() => TypedBase::Number,
+            Some(Symbol::Other) | None => TypedBase::Unknown,
         };
         let wide = self.module.address_bits == Some(64);
-        WrittenAddress {
+        TypedAddress {
             base,
-            narrow: wide && matches!(base, WrittenBase::Integer(bits) if bits < 64),
+            narrow: wide && matches!(base, TypedBase::Integer(bits) if bits < 64),
             offset: text.contains('+'),
-            coordinates: self.written_vector(names, last),
-            lanes: match self.symbol(names, last) {
+            coordinates: written_vector(names, last),
+            lanes: match symbol(names, last) {
                 Some(Symbol::Vector(lanes, _)) => Some(lanes),
                 _ => None,
             },
@@ -223,4 +198,26 @@ impl<'a> Linter<'a, '_> {
 /// Whether this is a special register, or one of its elements: `%tid.x`. `WARP_SZ` is a number.
 fn is_special_register(text: &str) -> bool {
     text.starts_with('%') && text.split('.').next().is_some_and(is_special)
+}
+
+/// The declaration of the name at the begin of this place, of which `V.x` and `s+4` may be more.
+fn symbol(names: &[NameUse], at: ByteSpan) -> Option<Symbol> {
+    names.iter().find(|name| name.at.start == at.start && name.at.end <= at.end)?.symbol
+}
+
+/// The registers in braces.
+fn written_vector(names: &[NameUse], at: ByteSpan) -> RegisterVector {
+    let (mut found, mut same, mut float) = (None, true, false);
+    for name in names.iter().filter(|name| name.at.start >= at.start && name.at.end <= at.end) {
+        let ty = match name.symbol {
+            Some(Symbol::Register(ty) | Symbol::Vector(_, ty)) => ty,
+            // It fits nothing.
+            Some(Symbol::Predicate) => Type { kind: TypeKind::Bits, bits: 0 },
+            Some(Symbol::Variable(_) | Symbol::Other) | None => continue,
+        };
+        same &= found.is_none_or(|bits| bits == ty.bits);
+        found = Some(ty.bits);
+        float |= !is_integer(ty);
+    }
+    RegisterVector { bits: if same { found } else { Some(0) }, float }
 }

@@ -104,6 +104,7 @@ const MEANINGS: &[ModifierMeaning] = meanings! {
         "pack::16b": "two neighbouring columns of 16 bits become one register";
         "unpack::16b": "each register becomes two neighbouring columns of 16 bits";
         "spcompress": "of each four elements only those that are not 0 are kept";
+        "sp::2:4": "two of four neighbouring elements are kept";
         "16x32bx2": "the shape of the access: twice 16 lanes of 32 bits";
         "16x64b 16x128b 16x256b 32x32b": "the shape of the access: {0} lanes of {1} bits";
         "x1": "the shape is accessed once";

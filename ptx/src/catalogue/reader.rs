@@ -83,7 +83,7 @@ fn rows() -> Vec<ReaderRule> {
             kernel("fence.proxy.asinc", "fence.proxy.async")),
         ("fence-acq-rel", "a fence of tensor maps is a release or an acquire", membar,
             kernel("fence.proxy.tensormap::generic.acq_rel.gpu", "fence.proxy.tensormap::generic.release.gpu")),
-        ("fence-document", "a fence with `.sync_restrict` is a release or an acquire, of `.cluster` scope", membar,
+        ("fence-document", "a fence with `.sync_restrict` or of the fabric is a release or an acquire, of `.cluster` or `.sys` scope", membar,
             kernel("fence.proxy.async::generic.acq_rel.sync_restrict::shared::cta.cluster",
                 "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster")),
         ("fence-size", "the size of a tensor map is 128 bytes", membar,
