@@ -122,8 +122,8 @@ pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str])
         "m" | "mg" | "ms" | "ma" | "t" => is_address(kind, operand, modifiers),
         "v4" => is_vector(operand, 32, true),
         "o" => is_vector(operand, 16, false) && text.starts_with('{') && !has_sink(text),
-        "v*" | "vm" | "vh" => is_vector(operand, 32, true) && has_register(text),
-        "v*i" | "v4i" => is_vector(operand, 32, false) && has_register(text),
+        "v*" | "vm" | "vh" => is_vector(operand, 32, true) && !has_sink(text),
+        "v*i" | "v4i" => is_vector(operand, 32, false) && !has_sink(text),
         "y" | "yv" => is_value(kind, operand, modifiers),
         "s" | "n" => {
             let name = text.strip_prefix('!').unwrap_or(text);
@@ -242,14 +242,6 @@ fn is_float(text: &str) -> bool {
 /// Whether a register of a vector is discarded.
 fn has_sink(text: &str) -> bool {
     text.split([',', '{', '}']).any(|element| element.trim() == "_")
-}
-
-/// Whether a vector has no sink, and a register whose type is that of its numbers.
-fn has_register(text: &str) -> bool {
-    let number =
-        |element: &str| element.trim().starts_with(|c: char| c.is_ascii_digit() || c == '-');
-    let elements = || text.trim_matches(['{', '}']).split(',');
-    !has_sink(text) && !elements().all(number)
 }
 
 /// Whether an operand is a vector of registers with so many bits, or one that is not known to be none.

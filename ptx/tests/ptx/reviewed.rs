@@ -457,7 +457,6 @@ fn registers_are_of_the_kind_that_an_operand_takes() {
             ("st.bulk [d1], -8, 0", "production-value"),
             operand("st.bulk [d1], f3, 0"),
             ("st.bulk [d1], 64, 1", "production-value"),
-            operand("tcgen05.st.sync.aligned.32x32b.x2.b32 [r2], {1,2}"),
             operand("redux.sync.add.u32 f1, f2, 0xff"),
         ],
     );
@@ -466,6 +465,7 @@ fn registers_are_of_the_kind_that_an_operand_takes() {
         "sm_100a",
         &[
             "redux.sync.min.f32 r1, f2, 0xff",
+            "tcgen05.st.sync.aligned.32x32b.x2.b32 [r2], {r1,2}",
             "st.async.release.gpu.global.f32 [d1], 1.0",
             "st.async.shared::cluster.mbarrier::complete_tx::bytes.v4.b32 [r1], v4, [r2]",
             "mbarrier.test_wait.phase_type::primary.b64 p1, c1, [d1], d3",
