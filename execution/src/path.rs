@@ -36,7 +36,7 @@ use crate::live::Liveness;
 use crate::unfold::{Ends, UnfoldLimit};
 use model::given::Tag;
 use model::isa::alu::{AluOp, Branch, Comparison};
-use model::isa::asynchronous::Asynchronous;
+use model::isa::asynchronous::{AsyncMisuse, Asynchronous};
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::{Guard, Instruction, Operand, Reg, Type};
 use model::program::{AwaitedObject, InitialValue, Launch, Program, Thread, ThreadId};
@@ -241,6 +241,9 @@ pub fn paths(
         done: Vec::new(),
         joins,
         arrivals: Arrivals::default(),
+        multiplies: source.lines.iter().any(|line| {
+            matches!(line.instruction.as_asynchronous(), Some(Asynchronous::Multiply(_)))
+        }),
     };
     let mut exprs = Exprs::default();
     let registers = source
@@ -333,6 +336,8 @@ struct Walk<'a> {
     /// The lines at which paths meet, if longer ones are left out there.
     joins: BTreeSet<usize>,
     arrivals: Arrivals,
+    /// Whether the thread has a `wgmma`.
+    multiplies: bool,
 }
 
 /// The lines at which paths meet; none if all paths are wanted.
@@ -418,6 +423,11 @@ impl Walk<'_> {
                 self.skip(state, guard_taint);
                 return Next::Go;
             }
+        }
+        if self.multiplies && Self::misuses_registers(state, &line.instruction) {
+            let stopped = std::mem::replace(state, PathState::empty());
+            self.fault(stopped, AsyncMisuse::Register.text());
+            return Next::Stop;
         }
         match &line.instruction {
             Instruction::Branch(branch) => {

@@ -65,6 +65,11 @@ fn rule(reason: &str) -> Option<(Section, &'static str, &'static str)> {
             "The operands of an asynchronous operation",
             " have a size, an alignment or a place that its instruction\ndoes not allow",
         ),
+        "wgmma-register" => (
+            section::of_opcode("wgmma.fence"),
+            "The registers of a `wgmma` are accessed behind the wait for its group",
+            ", and a `wgmma.fence` is between\nanother access to a register and a `wgmma` with this register",
+        ),
         "clc-after-failure" => (
             section::TRY_CANCEL,
             "When a CTA has observed that a request to cancel a cluster failed",

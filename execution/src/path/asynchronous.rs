@@ -14,7 +14,7 @@ use model::isa::asynchronous::{
     GridControl, GroupKind, Multiply, TensorCopy, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
-use model::isa::{Operand, SpaceQualifier, Type, TypeKind};
+use model::isa::{Instruction, Operand, SpaceQualifier, Type, TypeKind};
 use model::memory::{Extent, Space};
 use model::scope::Scope;
 
@@ -82,6 +82,7 @@ impl Walk<'_> {
             }
             Asynchronous::MultiplyFence => {
                 state.groups.fenced = state.next_event();
+                state.groups.registers.accessed.clear();
                 Some(())
             }
             Asynchronous::Fence(fence) => {
@@ -126,6 +127,22 @@ impl Walk<'_> {
         state.heads.clear();
         state.pc += 1;
         Next::Go
+    }
+
+    /// Whether an instruction accesses a register of a `wgmma` as the page of `wgmma.fence` does not allow; takes note of
+    /// what it accesses.
+    pub(super) fn misuses_registers(state: &mut PathState, instruction: &Instruction) -> bool {
+        let registers = &mut state.groups.registers;
+        if let Some(Asynchronous::Multiply(of)) = instruction.as_asynchronous() {
+            // Accumulations into one register are in order.
+            return of.destination.is_some_and(|of| registers.accessed.contains(&of));
+        }
+        let mut pending = false;
+        for register in instruction.sources().chain(instruction.destinations()) {
+            registers.accessed.insert(register);
+            pending |= registers.pending.iter().any(|(of, _)| *of == register);
+        }
+        pending
     }
 
     pub(super) fn misused(&mut self, state: &mut PathState) {
@@ -434,6 +451,8 @@ impl Walk<'_> {
         if let (Some(destination), Some((value, taint))) = (of.destination, value) {
             state.set(destination, value, taint);
         }
+        let events = (first..state.next_event()).fold(0, |all: Mask, event| all | 1 << event);
+        state.groups.registers.pending.extend(of.destination.map(|register| (register, events)));
         state.grouped(first, GroupKind::Multiplications);
         Some(())
     }
@@ -513,6 +532,9 @@ fn wait_group(state: &mut PathState, wait: WaitGroup, guard: Mask) {
     let pending = usize::try_from(wait.pending).unwrap_or(usize::MAX);
     let done = &groups[..groups.len().saturating_sub(pending)];
     let mut completes = done.iter().fold(0, |all, group| all | group);
+    if wait.of == GroupKind::Multiplications {
+        state.groups.registers.pending.retain(|(_, events)| events & !completes != 0);
+    }
     if wait.reads_only {
         for (index, event) in state.events.iter().enumerate() {
             let reads = event.tags.has(Tag::Read) && !event.tags.has(Tag::Atomic);

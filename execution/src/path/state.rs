@@ -1,6 +1,6 @@
 //! The state of a path during symbolic execution.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::private::{PrivateAccess, PrivateWrite};
 use super::{Assumption, Decision};
@@ -51,7 +51,17 @@ pub(super) struct AsyncGroups {
     pub(super) copies: Mask,
     /// The events before this index are ordered before what a `wgmma` reads.
     pub(super) fenced: u16,
+    pub(super) registers: MultiplyRegisters,
     pub(super) tensor: TensorGroups,
+}
+
+/// The registers of `wgmma` in a path, as far as their accesses have to be ordered.
+#[derive(Clone, Default)]
+pub(super) struct MultiplyRegisters {
+    /// The registers that the thread has accessed since its last `wgmma.fence`.
+    pub(super) accessed: BTreeSet<Reg>,
+    /// The registers that operations write which nobody has waited for, and their events.
+    pub(super) pending: Vec<(Reg, Mask)>,
 }
 
 /// The operations on tensor memory so far, by what waits for them.

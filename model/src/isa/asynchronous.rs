@@ -557,6 +557,8 @@ pub enum AsyncMisuse {
     Token,
     /// A size, an alignment or a destination that the instruction does not allow.
     Size,
+    /// A register of a `wgmma` is accessed before the wait for its group, or before it and behind the last `wgmma.fence`.
+    Register,
 }
 
 impl AsyncMisuse {
@@ -566,6 +568,7 @@ impl AsyncMisuse {
             AsyncMisuse::Uninitialized => "mbarrier-uninitialized",
             AsyncMisuse::Token => "mbarrier-token",
             AsyncMisuse::Size => "async-size",
+            AsyncMisuse::Register => "wgmma-register",
         }
     }
 }
