@@ -51,7 +51,12 @@ pub struct Inexpressible {
 
 /// The text of the test in a format.
 pub fn export(test: &Test, format: ExportFormat) -> Result<String, Inexpressible> {
-    if test.dialect != Dialect::Ptx || test.sass.is_some() {
+    let is_readable = match test.dialect {
+        Dialect::Ptx => true,
+        Dialect::Peer => format == ExportFormat::Dat3m,
+        Dialect::Cxx => false,
+    };
+    if !is_readable || test.sass.is_some() {
         return outside_ptx(test);
     }
     if !test.program.launches.is_empty() {
@@ -161,12 +166,17 @@ impl<'t> ExportedLine<'t> {
 
     /// The variable whose address a register holds at the start.
     fn initially(&self, register: Reg) -> Option<&'t str> {
-        match self.thread.registers[usize::from(register.0)].initial {
-            InitialValue::Address { variable, .. } => {
-                Some(&self.test.program.variables[usize::from(variable.0)].name)
-            }
-            InitialValue::Value(_) => None,
+        initially(self.test, self.thread, register)
+    }
+}
+
+/// The variable whose address a register of a thread holds at the start.
+fn initially<'t>(test: &'t Test, thread: &Thread, register: Reg) -> Option<&'t str> {
+    match thread.registers[usize::from(register.0)].initial {
+        InitialValue::Address { variable, .. } => {
+            Some(&test.program.variables[usize::from(variable.0)].name)
         }
+        InitialValue::Value(_) => None,
     }
 }
 
