@@ -28,6 +28,7 @@ pub mod solve;
 pub mod sought;
 pub mod structures;
 pub mod stuck;
+pub mod subject;
 mod termination;
 pub mod witness;
 pub mod words;

@@ -11,19 +11,15 @@ use execution::layout::Layout;
 use execution::path::Path;
 use execution::unfold::Unfolded;
 use litmus::Test;
-use model::isa::alu::AluOp;
-use model::isa::asynchronous::Asynchronous;
 use model::isa::atom::{Atomic, AtomicOp};
-use model::isa::{Address, Instruction, Operand};
-use model::memory::{Proxy, VariableId};
 use model::program::{Program, Thread, ThreadId};
 use model::ptx;
-use model::reading::{Choice, Coherence, Dependencies, FailedCas, Reading, Readings};
+use model::reading::{Choice, Dependencies, FailedCas, Reading, Readings};
 use model::rel::Model;
-use model::scope::{Placement, Scope};
 use web_time::Instant;
 
 use crate::judge::{Judgement, Observation, Task, Verdict, judge};
+use crate::subject::ReadingSubject;
 use crate::{Engine, Limit};
 
 /// The built-in model with another choice for one reading.
@@ -206,54 +202,11 @@ fn differs(one: &Judgement, other: &Judgement) -> bool {
 /// Whether another choice could change what the program does.
 pub fn may_matter(program: &Program, task: &Task<'_>, alternative: &Alternative) -> bool {
     let Alternative { chosen, other, .. } = alternative;
-    let synchronous = |of: &Readings| {
-        let Readings { pattern_location, coherence, dependencies, failed_cas, exits, .. } = *of;
-        (pattern_location, coherence, dependencies, failed_cas, exits)
-    };
-    if chosen.tensor_fences != other.tensor_fences {
-        let accesses = |of: &Asynchronous| matches!(of, Asynchronous::TensorMemory(_));
-        return instructions(program).any(|of| of.as_asynchronous().is_some_and(accesses));
-    }
-    if chosen.multicast_completion != other.multicast_completion {
-        let multicasts = |of: &Asynchronous| of.multicasts();
-        return instructions(program).any(|of| of.as_asynchronous().is_some_and(multicasts));
-    }
-    if chosen.multimem_addresses != other.multimem_addresses {
-        return program.variables.iter().any(|variable| !variable.multimem.is_empty());
-    }
-    // The other readings are about asynchronous operations.
-    if synchronous(chosen) == synchronous(other) {
-        return program.is_asynchronous();
-    }
-    if chosen.pattern_location != other.pattern_location {
-        return has_alias(program);
-    }
-    let (now, then) = (chosen.failed_cas, other.failed_cas);
-    if now != then {
-        let writes = [now, then].contains(&FailedCas::Writes);
-        return instructions(program).any(|instruction| {
-            instruction
-                .as_atomic()
-                .is_some_and(|of| of.op == AtomicOp::Cas && (writes || of.order.is_release()))
-        });
-    }
-    let (now, then) = (chosen.coherence, other.coherence);
-    if now != then {
-        let total = [now, then].contains(&Coherence::Total);
-        return racing_writes(program, if total { 2 } else { 3 });
-    }
-    if chosen.exits != other.exits {
-        return !program.launches.is_empty() || instructions(program).any(waits_for_threads);
-    }
-    match (chosen.dependencies, other.dependencies) {
-        (Dependencies::Syntactic, Dependencies::Semantic)
-        | (Dependencies::Semantic, Dependencies::Syntactic) => {
-            decides_or_folds(program)
-                && (dependencies_differ(program, task, alternative.model())
-                    || dependencies_differ(program, task, &shown_only(alternative.model())))
-        }
-        _ => true,
-    }
+    let subject = ReadingSubject::of(chosen, other);
+    subject.is_in(program)
+        && (subject != ReadingSubject::Decisions
+            || dependencies_differ(program, task, alternative.model())
+            || dependencies_differ(program, task, &shown_only(alternative.model())))
 }
 
 /// Why the judgement under another choice would end at its bound, whatever the bound.
@@ -276,95 +229,6 @@ fn endless(program: &Program, alternative: &Alternative) -> Option<&'static str>
     };
     let found = (0u8..).zip(&program.threads).any(in_loop);
     found.then_some("a `cas` in a loop writes each time that it fails")
-}
-
-/// Whether an instruction waits for an exit, or for an arrival that may release nothing or not order all proxies.
-fn waits_for_threads(instruction: &Instruction) -> bool {
-    matches!(instruction, Instruction::ClusterBarrier(_) | Instruction::Barrier(_))
-        || instruction.as_asynchronous().is_some_and(Asynchronous::waits_for_phase)
-}
-
-fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {
-    program.threads.iter().flat_map(|thread| &thread.lines).map(|line| &line.instruction)
-}
-
-/// Whether some memory has two virtual addresses.
-fn has_alias(program: &Program) -> bool {
-    let aliases = program.variables.iter().filter_map(|variable| variable.alias);
-    aliases.into_iter().any(|alias| alias.proxy == Proxy::Generic)
-}
-
-/// A write of the program, as far as its text tells.
-struct Write {
-    thread: Placement,
-    name: usize,
-    scope: Option<Scope>,
-    /// `None` where the address is computed.
-    variable: Option<VariableId>,
-}
-
-impl Write {
-    /// Whether it may be of the same location, and is not morally strong with the other.
-    fn may_race(&self, other: &Write) -> bool {
-        let included = |scope: Option<Scope>, here, there| {
-            scope.is_some_and(|scope: Scope| scope.includes(here, there))
-        };
-        let strong = included(self.scope, self.thread, other.thread)
-            && included(other.scope, other.thread, self.thread);
-        self.name != other.name && !strong && self.may_meet(other)
-    }
-
-    fn may_meet(&self, other: &Write) -> bool {
-        self.variable.is_none() || other.variable.is_none() || self.variable == other.variable
-    }
-}
-
-/// Whether so many writes, two of which race, may be of one location.
-fn racing_writes(program: &Program, count: usize) -> bool {
-    let mut writes = Vec::new();
-    for (name, thread) in program.threads.iter().enumerate() {
-        let loops = thread.loops();
-        for line in &thread.lines {
-            let instruction = &line.instruction;
-            if matches!(instruction, Instruction::Load(_)) {
-                continue;
-            }
-            let Some((address, _, elements)) = instruction.access() else { continue };
-            let scope = instruction.scope();
-            let variable = variable(program, address);
-            // In a loop it is any number of writes.
-            for _ in 0..if loops { count } else { elements } {
-                writes.push(Write { thread: thread.placement, name, scope, variable });
-            }
-        }
-    }
-    writes.iter().enumerate().any(|(at, write)| {
-        writes[at + 1..].iter().any(|other| {
-            let meets = |of: &&Write| of.may_meet(write) && of.may_meet(other);
-            write.may_race(other) && writes.iter().filter(meets).count() >= count
-        })
-    })
-}
-
-/// The variable of an address that names one; an alias is what it is an alias of.
-fn variable(program: &Program, address: Address) -> Option<VariableId> {
-    let Operand::Address(variable) = address.base else { return None };
-    let alias = program.variables[usize::from(variable.0)].alias;
-    Some(alias.map_or(variable, |alias| alias.of))
-}
-
-/// Whether there is anything that makes a dependency of values less than one of instructions: a decision,
-/// or an operation whose value may not depend on its operand.
-fn decides_or_folds(program: &Program) -> bool {
-    let mut lines = program.threads.iter().flat_map(|thread| &thread.lines);
-    lines.any(|line| line.guard.is_some())
-        || instructions(program).any(|instruction| {
-            let branch = instruction.as_branch();
-            branch.is_some_and(|branch| branch.condition.is_some())
-                || matches!(instruction, Instruction::Cvta(_))
-                || matches!(instruction, Instruction::Alu(alu)
-                    if !matches!(alu.op, AluOp::Mov | AluOp::Add | AluOp::Or))
-        })
 }
 
 /// Whether a path depends on less under one of two choices.

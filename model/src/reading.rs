@@ -242,6 +242,15 @@ impl Readings {
         })
     }
 
+    /// Each reading that is chosen otherwise in `other`, and these readings with only that one chosen as there.
+    pub fn differing(self, other: &Readings) -> impl Iterator<Item = (&'static Reading, Readings)> {
+        let chosen = self.chosen().into_iter().zip(other.chosen());
+        let differs = move |(at, (own, there)): (usize, (usize, usize))| {
+            (own != there).then(|| (&ALL[at], self.with(at, there)))
+        };
+        chosen.enumerate().filter_map(differs)
+    }
+
     /// The readings after a choice such as `R13=semantic`; `None` if the reading or choice does not exist.
     #[must_use]
     pub fn switch(self, text: &str) -> Option<Readings> {
