@@ -1,6 +1,7 @@
 //! Standard input as `-`, what goes to which stream, and colour.
 
 use std::fs::{self, File};
+use std::path::PathBuf;
 use std::process::{Command, Output, Stdio};
 
 use crate::suite;
@@ -73,6 +74,83 @@ fn a_dash_is_standard_input_for_every_command_that_takes_a_file() {
     let twice = run(&[], &["check", "--engine=enumerate", "-", "-"], Some(holds));
     assert_eq!(twice.status.code(), Some(2));
     assert!(text(&twice.stderr).contains("is given twice"), "{}", text(&twice.stderr));
+}
+
+/// An empty folder for a test.
+fn folder(name: &str) -> PathBuf {
+    let folder = std::env::temp_dir().join(format!("causeway-{}-{name}", std::process::id()));
+    fs::create_dir_all(&folder).expect("there is a folder for files that are not kept");
+    folder
+}
+
+/// What `gen` prints is what `check` reads.
+#[test]
+fn standard_input_has_several_tests() {
+    let folder = folder("several-tests");
+    let made = run(&[], &["gen", "SB", "MP", "--place", "cta,gpu"], None);
+    let file = folder.join("tests");
+    let all = text(&made.stdout);
+    let count = all.matches("PTX ").count();
+    assert!(count > 3);
+    fs::write(&file, &all).expect("the folder can be written");
+    let path = file.to_str().expect("the folder has a plain name");
+    let checked = run(&[], &["check", "--engine=enumerate", "-"], Some(path));
+    let printed = text(&checked.stdout);
+    assert!(printed.starts_with(&format!("{count} tests: {count} ok")), "{printed}");
+    let last = all.rfind("PTX ").expect("it has tests");
+    let line = all[..last].matches('\n').count() + 1;
+
+    // Errors have the position in the whole.
+    let wrong = format!(
+        "{all}PTX wrong\n{{ x=0; }}\n P0@cta 0,gpu 0 ;\n ld.weak.u32 r0, [y] ;\nexists (0:r0=1)\n"
+    );
+    fs::write(&file, &wrong).expect("the folder can be written");
+    let checked = run(&[], &["check", "--engine=enumerate", "-v", "-"], Some(path));
+    let (out, err) = (text(&checked.stdout), text(&checked.stderr));
+    assert_eq!(checked.status.code(), Some(2));
+    assert!(err.contains(&format!("--> -:{}:19", wrong.matches('\n').count() - 1)), "{err}");
+    assert_eq!(err.matches("error[").count(), 1, "{err}");
+    assert!(out.contains(&format!(" ok   -:{line} MP+")), "{out}");
+    let listed = run(&[], &["check", "--list", "--filter", "name(SB)", "-"], Some(path));
+    assert!(text(&listed.stdout).starts_with("-:1: SB+"), "{}", text(&listed.stdout));
+
+    // Other commands, and a file, say so in one error.
+    for command in [&["explain", "-"][..], &["check", path], &["export", "--format=dat3m", "-"]] {
+        let refused = run(&[], command, Some(path));
+        let err = text(&refused.stderr);
+        assert_eq!(refused.status.code(), Some(2), "{command:?}");
+        assert!(err.starts_with("error[several-tests]") && err.contains("gen --out"), "{err}");
+        assert_eq!(err.matches("error").count(), 1, "{err}");
+    }
+    fs::remove_dir_all(&folder).expect("the folder can be removed");
+}
+
+/// A test that never ends is no success for the tools of herd.
+#[test]
+fn the_log_of_herd_says_of_no_execution_neither_ok_nor_no() {
+    let stuck = run(&[], &["check", "--format=herd", "tests/cli/stuck.litmus"], None);
+    let log = text(&stuck.stdout);
+    assert!(log.contains("\nStates 0\nUndef\n") && !log.contains("Observation"), "{log}");
+    assert!(log.contains("Flag "), "{log}");
+}
+
+/// What is not a test is said, and the others are compared.
+#[test]
+fn a_file_of_another_tool_beside_the_tests_of_a_log_is_one_error() {
+    let folder = folder("other-tool");
+    let lisa = "LISA t\n{ x=0; }\n P0 ;\n w[weak] x 1 ;\nscopes: (sys (cta P0))\nexists (0:r0=1)\n";
+    fs::write(folder.join("lisa.litmus"), lisa).expect("the folder can be written");
+    let holds = "tests/cli/holds.litmus";
+    fs::copy(suite::root().join(holds), folder.join("ptx.litmus")).expect("it is copied");
+    let path = folder.to_str().expect("the folder has a plain name");
+    let arguments = ["compare", "--engine=enumerate", "tests/cli/forbidden.log", path];
+    let compared = run(&[], &arguments, None);
+    let (out, err) = (text(&compared.stdout), text(&compared.stderr));
+    assert!(out.contains("1 compared"), "{out}");
+    assert!(err.contains("the first line names `LISA`"), "{err}");
+    assert_eq!(err.matches("error").count(), 1, "{err}");
+    assert_eq!(compared.status.code(), Some(2));
+    fs::remove_dir_all(&folder).expect("the folder can be removed");
 }
 
 #[test]

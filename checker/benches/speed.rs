@@ -14,7 +14,7 @@ use std::time::Instant;
 
 use ::ptx as ptx_text;
 use checker::input;
-use checker::suite::{self, SuiteRequest};
+use checker::suite::{self, SuiteInput, SuiteRequest};
 use engine::ENGINES;
 use engine::judge::{Property, Task, judge};
 use litmus::Test;
@@ -303,7 +303,8 @@ fn own_suite(model: &Model) {
 
 fn parallel(model: &Model) {
     let suite = input::find(&[root().join("litmus/suite")], "litmus").unwrap_or_default();
-    let files: Vec<PathBuf> = (0..8).flat_map(|_| suite.iter().cloned()).collect();
+    let files: Vec<SuiteInput> =
+        (0..8).flat_map(|_| suite.iter().cloned().map(SuiteInput::file)).collect();
     if files.is_empty() {
         return;
     }

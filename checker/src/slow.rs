@@ -32,12 +32,12 @@ pub struct SlowTests {
 }
 
 impl SlowTests {
-    pub fn new(bar: ProgressBar, files: &[PathBuf]) -> SlowTests {
+    pub fn new(bar: ProgressBar, names: Vec<PathBuf>) -> SlowTests {
         let running = RunningTests::default();
         if bar.is_hidden() {
             return SlowTests { running, watch: None };
         }
-        let (names, seen) = (files.to_vec(), Arc::clone(&running));
+        let seen = Arc::clone(&running);
         let (end, ended) = mpsc::channel();
         let watch = thread::spawn(move || {
             while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {

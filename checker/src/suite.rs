@@ -1,7 +1,9 @@
 //! Judges many files in parallel and passes the results on in order.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::ops::Range;
+use std::path::PathBuf;
+use std::sync::Arc;
 
 use litmus::Test;
 use text::Diagnostic;
@@ -30,6 +32,95 @@ pub struct SuiteItem {
     pub outcome: FileResult,
 }
 
+/// What one test is read from.
+#[derive(Clone, Debug)]
+pub struct SuiteInput {
+    /// The path as the user gave it, or as found below a folder that the user gave. Of several tests on standard input, `-` and
+    /// the line that the test begins on: `-:12`.
+    pub path: PathBuf,
+    source: SuiteSource,
+}
+
+#[derive(Clone, Debug)]
+enum SuiteSource {
+    File,
+    /// One of several tests on standard input: all of them, and the bytes of this one.
+    Part(Arc<str>, Range<usize>),
+    /// Standard input, which is one test, or none: it is read only once.
+    Standard(Arc<[u8]>),
+    /// Why standard input cannot be read.
+    Unreadable(Arc<str>),
+}
+
+/// What separates standard input from the line on which a test of it begins.
+const PART: &str = "-:";
+
+impl SuiteInput {
+    pub fn file(path: PathBuf) -> SuiteInput {
+        SuiteInput { path, source: SuiteSource::File }
+    }
+
+    /// The inputs of files, in their order. Standard input may have several tests.
+    pub fn of_files(files: Vec<PathBuf>) -> Vec<SuiteInput> {
+        files.into_iter().flat_map(SuiteInput::of_path).collect()
+    }
+
+    fn of_path(path: PathBuf) -> Vec<SuiteInput> {
+        if !input::is_standard(&path) {
+            return vec![SuiteInput::file(path)];
+        }
+        let bytes = match input::read(&path) {
+            Ok(bytes) => bytes,
+            Err(error) => {
+                let source = SuiteSource::Unreadable(error.to_string().into());
+                return vec![SuiteInput { path, source }];
+            }
+        };
+        let parts = std::str::from_utf8(&bytes).map(litmus::tests_of).unwrap_or_default();
+        if parts.len() < 2 {
+            return vec![SuiteInput { path, source: SuiteSource::Standard(bytes.into()) }];
+        }
+        let text: Arc<str> = String::from_utf8_lossy(&bytes).into();
+        let part = |range: Range<usize>| {
+            // What is before the first test belongs to it.
+            let before = if range.start == 0 { 0 } else { lines(&text[..range.start]) };
+            let path = PathBuf::from(format!("{PART}{}", before + 1));
+            SuiteInput { path, source: SuiteSource::Part(Arc::clone(&text), range) }
+        };
+        parts.into_iter().map(part).collect()
+    }
+
+    /// The path for messages, and the text. Of several tests, the lines of the others are empty, so that positions stay right.
+    fn read(&self) -> io::Result<(String, Vec<u8>)> {
+        let path = self.path.to_string_lossy();
+        match &self.source {
+            SuiteSource::File => {
+                Ok((path.into_owned(), input::read_kind(&self.path, FileKind::Litmus)?))
+            }
+            SuiteSource::Standard(bytes) => match FileKind::of(&self.path, bytes) {
+                Some(kind) if kind != FileKind::Litmus => Err(io::Error::other(kind.refused())),
+                Some(_) | None => Ok((path.into_owned(), bytes.to_vec())),
+            },
+            SuiteSource::Unreadable(why) => Err(io::Error::other(why.to_string())),
+            SuiteSource::Part(text, range) => {
+                let before = "\n".repeat(lines(&text[..range.start]));
+                Ok(("-".to_owned(), (before + &text[range.clone()]).into_bytes()))
+            }
+        }
+    }
+}
+
+fn lines(text: &str) -> usize {
+    text.bytes().filter(|&byte| byte == b'\n').count()
+}
+
+impl SuiteItem {
+    /// Whether a path names it alone: not one of several tests on standard input.
+    pub fn has_path(&self) -> bool {
+        !self.path.to_string_lossy().starts_with(PART)
+    }
+}
+
 /// What is asked of which files.
 #[derive(Clone, Copy, Default)]
 pub struct SuiteRequest<'a> {
@@ -38,28 +129,31 @@ pub struct SuiteRequest<'a> {
     pub ask: Option<&'a str>,
 }
 
-/// Reads one file; `None` if the filter excludes it. A file that is excluded by its path alone is not read.
+/// Reads one test; `None` if the filter excludes it. A file that is excluded by its path alone is not read.
 ///
 /// # Errors
 /// [`FileResult::Rejected`] or [`FileResult::Unreadable`].
-pub fn read_file(path: &Path, request: &SuiteRequest<'_>) -> Result<Option<Box<Test>>, FileResult> {
-    let shown = path.to_string_lossy();
+pub fn read_file(
+    input: &SuiteInput,
+    request: &SuiteRequest<'_>,
+) -> Result<Option<Box<Test>>, FileResult> {
+    let shown = input.path.to_string_lossy();
     if request.filter.is_some_and(|filter| filter.excludes_path(&shown)) {
         return Ok(None);
     }
-    let bytes = input::read_kind(path, FileKind::Litmus).map_err(FileResult::Unreadable)?;
+    let (path, bytes) = input.read().map_err(FileResult::Unreadable)?;
     let test = match request.ask {
-        Some(question) => litmus::parse_question(&shown, &bytes, question),
-        None => litmus::parse(&shown, &bytes),
+        Some(question) => litmus::parse_question(&path, &bytes, question),
+        None => litmus::parse(&path, &bytes),
     };
     let test = test.map_err(FileResult::Rejected)?;
     let wanted = request.filter.is_none_or(|filter| filter.includes(&shown, &test));
     Ok(wanted.then(|| Box::new(test)))
 }
 
-/// Reads and judges one file.
-pub fn judge_file(path: &Path, request: &SuiteRequest<'_>, task: &Task<'_>) -> FileResult {
-    match read_file(path, request) {
+/// Reads and judges one test.
+pub fn judge_file(input: &SuiteInput, request: &SuiteRequest<'_>, task: &Task<'_>) -> FileResult {
+    match read_file(input, request) {
         Ok(Some(test)) => {
             let judgement = Box::new(judge(&test, task));
             FileResult::Judged { test, judgement }
@@ -69,15 +163,15 @@ pub fn judge_file(path: &Path, request: &SuiteRequest<'_>, task: &Task<'_>) -> F
     }
 }
 
-/// Judges `files` with `jobs` threads, each by its index. Calls `visit` with each result, in the order of the files, and
+/// Judges `inputs` with `jobs` threads, each by its index. Calls `visit` with each result, in their order, and
 /// with `None` at the end. An error from `visit`, such as a closed pipe, ends the run.
 pub fn run(
-    files: &[PathBuf],
+    inputs: &[SuiteInput],
     jobs: usize,
     judge: &(dyn Fn(usize) -> FileResult + Sync),
     visit: &mut dyn FnMut(Option<SuiteItem>) -> io::Result<()>,
 ) -> io::Result<()> {
-    in_order(files.len(), jobs, judge, &mut |result| {
-        visit(result.map(|(index, outcome)| SuiteItem { path: files[index].clone(), outcome }))
+    in_order(inputs.len(), jobs, judge, &mut |result| {
+        visit(result.map(|(at, outcome)| SuiteItem { path: inputs[at].path.clone(), outcome }))
     })
 }

@@ -20,6 +20,8 @@ pub(crate) struct Header<'a> {
     pub(crate) pieces: Vec<(ByteSpan, String)>,
     /// Where each key is.
     keys: BTreeMap<&'a str, ByteSpan>,
+    /// Whether the first line names a language of herd's that is not read, as the rest then is not.
+    pub(crate) foreign: bool,
 }
 
 impl Header<'_> {
@@ -28,6 +30,10 @@ impl Header<'_> {
         self.keys.get(key).copied().unwrap_or_default()
     }
 }
+
+/// The languages of herd's tests that are not read.
+const FOREIGN_LANGUAGES: [&str; 12] =
+    ["AArch64", "ARM", "BPF", "Bell", "C", "JAVA", "LISA", "MIPS", "PPC", "RISCV", "X86", "X86_64"];
 
 /// Keys with a meaning.
 pub(crate) const KEYS: &[&str] = &[
@@ -103,6 +109,7 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Diagnostics) -> (Header<'a>
             "the first line does not say that this is a PTX test".to_owned()
         };
         report.error("architecture", here, message).help("PTX NAME");
+        header.foreign = FOREIGN_LANGUAGES.contains(&arch);
         at += if named { line.len() } else { 0 };
     }
 
@@ -137,6 +144,28 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Diagnostics) -> (Header<'a>
         }
         at += line.len();
     }
+}
+
+/// Where the tests of a text begin: at the first line `PTX NAME`, and at each such line behind the initial state of the test
+/// before, outside of comments.
+pub(crate) fn beginnings(text: &str) -> Vec<usize> {
+    let begins = |line: &str| {
+        let (language, name) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+        matches!(language.trim_start_matches('\u{feff}'), "PTX" | "SASS" | "CXX")
+            && !name.trim().is_empty()
+    };
+    let (mut found, mut has_state, mut comments, mut at) = (Vec::new(), false, 0_usize, 0);
+    for line in text.split_inclusive('\n') {
+        if comments == 0 && begins(line) && (found.is_empty() || has_state) {
+            found.push(at);
+            has_state = false;
+        }
+        has_state |= comments == 0 && line.contains('{');
+        let opened = comments + line.matches("(*").count();
+        comments = opened.saturating_sub(line.matches("*)").count());
+        at += line.len();
+    }
+    found
 }
 
 /// The rest of the line, without blanks and comments at its end.

@@ -17,6 +17,7 @@ pub mod revise;
 pub mod skeleton;
 
 use std::fmt::Write;
+use std::ops::Range;
 
 use machine::form::{Family, LoweredInstruction};
 use model::memory::Space;
@@ -189,6 +190,15 @@ pub fn parse(path: &str, bytes: &[u8]) -> Result<Test, Vec<Diagnostic>> {
     }
 }
 
+/// The tests of a text, each as the range of its bytes. A test begins with its line `PTX NAME`; what is before the first one
+/// belongs to it.
+pub fn tests_of(text: &str) -> Vec<Range<usize>> {
+    let starts = frame::beginnings(text);
+    let ends = starts.iter().copied().skip(1).chain([text.len()]);
+    let begins = std::iter::once(0).chain(starts.iter().copied().skip(1));
+    begins.zip(ends).map(|(start, end)| start..end).collect()
+}
+
 /// Reads a litmus test, with another condition than that of the file: `question` is a condition, with `locations` and
 /// `filter` if they are wanted. The file needs no condition. What its header says of the verdict is left out.
 ///
@@ -241,7 +251,15 @@ fn without_condition(text: &str) -> String {
 /// A test, and the instruction in the text that each line of each thread is of.
 fn read(text: &str, report: &mut Diagnostics) -> Option<(Test, Vec<Vec<ByteSpan>>)> {
     let (header, begin) = frame::header(text, report);
-    if begin == text.len() && report.count() > 0 {
+    if header.foreign || begin == text.len() && report.count() > 0 {
+        return None;
+    }
+    if let Some(&second) = frame::beginnings(text).get(1) {
+        let line = text[second..].lines().next().unwrap_or_default();
+        report
+            .error("several-tests", ByteSpan::within(text, line), "another test begins here")
+            .note("a file has one test")
+            .help("write each test to a file of its own, as `causeway gen --out FOLDER` does, or all to `causeway check -`");
         return None;
     }
     let tokens = lex::tokens(text, begin, header.sass, report);

@@ -56,6 +56,30 @@ fn read(text: &str) -> Test {
     })
 }
 
+#[test]
+fn a_text_has_the_tests_that_begin_with_their_lines() {
+    let inside = "(* before *)\nPTX one\n\"PTX no\"\n{ x=0; }\n P0@cta 0,gpu 0 ;\n (*\nPTX no\n*) ;\nexists ([x]=0)\n";
+    let text = format!("{inside}{MP}\nPTX last\n");
+    let tests: Vec<&str> = litmus::tests_of(&text).into_iter().map(|at| &text[at]).collect();
+    assert_eq!(tests, [inside, &format!("{MP}\n"), "PTX last\n"]);
+    for text in [MP, ""] {
+        let tests: Vec<&str> = litmus::tests_of(text).into_iter().map(|at| &text[at]).collect();
+        assert_eq!(tests, [text]);
+    }
+    let errors = parse("two.litmus", text.as_bytes()).expect_err("it has three");
+    let [error] = &errors[..] else { panic!("{} errors", errors.len()) };
+    let shown = format!("{error:#}");
+    assert!(shown.contains("two.litmus:10:1") && shown.contains("check -"), "{shown}");
+}
+
+#[test]
+fn a_test_of_another_tool_is_one_error() {
+    let text = "LISA t\n{ x=0; }\n P0 ;\n w[weak] x 1 ;\nscopes: (sys (cta P0))\nexists (0:r0=1)\n";
+    let errors = parse("t.litmus", text.as_bytes()).expect_err("it is not PTX");
+    let [error] = &errors[..] else { panic!("{} errors", errors.len()) };
+    assert!(error.to_string().contains("`LISA`"), "{error}");
+}
+
 /// The instructions of one thread of a test with these declarations.
 fn instructions(init: &str, cells: &[&str]) -> Vec<Instruction> {
     let rows: String = cells.iter().flat_map(|cell| [" ", *cell, " ;\n"]).collect();

@@ -23,7 +23,7 @@ use crate::input;
 use crate::report::{CommandRun, ReportFormat};
 use crate::run::{self, SelectedModel};
 use crate::slow::SlowTests;
-use crate::suite::{self, FileResult, SuiteRequest};
+use crate::suite::{self, FileResult, SuiteInput, SuiteRequest};
 use crate::watch;
 
 /// Judges the tests once, or after each change with `--watch`.
@@ -97,7 +97,8 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
     };
     let progress =
         if check.quiet { ProgressBar::hidden() } else { run::progress(files.len(), "tests") };
-    let slow = SlowTests::new(progress.clone(), &files);
+    let names = files.iter().map(|file| file.path.clone()).collect();
+    let slow = SlowTests::new(progress.clone(), names);
     let judge =
         |index: usize| slow.during(index, || suite::judge_file(&files[index], &request, &task));
     let result = suite::run(&files, jobs, &judge, &mut |item| {
@@ -211,14 +212,14 @@ fn folder<'m>(
     }
 }
 
-/// The files to judge; `None` after an error was printed.
-fn files(check: &Check, err: &mut dyn Write) -> io::Result<Option<Vec<PathBuf>>> {
+/// The tests to judge; `None` after an error was printed.
+fn files(check: &Check, err: &mut dyn Write) -> io::Result<Option<Vec<SuiteInput>>> {
     match input::find(&check.paths, "litmus") {
         Ok(files) if files.is_empty() => {
             writeln!(err, "error: no .litmus file found in the given paths")?;
             Ok(None)
         }
-        Ok(files) => Ok(Some(files)),
+        Ok(files) => Ok(Some(SuiteInput::of_files(files))),
         Err(error) => {
             writeln!(err, "error: {error}")?;
             Ok(None)
@@ -228,14 +229,15 @@ fn files(check: &Check, err: &mut dyn Write) -> io::Result<Option<Vec<PathBuf>>>
 
 /// Lists the tests that would be judged, a line each: `PATH: NAME: CONDITION`.
 fn list(
-    files: &[PathBuf],
+    files: &[SuiteInput],
     request: &SuiteRequest<'_>,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let (mut listed, mut exit) = (0, Exit::AsExpected);
-    for path in files {
-        let read = match suite::read_file(path, request) {
+    for file in files {
+        let path = &file.path;
+        let read = match suite::read_file(file, request) {
             Ok(Some(test)) => {
                 listed += 1;
                 let (path, name) = (input::shown(path), text::diagnostic::escaped(&test.name));

@@ -98,7 +98,9 @@ fn case(item: &SuiteItem, test: &Test, judgement: &Judgement, explain: &str) -> 
         let outcome = test.display_outcome(&witness.outcome);
         with_threads(outcome.trim_end_matches([';', ' ']))
     });
-    let explains = text::explains(judgement) && matches!(exit, Exit::Differs | Exit::Disagreement);
+    let explains = text::explains(judgement)
+        && item.has_path()
+        && matches!(exit, Exit::Differs | Exit::Disagreement);
     let help = explains.then(|| format!("{explain} {}", text::quoted(&file)));
     let facts = [
         ("verdict", Some(judgement.verdict.name().to_owned())),
@@ -130,7 +132,7 @@ impl CheckedTest<'_> {
     fn shown(&self, verbose: bool, out: &mut dyn Write) -> io::Result<()> {
         match &self.item.outcome {
             FileResult::Judged { test, judgement } => {
-                text::judged(&self.item.path, test, judgement, (verbose, self.explain), out)
+                text::judged(self.item, test, judgement, (verbose, self.explain), out)
             }
             FileResult::Filtered | FileResult::Rejected(_) | FileResult::Unreadable(_) => Ok(()),
         }
@@ -184,7 +186,10 @@ impl Reportable for CheckedTest<'_> {
             name: test.name.clone(),
             states: outcomes.map(|outcome| test.display_outcome(outcome)).collect(),
             looped: seen.bound_reached,
-            condition: judgement.condition,
+            // Of no execution that finishes, `~exists` would be true.
+            condition: judgement
+                .condition
+                .filter(|_| !matches!(judgement.verdict, Verdict::Stuck(_))),
             positive: judgement.positive,
             negative: judgement.negative,
             flags: race

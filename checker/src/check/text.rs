@@ -1,13 +1,13 @@
 //! The terminal format of test results: failures with their reason, and with `-v` every test.
 
 use std::io::{self, Write};
-use std::path::Path;
 
 use litmus::Test;
 use text::diagnostic::escaped;
 
 use crate::input::shown;
 use crate::report::{colour, count_of};
+use crate::suite::SuiteItem;
 use engine::exit::Exit;
 use engine::judge::{CLUSTER_EXITED, Judgement, Observation, Property, Verdict};
 use engine::resting::Resting;
@@ -15,13 +15,13 @@ use engine::stuck;
 use engine::words::{place_text, race_text, with_threads};
 
 pub(super) fn judged(
-    path: &Path,
+    item: &SuiteItem,
     test: &Test,
     judgement: &Judgement,
     (verbose, explain): (bool, &str),
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let exit = judgement.exit();
+    let (path, exit) = (&item.path, judgement.exit());
     if exit == Exit::AsExpected && !verbose {
         return Ok(());
     }
@@ -34,6 +34,9 @@ pub(super) fn judged(
     };
     let style = colour::of(exit);
     write!(out, "{style}{label}{style:#} {}", shown(path))?;
+    if !item.has_path() {
+        write!(out, " {}", escaped(&test.name))?;
+    }
     if let Some(complaint) = &judgement.complaint {
         write!(out, "   {complaint}")?;
     }
@@ -60,7 +63,7 @@ pub(super) fn judged(
     }
     if exit == Exit::Differs || exit == Exit::Disagreement {
         reason(test, judgement, out)?;
-        if explains(judgement) {
+        if explains(judgement) && item.has_path() {
             let path = quoted(&path.to_string_lossy());
             writeln!(out, "      {} {}", escaped(explain), escaped(&path))?;
         }

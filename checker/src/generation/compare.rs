@@ -39,7 +39,7 @@ pub fn command(
             return Ok(Exit::BadInput);
         }
     };
-    let Some(tests) = tests(command, err)? else { return Ok(Exit::BadInput) };
+    let Some((tests, unread)) = tests(command, err)? else { return Ok(Exit::BadInput) };
     let task = Task {
         engines: engines.to_vec(),
         counts: false,
@@ -49,7 +49,8 @@ pub fn command(
         memory: command.limits.bytes(),
         ..Task::new(model)
     };
-    let mut exit = Exit::AsExpected;
+    // The others are compared all the same.
+    let mut exit = if unread { Exit::BadInput } else { Exit::AsExpected };
     let (mut compared, mut equal) = (0, 0);
     for one in &logged {
         let Some(known) = tests.get(&one.name) else { continue };
@@ -153,8 +154,11 @@ fn shown_state(state: &LoggedState) -> String {
     format!("{}{count}", values.join(" "))
 }
 
-/// The tests of the files, by their names.
-fn tests(command: &Compare, err: &mut dyn Write) -> io::Result<Option<BTreeMap<String, Test>>> {
+/// The tests of the files, by their names, and whether some file could not be read, after its error was printed.
+fn tests(
+    command: &Compare,
+    err: &mut dyn Write,
+) -> io::Result<Option<(BTreeMap<String, Test>, bool)>> {
     let files = match input::find(&command.paths, "litmus") {
         Ok(files) => files,
         Err(error) => {
@@ -162,13 +166,14 @@ fn tests(command: &Compare, err: &mut dyn Write) -> io::Result<Option<BTreeMap<S
             return Ok(None);
         }
     };
-    let mut tests = BTreeMap::new();
+    let (mut tests, mut unread) = (BTreeMap::new(), false);
     for file in files {
         let bytes = match input::read_kind(&file, FileKind::Litmus) {
             Ok(bytes) => bytes,
             Err(error) => {
                 writeln!(err, "error: {}: {error}", shown(&file))?;
-                return Ok(None);
+                unread = true;
+                continue;
             }
         };
         match litmus::parse(&file.to_string_lossy(), &bytes) {
@@ -177,9 +182,9 @@ fn tests(command: &Compare, err: &mut dyn Write) -> io::Result<Option<BTreeMap<S
             }
             Err(diagnostics) => {
                 run::complain_of(&diagnostics, err)?;
-                return Ok(None);
+                unread = true;
             }
         }
     }
-    Ok(Some(tests))
+    Ok(Some((tests, unread)))
 }

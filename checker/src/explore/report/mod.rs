@@ -208,14 +208,15 @@ impl Reportable for ExploreReport<'_> {
             });
         }
         let (word, reason) = ran.verdict(test);
-        let has_meaning = explored.limit.is_none() && !matches!(word, "undecided" | "undefined");
+        let has_meaning =
+            explored.limit.is_none() && !matches!(word, "undecided" | "undefined" | "stuck");
         let condition = has_meaning.then_some(match test.quantifier {
             Quantifier::Exists => positive > 0,
             Quantifier::NotExists => positive == 0,
             Quantifier::ForAll => negative == 0,
         });
         // A log says "never" or "always" only after a complete search that is not stuck.
-        let observation = (has_meaning && word != "stuck").then_some(match (positive, negative) {
+        let observation = has_meaning.then_some(match (positive, negative) {
             (0, _) => Observation::Never,
             (_, 0) => Observation::Always,
             _ => Observation::Sometimes,
