@@ -31,6 +31,7 @@ pub mod export;
 pub mod family;
 pub mod frontier;
 pub mod log;
+mod named;
 pub mod notation;
 mod overlap;
 pub mod places;

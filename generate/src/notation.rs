@@ -7,11 +7,13 @@ use std::sync::LazyLock;
 
 use rustc_hash::FxHashMap;
 use text::Diagnostic;
+use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics};
 
 use crate::access::{AccessForm, CycleAccess};
 use crate::cycle::{Cycle, CycleShape};
 use crate::family::{self, FAMILIES};
+use crate::named;
 use crate::places::Arrangement;
 use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
 
@@ -79,9 +81,19 @@ static WORDS: LazyLock<FxHashMap<String, Word>> = LazyLock::new(|| {
 /// The name of the text of a cycle in messages.
 const PATH: &str = "cycle";
 
-/// Reads a cycle or the name of a family, or reports what is wrong with it.
+/// Reads a cycle or the name of a family or of a test, or reports what is wrong with it.
 pub fn read(text: &str) -> Result<WrittenCycle, Vec<Diagnostic>> {
     let mut report = Diagnostics::default();
+    if named::is_name(text) {
+        return named::read(text).ok_or_else(|| {
+            let whole = ByteSpan::new(0, text.len());
+            report
+                .error("cycle-name", whole, format!("no test has the name `{}`", short(text)))
+                .note("a name has the family, what each thread has, and the placement: `MP+po-release.gpu+acquire.gpu-po+at-gpu`")
+                .help("`causeway gen --list` prints the cycle of a test after its name, and the line `Orig=` of a test has it");
+            report.finish(PATH, text)
+        });
+    }
     match cycle(text, &mut report) {
         Some(cycle) if report.count() == 0 => Ok(cycle),
         _ => Err(report.finish(PATH, text)),
@@ -385,7 +397,29 @@ fn nearest(word: &str, report: &Diagnostics) -> Option<String> {
     let families = FAMILIES.iter().map(|(name, _)| *name);
     let mut words: Vec<&str> = WORDS.keys().map(String::as_str).chain(families).collect();
     words.sort_unstable();
-    report.nearest(word, words).map(str::to_owned)
+    of_diy(word).or_else(|| report.nearest(word, words).map(str::to_owned))
+}
+
+/// The word here for an edge of diy7: fences of other architectures, and dependencies without their kind.
+fn of_diy(word: &str) -> Option<String> {
+    const FENCES: [(&str, &str); 6] = [
+        ("Fence", "FenceScGpu"),
+        ("MFence", "FenceScGpu"),
+        ("Sync", "FenceScGpu"),
+        ("DMB.SY", "FenceScGpu"),
+        ("LwSync", "FenceAcqRelGpu"),
+        ("DMB.LD", "FenceAcquireGpu"),
+    ];
+    let fence = FENCES.iter().find_map(|(name, here)| {
+        let ends = word.strip_prefix(name)?;
+        Some(format!("{here}{ends}"))
+    });
+    let dependency = || {
+        let ends = word.strip_prefix("Dp")?;
+        let kind = if ends.ends_with('W') { "DpData" } else { "DpAddr" };
+        Some(format!("{kind}{ends}"))
+    };
+    fence.or_else(dependency).filter(|known| WORDS.contains_key(known))
 }
 
 /// The values of a range: names of annotations, such as `release.gpu`.
@@ -425,6 +459,18 @@ mod tests {
     fn what_is_wrong_has_a_place_and_a_suggestion() {
         let wrong = message("PodWW Rfe PodRR Fer");
         assert!(wrong.contains("cycle:1:17") && wrong.contains("Fre"), "{wrong}");
+        for (word, meant) in [
+            ("FencedWW", "FenceScGpudWW"),
+            ("LwSyncsRR", "FenceAcqRelGpusRR"),
+            ("DpdR", "DpAddrdR"),
+            ("DpdW", "DpDatadW"),
+            ("mp", "MP"),
+        ] {
+            let wrong = message(word);
+            assert!(wrong.contains(meant), "{wrong}");
+        }
+        let wrong = message("MP+po-relased.gpu+po+at-gpu");
+        assert!(wrong.contains("no test has the name") && wrong.contains("--list"), "{wrong}");
         let wrong = message("PodWW Rfe PodWR Fre");
         assert!(wrong.contains("begins with a write") && wrong.contains("PodRR"), "{wrong}");
         let wrong = message("PodWW AcquireGpu Rfe PodRR Fre");

@@ -19,10 +19,13 @@ use crate::notation::{WrittenAccess, WrittenCycle};
 use crate::places::Arrangement;
 use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
 
-/// Whether a text is a skeleton, not a cycle: the names of edges and families begin with a capital or a digit.
+/// Whether a text is a skeleton, not a cycle: the names of edges and families begin with a capital or a digit. A single word is no
+/// operation, which has a location.
 pub fn is_skeleton(text: &str) -> bool {
+    let text = text.trim();
     text.contains(['|', ';'])
-        || text.trim_start().starts_with(|first: char| first.is_ascii_lowercase())
+        || text.contains(char::is_whitespace)
+            && text.starts_with(|first: char| first.is_ascii_lowercase())
 }
 
 /// An access, and what is between it and the next one of its thread.

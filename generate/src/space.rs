@@ -352,6 +352,26 @@ impl Pattern {
         (0..self.labelled()).map(|number| self.cycle(number)).filter(|cycle| self.is_listed(cycle))
     }
 
+    /// Cycles that have each choice at each place, though not each combination of them.
+    fn covering(&self) -> impl Iterator<Item = Cycle> + '_ {
+        let lengths = self.accesses.iter().map(Vec::len).chain(self.vias.iter().map(Vec::len));
+        let longest = lengths.chain([self.arrangements.len()]).max().unwrap_or(0);
+        let is_open = self.labelled() > 0;
+        let one = |number: usize| {
+            let mut shape = self.shape.clone();
+            for (link, vias) in shape.links.iter_mut().zip(&self.vias) {
+                if let (Link::Order { via, .. }, false) = (link, vias.is_empty()) {
+                    *via = vias[number % vias.len()];
+                }
+            }
+            let accesses = self.accesses.iter().map(|choices| choices[number % choices.len()]);
+            let arrangement = self.arrangements[number % self.arrangements.len()].clone();
+            Cycle { accesses: accesses.collect(), shape, arrangement }
+        };
+        let all = (0..longest).filter(move |_| is_open).map(one);
+        all.filter(|cycle| self.is_well_formed(cycle))
+    }
+
     /// The plain shape, of which a space has one pattern.
     pub fn plain(&self) -> CycleShape {
         self.shape.plain()
@@ -591,6 +611,11 @@ impl CycleSpace {
 
     pub fn count(&self) -> u128 {
         self.patterns.iter().map(Pattern::count).sum()
+    }
+
+    /// Cycles that have each choice at each place of each pattern, though not each combination of them.
+    pub fn covering(&self) -> impl Iterator<Item = Cycle> + '_ {
+        self.patterns.iter().flat_map(Pattern::covering)
     }
 
     /// Each cycle once.

@@ -118,6 +118,23 @@ fn the_words_of_a_cycle_are_the_cycle() {
     }
 }
 
+/// Names are read back. They leave out where several locations are, so those of one shape may be the name of another cycle.
+#[test]
+fn the_name_of_a_test_is_the_cycle() {
+    let only_weak = ranges(&[CycleAnnotation::Weak], &[Via::Plain], &[]);
+    let mut same = 0;
+    for cycle in mixture(400) {
+        let name = cycle.canonical().name();
+        let written = notation::read(&name).unwrap_or_else(|_| panic!("{name} is a name"));
+        let read = Pattern::of(&written, &only_weak).cycle(0).canonical();
+        assert_eq!(read.name(), name);
+        same += usize::from(read == cycle.canonical());
+        let (open, _) = name.split_once("+at-").expect("it has a placement");
+        assert_eq!(notation::read(open).map(|open| open.arrangement).ok(), Some(None), "{open}");
+    }
+    assert!(same > 390, "only {same} are the same cycle");
+}
+
 #[test]
 fn engines_agree_on_generated_tests() {
     let model = ptx::model();
