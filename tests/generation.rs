@@ -24,6 +24,11 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
         ],
     ),
     ("gen-none", &["gen", "MP", "--accesses", "acquire.gpu"]),
+    ("gen-none-between", &["gen", "SB", "--po", "data"]),
+    ("gen-lower-case", &["gen", "mp"]),
+    ("gen-of-diy", &["gen", "FencedWW Rfe DpdR Fre"]),
+    ("gen-name", &["gen", "MP+po-release.gpu+acquire.gpu-po+at-gpu"]),
+    ("gen-unknown-name", &["gen", "MP+po-relased.gpu+acquire.gpu-po+at-gpu"]),
     ("gen-too-many", &["gen", "--threads", "4", "--accesses", "all", "--place", "all"]),
     ("gen-check", &["gen", "CoRR @cta", "--po", "po,ctrl,bar.sync", "--check", "--list"]),
     ("gen-frontier", &["gen", "SB", "--po", "po,ctrl,fence.sc.gpu", "--frontier"]),
@@ -73,6 +78,25 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
             "--limit=1",
         ],
     ),
+    (
+        "diff-lacking",
+        &["diff", "ptx", "ptx:B5=writer-only,R49=nothing,R23=writes,R6=physical", "SB"],
+    ),
+    (
+        "diff-lacking-json",
+        &[
+            "diff",
+            "ptx",
+            "ptx:B5=writer-only,R23=writes",
+            "SB",
+            "--po=po,cas.acquire.gpu",
+            "--format=json",
+        ],
+    ),
+    (
+        "diff-tests-lacking",
+        &["diff", "ptx", "ptx:R49=nothing", "--tests", "tests/cli/holds.litmus"],
+    ),
     ("diff-unknown-side", &["diff", "ptx", "ptz"]),
     ("diff-unfinished-reading", &["diff", "ptx:", "ptx"]),
     ("diff-unfinished-table", &["diff", "ptx", "sm_90:"]),
@@ -93,9 +117,22 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
         &[
             "export",
             "--format",
+            "herd-lisa",
+            "litmus/suite/release-and-acquire-patterns/MP+alias-second-store.litmus",
+        ],
+    ),
+    (
+        "export-alias",
+        &[
+            "export",
+            "--format",
             "dat3m",
             "litmus/suite/release-and-acquire-patterns/MP+alias-second-store.litmus",
         ],
+    ),
+    (
+        "export-reading",
+        &["export", "--format=cuda", "--reading=R13=semantic", "tests/cli/holds.litmus"],
     ),
     ("export-many", &["export", "--format", "ptx", "litmus/suite"]),
     (

@@ -134,6 +134,25 @@ fn the_log_of_herd_says_of_no_execution_neither_ok_nor_no() {
     assert!(log.contains("Flag "), "{log}");
 }
 
+#[test]
+fn exported_files_of_one_name_are_all_kept() {
+    let folder = folder("one-name");
+    let holds = suite::root().join("tests/cli/holds.litmus");
+    for below in ["a", "b", "c"] {
+        let below = folder.join(below);
+        fs::create_dir_all(&below).expect("the folder can be written");
+        fs::copy(&holds, below.join("MP.litmus")).expect("it is copied");
+    }
+    let (from, to) = (folder.to_str().expect("a plain name"), folder.join("out"));
+    let to_name = to.to_str().expect("a plain name");
+    let exported = run(&[], &["export", "--format=ptx", from, "--out", to_name], None);
+    assert!(text(&exported.stdout).starts_with("3 tests exported"));
+    let all = fs::read_to_string(to.join("@all")).expect("there is a list");
+    assert_eq!(all, "MP.ptx\nMP-2.ptx\nMP-3.ptx\n");
+    assert!(to.join("MP-3.ptx").is_file());
+    fs::remove_dir_all(&folder).expect("the folder can be removed");
+}
+
 /// What is not a test is said, and the others are compared.
 #[test]
 fn a_file_of_another_tool_beside_the_tests_of_a_log_is_one_error() {

@@ -336,7 +336,9 @@ pub struct Architectures(pub Vec<u16>);
 #[derive(Args, Clone, Debug)]
 #[command(
     group = clap::ArgGroup::new("what").required(true).args(["rows", "table", "from", "ptxas"]),
-    group = clap::ArgGroup::new("made").args(["to", "llc"]).multiple(true)
+    group = clap::ArgGroup::new("made").args(["to", "llc"]).multiple(true),
+    mut_arg("timeout", |timeout| timeout.help("The time limit of a function, or of a row in one context, after which it is undecided [default: 10]")),
+    mut_arg("memory", |memory| memory.help("The memory limit of a function, or of a row in one context, after which it is undecided, such as `512MiB` or `4GiB`"))
 )]
 pub struct Lower {
     /// A file of lowerings, with the columns `source` (LLVM IR or PTX), `target` (PTX or SASS) and `arch`
@@ -451,8 +453,7 @@ pub enum PropertyName {
 /// What a test may take.
 #[derive(Args, Clone, Debug)]
 pub struct LimitArgs {
-    /// The time limit of a test in each engine, after which it is undecided. In `lower`, the limit of a
-    /// function, or of a row in one context [default: none; for `lower`, 10]
+    /// The time limit of a test in each engine, after which it is undecided [default: none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
     /// The memory limit of a test in each engine, after which it is undecided, such as `512MiB` or `4GiB`
@@ -484,7 +485,7 @@ pub struct Judging {
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
 pub struct Check {
-    /// Files, folders to search for .litmus files, or `-` for standard input
+    /// Files, folders to search for .litmus files, or `-` for standard input, which may have several tests
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// What to check
@@ -649,6 +650,7 @@ pub enum ExplainFormat {
 }
 
 #[derive(Args, Debug)]
+#[command(mut_arg("readings", |readings| readings.help("Print the model under another interpretation of the document (docs/readings.md); at most once for each reading, in the built-in model of PTX")))]
 pub struct ModelArgs {
     /// Print this .cat model, or `cxx` or `cxx-rc11`, instead of the built-in PTX model
     #[arg(long, value_name = "FILE.cat")]

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::{ExplainFormat, LimitArgs};
+use crate::cli::LimitArgs;
 use crate::generation::requested::RequestedCycles;
 use crate::values::seconds;
 
@@ -26,6 +26,14 @@ pub enum Settles {
     Always,
     /// Each test is judged.
     Never,
+}
+
+/// What is printed of a comparison.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum DiffFormat {
+    Text,
+    /// One object per difference and one for the run, one per line.
+    Json,
 }
 
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
@@ -73,8 +81,8 @@ pub struct Diff {
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub total_timeout: Option<Duration>,
     /// Output format
-    #[arg(long, value_enum, default_value_t = ExplainFormat::Text)]
-    pub format: ExplainFormat,
+    #[arg(long, value_enum, default_value_t = DiffFormat::Text)]
+    pub format: DiffFormat,
     /// The number of tests to judge in parallel [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
     pub jobs: Option<u16>,

@@ -15,6 +15,7 @@ use litmus::Quantifier;
 
 use super::args::{Diff, Settles};
 use super::files;
+use super::note::{self, DiffNote};
 use super::report::{DiffReport, DiffSummary, DifferingTest};
 use super::side::{DiffSide, SideLimits};
 
@@ -86,7 +87,12 @@ pub fn command(
     for difference in found.differences.iter().take(command.limit as usize) {
         report.one(&differing(difference), out)?;
     }
-    let summary = summary(&found, &sides, start);
+    let mut summary = summary(&found, &sides, start);
+    let mut programs = space.covering().map(|cycle| build::program(&cycle).program);
+    summary.notes.extend(note::lacking(&sides, &mut programs, true));
+    summary
+        .notes
+        .extend(note::slow(found.judged, search.frontiers || command.frontier == Settles::Never));
     report.sum(&summary, out)?;
     Ok(summary.exit(must_agree))
 }
@@ -107,6 +113,11 @@ fn differing(difference: &Difference) -> DifferingTest {
 }
 
 fn summary(found: &FoundDifferences, sides: &[DiffSide; 2], start: Instant) -> DiffSummary {
+    let undecided = |UndecidedCycle { cycle, side, reason }: &UndecidedCycle| {
+        let name = &sides[*side].name;
+        let text = format!("`{}` is undecided under {name}: {reason}", cycle.words());
+        DiffNote { text, help: None }
+    };
     DiffSummary {
         differences: found.differences.len(),
         tests: found.tried,
@@ -118,11 +129,7 @@ fn summary(found: &FoundDifferences, sides: &[DiffSide; 2], start: Instant) -> D
             SearchEnd::Time => Some(engine::Limit::Time.text()),
             SearchEnd::Interrupted => Some(engine::Limit::Interrupted.text()),
         },
-        first_undecided: found.first_undecided.as_ref().map(
-            |UndecidedCycle { cycle, side, reason }| {
-                format!("`{}` is undecided under {}: {reason}", cycle.words(), sides[*side].name)
-            },
-        ),
+        notes: found.first_undecided.iter().map(undecided).collect(),
         stopped: found.end == SearchEnd::Found,
         seconds: start.elapsed().as_secs_f64(),
     }

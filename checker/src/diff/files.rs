@@ -7,6 +7,7 @@ use std::time::Instant;
 use engine::{interrupt, parallel};
 use litmus::Test;
 
+use super::note::{self, DiffNote};
 use super::report::{DiffSummary, DifferingTest};
 use super::side::{DiffSide, SideLimits, is_for};
 use crate::input;
@@ -62,9 +63,9 @@ impl DiffSummary {
     /// Counts a test that a side does not decide.
     fn leave(&mut self, file: &str, side: &DiffSide, why: &str) {
         self.undecided += 1;
-        if self.first_undecided.is_none() {
-            self.first_undecided =
-                Some(format!("`{file}` is undecided under {}: {why}", side.name));
+        if self.undecided == 1 {
+            let text = format!("`{file}` is undecided under {}: {why}", side.name);
+            self.notes.push(DiffNote { text, help: None });
         }
     }
 }
@@ -88,7 +89,7 @@ pub(super) fn search(
         judged: 0,
         size: None,
         left: None,
-        first_undecided: None,
+        notes: Vec::new(),
         stopped: false,
         seconds: 0.0,
     };
@@ -130,6 +131,8 @@ pub(super) fn search(
     if interrupt::raised() {
         summary.left = Some(engine::Limit::Interrupted.text());
     }
+    let mut programs = tests.iter().map(|(_, test)| test.program.clone());
+    summary.notes.extend(note::lacking(sides, &mut programs, false));
     summary.seconds = start.elapsed().as_secs_f64();
     Ok(summary)
 }

@@ -3,5 +3,6 @@
 pub mod args;
 pub mod command;
 mod files;
+mod note;
 pub(crate) mod report;
 mod side;

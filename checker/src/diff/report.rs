@@ -8,9 +8,9 @@ use litmus::{Test, print};
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::args::Diff;
+use super::args::{Diff, DiffFormat};
+use super::note::DiffNote;
 use super::side::{DiffSide, SideLimits};
-use crate::cli::ExplainFormat;
 use crate::lines::{self, LineKind};
 
 /// A test on which the sides differ.
@@ -35,8 +35,8 @@ pub(super) struct DiffSummary {
     pub(super) size: Option<(usize, usize)>,
     /// Why not every test up to the bound was tried.
     pub(super) left: Option<&'static str>,
-    /// A test that some side does not decide, and why.
-    pub(super) first_undecided: Option<String>,
+    /// What it could not show: a test that some side does not decide, and what no test has.
+    pub(super) notes: Vec<DiffNote>,
     /// Whether the search stopped at the smallest size with a difference.
     pub(super) stopped: bool,
     pub(super) seconds: f64,
@@ -92,6 +92,9 @@ pub(crate) struct DiffSummaryObject<'a> {
     complete: bool,
     /// Why not, if not: a limit, or that the size of `threads` and `edges` has a difference.
     reason: Option<&'a str>,
+    /// What it could not show: a test that some side does not decide, and what no test has although the readings of the sides
+    /// differ about it.
+    notes: Vec<&'a str>,
 }
 
 pub(super) struct DiffReport<'a> {
@@ -120,7 +123,7 @@ impl DiffReport<'_> {
             explanation: explanations[at].as_deref(),
         });
         match self.command.format {
-            ExplainFormat::Json => lines::write(
+            DiffFormat::Json => lines::write(
                 LineKind::Diff,
                 DiffObject {
                     name: &found.test.name,
@@ -131,14 +134,14 @@ impl DiffReport<'_> {
                 },
                 out,
             ),
-            ExplainFormat::Text => text(found, (&test, self.command.list), &sides, out),
+            DiffFormat::Text => text(found, (&test, self.command.list), &sides, out),
         }
     }
 
     /// Prints how much was tried.
     pub(super) fn sum(&self, summary: &DiffSummary, out: &mut dyn Write) -> io::Result<()> {
         let reason = summary.left.or(summary.stopped.then_some("this size has a difference"));
-        if self.command.format == ExplainFormat::Json {
+        if self.command.format == DiffFormat::Json {
             let object = DiffSummaryObject {
                 sides: [0, 1].map(|at| self.sides[at].name.as_str()),
                 differences: summary.differences,
@@ -150,6 +153,7 @@ impl DiffReport<'_> {
                 seconds: summary.seconds,
                 complete: reason.is_none(),
                 reason,
+                notes: summary.notes.iter().map(|note| note.text.as_str()).collect(),
             };
             return lines::write(LineKind::DiffSummary, object, out);
         }
@@ -187,7 +191,11 @@ impl DiffReport<'_> {
             "{found}{shown} in {tests}{size}{undecided}{left}   ({} answers; {:.1} s)",
             summary.judged, summary.seconds
         )?;
-        summary.first_undecided.iter().try_for_each(|note| writeln!(out, "note: {note}"))
+        for note in &summary.notes {
+            writeln!(out, "note: {}", note.text)?;
+            note.help.iter().try_for_each(|help| writeln!(out, "help: {help}"))?;
+        }
+        Ok(())
     }
 }
 

@@ -8,6 +8,7 @@ use ::explore::ExploreLimits;
 use ::explore::one::{self, ExploreQuestion};
 use engine::explain::{self, ExplainOptions};
 use engine::judge::{self, Property, Task, Verdict};
+use engine::subject::ReadingSubject;
 use engine::{Engine, Limits};
 use generate::build;
 use generate::cycle::Cycle;
@@ -15,7 +16,7 @@ use generate::question::{self, CycleAnswer};
 use litmus::{Dialect, Quantifier, Test};
 use machine::Options;
 use model::ptx;
-use model::reading::{self, Readings};
+use model::reading::{self, Reading, Readings};
 use model::rel::Model;
 use model::value::Value;
 use sass::lower::Lowering;
@@ -112,6 +113,25 @@ impl DiffSide {
         match &self.kind {
             SideKind::Axioms { readings, .. } => readings.is_some(),
             SideKind::Machine { .. } => false,
+        }
+    }
+
+    /// What the readings that differ between two sides are about.
+    pub(super) fn differing_readings(
+        &self,
+        other: &DiffSide,
+    ) -> Vec<(&'static Reading, ReadingSubject)> {
+        match (&self.kind, &other.kind) {
+            (
+                SideKind::Axioms { readings: Some(own), .. },
+                SideKind::Axioms { readings: Some(there), .. },
+            ) => {
+                let about = |(reading, switched): (&'static Reading, Readings)| {
+                    (reading, ReadingSubject::of(own, &switched))
+                };
+                own.differing(there).map(about).collect()
+            }
+            (SideKind::Axioms { .. } | SideKind::Machine { .. }, _) => Vec::new(),
         }
     }
 

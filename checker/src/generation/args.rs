@@ -50,16 +50,19 @@ pub struct Gen {
     #[arg(long, conflicts_with_all = ["count", "list", "sample", "out", "check"])]
     pub frontier: bool,
     /// The engine to use
-    #[arg(long, value_enum, default_value_t = EngineName::Enumerate)]
+    #[arg(long, value_enum, default_value_t = EngineName::Enumerate, help_heading = JUDGES)]
     pub engine: EngineName,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = JUDGES)]
     pub judging: Judging,
-    #[command(flatten)]
+    #[command(flatten, next_help_heading = JUDGES)]
     pub limits: LimitArgs,
     /// The number of tests to judge in parallel [default: one per core]
-    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..), help_heading = JUDGES)]
     pub jobs: Option<u16>,
 }
+
+/// Above the options of `gen` that judge tests.
+const JUDGES: &str = "With --check or --frontier";
 
 /// What tests are exported to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -75,6 +78,10 @@ pub enum ExportKind {
 }
 
 #[derive(Args, Debug)]
+#[command(
+    mut_arg("readings", |readings| readings.help("The interpretation of the document (docs/readings.md) whose model --format herd-lisa writes to the folder of --out; at most once for each reading")),
+    mut_arg("async_races", |races| races.hide(true)),
+)]
 pub struct Export {
     /// Files, folders to search for .litmus files, or `-` for standard input
     #[arg(required = true, value_name = "PATH")]

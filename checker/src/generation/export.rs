@@ -1,5 +1,6 @@
 //! `causeway export`: litmus tests for other tools.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write};
 use std::path::Path;
@@ -27,6 +28,14 @@ pub fn command(
         ExportKind::Ptx => ExportFormat::Ptx,
         ExportKind::Cuda => ExportFormat::Cuda,
     };
+    if command.readings.choices().next().is_some() && format != ExportFormat::HerdLisa {
+        writeln!(
+            err,
+            "error: `--reading` is about the model of `--format herd-lisa`, and this format has none"
+        )?;
+        writeln!(err, "help: leave it out: the same test is written")?;
+        return Ok(Exit::BadInput);
+    }
     let files = match input::find(&command.paths, "litmus") {
         Ok(files) => files,
         Err(error) => {
@@ -58,7 +67,7 @@ pub fn command(
     };
     fs::create_dir_all(folder)
         .map_err(|error| io::Error::other(format!("{}: {error}", shown(folder))))?;
-    let mut names = Vec::new();
+    let (mut names, mut taken) = (Vec::new(), HashSet::new());
     let mut refused = 0;
     for file in &files {
         let Some(text) = exported(file, format, err)? else {
@@ -66,7 +75,14 @@ pub fn command(
             continue;
         };
         let stem = file.file_stem().unwrap_or_default().to_string_lossy();
-        let name = format!("{stem}.{}", format.extension());
+        // Files of several folders may have one name.
+        let mut name = format!("{stem}.{}", format.extension());
+        for number in 2.. {
+            if taken.insert(name.clone()) {
+                break;
+            }
+            name = format!("{stem}-{number}.{}", format.extension());
+        }
         write_all(&name, &text)?;
         names.push(name);
     }

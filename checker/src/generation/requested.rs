@@ -8,7 +8,7 @@ use generate::access::AccessForm;
 use generate::notation;
 use generate::skeleton;
 use generate::space::{CycleKind, CycleSpace, MOST_LABELLED, Pattern, Ranges};
-use generate::word::{CycleAnnotation, Via};
+use generate::word::{CycleAnnotation, Direction, Link, Via};
 use model::scope::Scope;
 
 use super::args::{Choices, annotations, distances, forms, kinds, range, vias};
@@ -17,7 +17,7 @@ use crate::run;
 /// Cycles by their words, or all of a size. Commands have different defaults.
 #[derive(Args, Debug)]
 pub struct RequestedCycles {
-    /// Cycles such as `PodWW Rfe PodRR Fre`, families such as MP, or skeletons such as `st x; st.rel y | ld.acq y; ld x`
+    /// Cycles such as `PodWW Rfe PodRR Fre`, families such as MP, names of generated tests, or skeletons such as `st x; st.rel y | ld.acq y; ld x`
     #[arg(value_name = "CYCLE")]
     pub cycles: Vec<String>,
     /// All cycles of so many threads: 3, or 2..4
@@ -110,13 +110,54 @@ impl RequestedCycles {
             return Ok(None);
         }
         if space.labelled() == 0 {
-            writeln!(err, "error: there are no such cycles")?;
-            writeln!(
-                err,
-                "help: each read and write needs one of --accesses and one of --forms that fit, and each pair of accesses one of --po"
-            )?;
+            let (error, help) = empty(&space);
+            writeln!(err, "error: {error}\nhelp: {help}")?;
             return Ok(None);
         }
         Ok(Some(space))
     }
+}
+
+/// Why a space has no cycle, and what to change.
+fn empty(space: &CycleSpace) -> (String, &'static str) {
+    let what = |direction| match direction {
+        Direction::Read => "read",
+        Direction::Write => "write",
+    };
+    let lacks_access = |pattern: &Pattern| {
+        let at = pattern.accesses.iter().position(Vec::is_empty)?;
+        Some(pattern.shape.directions[at])
+    };
+    let missing: Option<Vec<Direction>> = space.patterns.iter().map(lacks_access).collect();
+    if let Some(missing) = missing.filter(|missing| !missing.is_empty()) {
+        let all = |direction| missing.iter().all(|&one| one == direction);
+        let which = [Direction::Read, Direction::Write].into_iter().find(|&one| all(one));
+        let which = which.map_or("some access".to_owned(), |one| format!("a {}", what(one)));
+        let error = format!("no choice of --accesses and --forms fits {which}");
+        return (
+            error,
+            "--accesses weak,relaxed.gpu,acquire.gpu,release.gpu: reads acquire, and writes release",
+        );
+    }
+    let lacks_via = |pattern: &Pattern| {
+        let open = |at: &usize| {
+            let is_plain = matches!(pattern.shape.links[*at], Link::Order { via: Via::Plain, .. });
+            is_plain && pattern.vias[*at].is_empty()
+        };
+        let at = (0..pattern.shape.len()).find(open)?;
+        let next = (at + 1) % pattern.shape.len();
+        Some((pattern.shape.directions[at], pattern.shape.directions[next]))
+    };
+    if let Some((from, to)) = space.patterns.iter().find_map(lacks_via) {
+        let error = format!("no choice of --po fits between a {} and a {}", what(from), what(to));
+        return (
+            error,
+            "--po po,fence.sc.gpu: a dependency is on a read, and `data` is that of a write",
+        );
+    }
+    let error = "there are no such cycles".to_owned();
+    (
+        error,
+        "a critical cycle of N threads has 2 to 2 * N edges; --kinds all has more kinds of cycles",
+    )
 }
