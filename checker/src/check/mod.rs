@@ -209,6 +209,8 @@ pub struct CheckSummary {
     pub ok: usize,
     /// How many of them have some executions that never finish.
     pub sometimes_stuck: usize,
+    /// How many of them have no outcome that passes their filter.
+    pub untested: usize,
     pub failed: usize,
     pub undecided: usize,
     pub rejected: usize,
@@ -244,7 +246,8 @@ impl CheckSummary {
         match item.exit() {
             Exit::AsExpected => {
                 self.ok += 1;
-                self.sometimes_stuck += usize::from(is_sometimes_stuck(item));
+                self.sometimes_stuck += usize::from(has_note(item, "stuck"));
+                self.untested += usize::from(has_note(item, "no-outcome"));
             }
             Exit::Differs => self.failed += 1,
             Exit::Undecided => self.undecided += 1,
@@ -264,10 +267,10 @@ impl CheckSummary {
     }
 }
 
-fn is_sometimes_stuck(item: &SuiteItem) -> bool {
+fn has_note(item: &SuiteItem, code: &str) -> bool {
     match &item.outcome {
         FileResult::Judged { judgement, .. } => {
-            judgement.notes.iter().any(|note| note.code == "stuck")
+            judgement.notes.iter().any(|note| note.code == code)
         }
         FileResult::Filtered | FileResult::Rejected(_) | FileResult::Unreadable(_) => false,
     }
@@ -277,9 +280,17 @@ impl RunSummary for CheckSummary {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let total = self.total();
         write!(out, "{}: {} ok", count_of(total, "test"), self.ok)?;
-        if self.sometimes_stuck > 0 {
-            let stuck = self.sometimes_stuck;
-            write!(out, " ({stuck} with executions that never finish: see -v)")?;
+        let noted = [
+            (self.sometimes_stuck, "with executions that never finish"),
+            (self.untested, "of which no outcome passes the filter"),
+        ];
+        let noted: Vec<String> = noted
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(count, what)| format!("{count} {what}"))
+            .collect();
+        if !noted.is_empty() {
+            write!(out, " ({}: see -v)", noted.join(", "))?;
         }
         for (count, what) in [
             (self.failed, "failed"),
