@@ -19,6 +19,10 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("serve-elsewhere", &["serve", "--listen", "0.0.0.0:7480"]),
     ("serve-nowhere", &["serve", "--listen", "here"]),
     ("ask-wrong", &["check", "tests/cli/holds.litmus", "--ask", "exists (P9:r0=1)"]),
+    (
+        "ask-with-a-filter",
+        &["check", "-v", "tests/cli/holds.litmus", "--ask=filter (P1:r0=1) forall (P1:r1=1)"],
+    ),
     ("check-flags", &["check", "-v", "--model=tests/cli/reports.cat", "tests/cli/holds.litmus"]),
     (
         "check-flags-herd",

@@ -367,7 +367,7 @@ fn begins_placement(text: &str, token: Token, next: Token) -> bool {
 }
 
 /// Whether these tokens begin what follows the table.
-fn begins_tail(text: &str, tokens: &[Token]) -> bool {
+pub(crate) fn begins_tail(text: &str, tokens: &[Token]) -> bool {
     let word = |index: usize| tokens.get(index).map_or("", |token| token.at.of(text));
     match word(0) {
         "exists" | "forall" | "locations" | "filter" => !matches!(word(1), ":" | "."),

@@ -206,7 +206,8 @@ pub fn tests_of(text: &str) -> Vec<Range<usize>> {
 /// All errors of the file, and those of the question, whose path is `--ask`.
 pub fn parse_question(path: &str, bytes: &[u8], question: &str) -> Result<Test, Vec<Diagnostic>> {
     let mut report = Diagnostics::default();
-    if !condition::begins(question) {
+    let tokens = lex::tokens(question, 0, false, &mut Diagnostics::default());
+    if !frame::begins_tail(question, &tokens) {
         let all = ByteSpan::new(0, question.trim_end().len());
         report
             .error("condition", all, "a question is a condition with its quantifier")

@@ -103,13 +103,6 @@ fn skip(cursor: &mut Cursor<'_>) {
     }
 }
 
-/// Whether a question begins with a quantifier.
-pub(crate) fn begins(question: &str) -> bool {
-    let text = question.trim_start();
-    let quantifiers = ["exists", "forall", "~", "not"];
-    quantifiers.iter().any(|quantifier| text.starts_with(quantifier))
-}
-
 /// Where the conditions of a tail are: one, in a file without errors.
 pub(crate) fn conditions(tail: Cursor<'_>) -> Vec<ByteSpan> {
     let mut cursor = tail;
