@@ -111,6 +111,14 @@ impl ThreadExchanges {
         });
     }
 
+    /// The same for warnings.
+    pub(crate) fn close_warnings(&self, warnings: &mut BTreeSet<Warning>) {
+        self.close_places(warnings, &|warning, place| Warning {
+            at: place(warning.at),
+            ..warning.clone()
+        });
+    }
+
     /// Adds to what is known of places what it comes to where threads are exchanged.
     fn close_places<T: Clone + Ord>(
         &self,
@@ -128,17 +136,6 @@ impl ThreadExchanges {
                     }
                 }
             }
-        }
-    }
-
-    /// The same for warnings.
-    pub(crate) fn close_warnings(&self, warnings: &mut BTreeSet<Warning>) {
-        let known: Vec<Warning> = warnings.iter().cloned().collect();
-        for warning in known {
-            let (thread, line) = warning.at;
-            let class = self.classes.iter().find(|class| class.contains(&thread));
-            let twins = class.into_iter().flatten();
-            warnings.extend(twins.map(|&twin| Warning { at: (twin, line), ..warning.clone() }));
         }
     }
 }

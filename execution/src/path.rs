@@ -425,8 +425,7 @@ impl Walk<'_> {
             }
         }
         if self.multiplies && Self::misuses_registers(state, &line.instruction) {
-            let stopped = std::mem::replace(state, PathState::empty());
-            self.fault(stopped, AsyncMisuse::Register.text());
+            self.stop(state, AsyncMisuse::Register.text());
             return Next::Stop;
         }
         match &line.instruction {
@@ -568,6 +567,12 @@ impl Walk<'_> {
                 (state.exprs.constant(self.layout.offset(variable, self.thread).into()), 0)
             }
         }
+    }
+
+    /// Ends the path of a state with a fault.
+    fn stop(&mut self, state: &mut PathState, reason: &'static str) {
+        let stopped = std::mem::replace(state, PathState::empty());
+        self.fault(stopped, reason);
     }
 
     fn fault(&mut self, state: PathState, reason: &'static str) {

@@ -81,7 +81,7 @@ fn rule(judgement: &Judgement) -> ReportRule {
     ReportRule { id, text, section: None }
 }
 
-fn case(item: &SuiteItem, test: &Test, judgement: &Judgement, explain: &str) -> ReportCase {
+fn case(item: &SuiteItem, test: &Test, judgement: &Judgement, help: Option<String>) -> ReportCase {
     let file = item.path.to_string_lossy().into_owned();
     let exit = judgement.exit();
     let message = match (&judgement.disagreement, &judgement.complaint) {
@@ -98,10 +98,6 @@ fn case(item: &SuiteItem, test: &Test, judgement: &Judgement, explain: &str) -> 
         let outcome = test.display_outcome(&witness.outcome);
         with_threads(outcome.trim_end_matches([';', ' ']))
     });
-    let explains = text::explains(judgement)
-        && item.has_path()
-        && matches!(exit, Exit::Differs | Exit::Disagreement);
-    let help = explains.then(|| format!("{explain} {}", text::quoted(&file)));
     let facts = [
         ("verdict", Some(judgement.verdict.name().to_owned())),
         ("name", Some(test.name.clone())),
@@ -132,10 +128,20 @@ impl CheckedTest<'_> {
     fn shown(&self, verbose: bool, out: &mut dyn Write) -> io::Result<()> {
         match &self.item.outcome {
             FileResult::Judged { test, judgement } => {
-                text::judged(self.item, test, judgement, (verbose, self.explain), out)
+                let help = self.help(judgement);
+                text::judged(self.item, test, judgement, help.as_deref(), verbose, out)
             }
             FileResult::Filtered | FileResult::Rejected(_) | FileResult::Unreadable(_) => Ok(()),
         }
+    }
+
+    /// The command that explains why the result is not as expected.
+    fn help(&self, judgement: &Judgement) -> Option<String> {
+        let explains = text::explains(judgement)
+            && self.item.has_path()
+            && matches!(judgement.exit(), Exit::Differs | Exit::Disagreement);
+        let path = || text::quoted(&self.item.path.to_string_lossy());
+        explains.then(|| format!("{} {}", self.explain, path()))
     }
 }
 
@@ -143,7 +149,7 @@ impl Reportable for CheckedTest<'_> {
     fn case(&self) -> ReportCase {
         match (&self.item.outcome, self.item.unread()) {
             (FileResult::Judged { test, judgement }, _) => {
-                case(self.item, test, judgement, self.explain)
+                case(self.item, test, judgement, self.help(judgement))
             }
             (_, unread) => unread.expect("it is not judged").case(),
         }

@@ -18,7 +18,8 @@ pub(super) fn judged(
     item: &SuiteItem,
     test: &Test,
     judgement: &Judgement,
-    (verbose, explain): (bool, &str),
+    help: Option<&str>,
+    verbose: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let (path, exit) = (&item.path, judgement.exit());
@@ -63,9 +64,8 @@ pub(super) fn judged(
     }
     if exit == Exit::Differs || exit == Exit::Disagreement {
         reason(test, judgement, out)?;
-        if explains(judgement) && item.has_path() {
-            let path = quoted(&path.to_string_lossy());
-            writeln!(out, "      {} {}", escaped(explain), escaped(&path))?;
+        if let Some(help) = help {
+            writeln!(out, "      {}", escaped(help))?;
         }
     }
     if verbose {

@@ -108,15 +108,18 @@ pub(super) fn relations(
         ("fence-sc", &witness.fsc),
         ("barrier", &witness.barrier),
     ] {
-        let all: Vec<String> = pairs
-            .iter()
-            .filter_map(|(a, b)| Some(format!("{} → {}", letters.get(a)?, letters.get(b)?)))
-            .collect();
-        if !all.is_empty() {
-            writeln!(out, "  {label:9} {}", all.join(", "))?;
+        let pairs = lettered(pairs, letters);
+        if !pairs.is_empty() {
+            writeln!(out, "  {label:9} {pairs}")?;
         }
     }
     Ok(())
+}
+
+/// The pairs of which both events have letters.
+fn lettered(pairs: &[(usize, usize)], letters: &Letters) -> String {
+    let pair = |(a, b): &(usize, usize)| Some(format!("{} → {}", letters.get(a)?, letters.get(b)?));
+    pairs.iter().filter_map(pair).collect::<Vec<String>>().join(", ")
 }
 
 /// The pairs of relations, each by its name; those of initial writes without a letter are left out.
@@ -126,11 +129,8 @@ pub(super) fn named(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     for (name, pairs) in relations {
-        let pair =
-            |(a, b): &(usize, usize)| Some(format!("{} → {}", letters.get(a)?, letters.get(b)?));
-        let pairs: Vec<String> = pairs.iter().filter_map(pair).collect();
-        let pairs = if pairs.is_empty() { "none".to_owned() } else { pairs.join(", ") };
-        writeln!(out, "  {name:9} {pairs}")?;
+        let pairs = lettered(pairs, letters);
+        writeln!(out, "  {name:9} {}", if pairs.is_empty() { "none" } else { &pairs })?;
     }
     Ok(())
 }

@@ -64,21 +64,23 @@ pub(super) fn finals<R: BitRow>(
                 .filter_map(|event| event.access)
                 .all(|access| !access.pa.overlaps(cell) || access.pa == cell);
             let shift = 8 * (cell.start - bytes.start);
-            let parts = if whole || writes.len() == 1 { 0..1 } else { 0..cell.length };
+            let single = whole || writes.len() == 1;
+            let parts = if single { 0..1 } else { 0..cell.length };
             for byte in parts {
-                let single = whole || writes.len() == 1;
                 let byte_of_cell = (!single).then_some(byte);
                 // Two names of a location are observed together.
                 let known = finals.iter().find(|of| (of.cell, of.byte) == (cell, byte_of_cell));
-                let terms = match known {
-                    Some(known) => known.terms.clone(),
-                    None => one_of(clauses, writes.len()),
-                };
-                for (&write, &last) in writes.iter().zip(&terms) {
-                    for later in covering.events() {
-                        clauses.implies(&[last, co.get(write, later)], &[]);
+                let terms = if let Some(known) = known {
+                    known.terms.clone()
+                } else {
+                    let terms = one_of(clauses, writes.len());
+                    for (&write, &last) in writes.iter().zip(&terms) {
+                        for later in covering.events() {
+                            clauses.implies(&[last, co.get(write, later)], &[]);
+                        }
                     }
-                }
+                    terms
+                };
                 finals.push(Final {
                     observed: index,
                     cell,

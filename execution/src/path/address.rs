@@ -163,8 +163,7 @@ impl Walk<'_> {
                 Some((accesses, ComputedAddress { sum, taint }))
             }
             Err(reason) => {
-                let stopped = std::mem::replace(state, PathState::empty());
-                self.fault(stopped, reason);
+                self.stop(state, reason);
                 None
             }
         }
@@ -255,8 +254,7 @@ impl Walk<'_> {
             generic.wrapping_sub(shared.base) >= shared.size
         };
         if state.known(source).is_some_and(|address| outside(low64(address))) {
-            let stopped = std::mem::replace(state, PathState::empty());
-            self.fault(stopped, "`mapa` of an address that is not of shared memory");
+            self.stop(state, "`mapa` of an address that is not of shared memory");
             return None;
         }
         let (rank, taint) = self.operand(state, rank);
@@ -270,8 +268,7 @@ impl Walk<'_> {
         }
         let chosen = usize::try_from(self.choose_among(state, rank, &ranks)).ok();
         let Some(&part) = chosen.and_then(|chosen| parts.get(chosen)) else {
-            let stopped = std::mem::replace(state, PathState::empty());
-            self.fault(stopped, NO_CTA);
+            self.stop(state, NO_CTA);
             return None;
         };
         let (inside, window) = self.layout.shared_bits();

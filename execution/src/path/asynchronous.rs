@@ -41,9 +41,14 @@ impl PathState {
         event
     }
 
+    /// The events from this one on.
+    pub(super) fn since(&self, first: u16) -> Mask {
+        (first..self.next_event()).fold(0, |all, event| all | 1 << event)
+    }
+
     /// The events that were pushed since this one, as part of the open group of their kind.
     fn grouped(&mut self, first: u16, kind: GroupKind) {
-        let events = (first..self.next_event()).fold(0, |all: Mask, event| all | 1 << event);
+        let events = self.since(first);
         *self.groups.open.entry(kind).or_default() |= events;
         if kind == GroupKind::Copies {
             self.groups.copies |= events;
@@ -146,8 +151,7 @@ impl Walk<'_> {
     }
 
     pub(super) fn misused(&mut self, state: &mut PathState) {
-        let stopped = std::mem::replace(state, PathState::empty());
-        self.fault(stopped, AsyncMisuse::Size.text());
+        self.stop(state, AsyncMisuse::Size.text());
     }
 
     /// The bytes that a copy writes, and those that it reads.
@@ -451,7 +455,7 @@ impl Walk<'_> {
         if let (Some(destination), Some((value, taint))) = (of.destination, value) {
             state.set(destination, value, taint);
         }
-        let events = (first..state.next_event()).fold(0, |all: Mask, event| all | 1 << event);
+        let events = state.since(first);
         state.groups.registers.pending.extend(of.destination.map(|register| (register, events)));
         state.grouped(first, GroupKind::Multiplications);
         Some(())

@@ -105,8 +105,7 @@ impl Walk<'_> {
                     return Next::Limit(PathLimit::PhaseState);
                 };
                 let Some(arrival) = arrival(state, token) else {
-                    let stopped = std::mem::replace(state, PathState::empty());
-                    self.fault(stopped, AsyncMisuse::Token.text());
+                    self.stop(state, AsyncMisuse::Token.text());
                     return Next::Stop;
                 };
                 WaitPhase::Of(arrival)
@@ -278,8 +277,7 @@ impl Walk<'_> {
         if range.contains(&number) {
             return Some(number);
         }
-        let stopped = std::mem::replace(state, PathState::empty());
-        self.fault(stopped, AsyncMisuse::Count.text());
+        self.stop(state, AsyncMisuse::Count.text());
         None
     }
 }

@@ -46,8 +46,7 @@ impl Walk<'_> {
         let object = &self.layout.virtuals[usize::from(map[0].va.object)];
         let tensor = self.program.variables[usize::from(object.variable.0)].tensormap;
         let Some(tensor) = tensor.filter(|_| map[0].va.start == 0) else {
-            let stopped = std::mem::replace(state, PathState::empty());
-            self.fault(stopped, NO_TENSORMAP);
+            self.stop(state, NO_TENSORMAP);
             return None;
         };
         let object = self.layout.object(tensor, self.thread);

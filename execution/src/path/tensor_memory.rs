@@ -125,7 +125,7 @@ impl Walk<'_> {
                 state.set(destination, value, taint | guard);
             }
         }
-        state.groups.tensor.loads |= since(state, operation);
+        state.groups.tensor.loads |= state.since(operation.of.first);
         Ok(())
     }
 
@@ -143,7 +143,7 @@ impl Walk<'_> {
         for (&column, &value) in columns.iter().zip(&values) {
             column_write(state, &(vec![column], at), value, operation);
         }
-        state.groups.tensor.stores |= since(state, operation);
+        state.groups.tensor.stores |= state.since(operation.of.first);
         Ok(())
     }
 
@@ -260,13 +260,8 @@ fn column_write(
     state.last().tensor = Some(is);
 }
 
-/// The events of an operation.
-fn since(state: &PathState, operation: TensorOperation) -> Mask {
-    (operation.of.first..state.next_event()).fold(0, |all, event| all | 1 << event)
-}
-
 /// Leaves an operation to the `tcgen05.commit` instructions of its group of CTAs.
 fn committed(state: &mut PathState, operation: TensorOperation, group: CtaGroup) {
-    let events = since(state, operation);
+    let events = state.since(operation.of.first);
     *state.groups.tensor.others.entry(group).or_default() |= events;
 }

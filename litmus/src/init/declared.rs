@@ -155,12 +155,10 @@ pub(super) fn read(cursor: &mut Cursor<'_>, report: &mut Diagnostics) -> Option<
             .help(".tmem .b32 c[4];");
     }
     // `.shared mbarrier b`: a dot is missing.
-    let dotted = PTX_TYPES.iter().map(|(ptx, _)| *ptx).chain(["mbarrier"]);
-    if begin.start != cursor.here().start && cursor.kind_at(1) == Some(TokenKind::Word) && {
-        dotted
-    }
-    .any(|known| known == cursor.text_at(0))
-    {
+    let next = cursor.text_at(0);
+    let is_type = next == "mbarrier" || PTX_TYPES.iter().any(|(ptx, _)| *ptx == next);
+    let dotted = begin.start != cursor.here().start;
+    if dotted && is_type && cursor.kind_at(1) == Some(TokenKind::Word) {
         let (name, at) = cursor.word()?;
         report
             .error("type", at, format!("the type `{name}` of a variable lacks its dot"))
