@@ -109,7 +109,10 @@ pub(crate) fn model(
     };
     if switched.choices().next().is_some() {
         writeln!(err, "error: the readings of `{}` cannot be switched", path.display())?;
-        writeln!(err, "help: `--reading` is for the built-in model of PTX, without `--model`")?;
+        writeln!(
+            err,
+            "help: `--reading` and `--async-races` are for the built-in model of PTX, without `--model`"
+        )?;
         return Ok(None);
     }
     Ok(other_model(path, err)?.map(|model| SelectedModel { model, readings: None }))
@@ -325,6 +328,8 @@ fn shown_relations(
     names: &[String],
 ) -> Result<[Option<NodeId>; SHOWN_RELATIONS], String> {
     let mut show = [None; SHOWN_RELATIONS];
+    let repeated = |&(at, name): &(usize, &String)| !names[..at].contains(name);
+    let names: Vec<&String> = names.iter().enumerate().filter(repeated).map(|of| of.1).collect();
     if names.len() > show.len() {
         return Err(format!("error: --show takes at most {SHOWN_RELATIONS} relations"));
     }

@@ -140,7 +140,12 @@ impl CheckedTest<'_> {
         let explains = text::explains(judgement)
             && self.item.has_path()
             && matches!(judgement.exit(), Exit::Differs | Exit::Disagreement);
-        let path = || text::quoted(&self.item.path.to_string_lossy());
+        let path = || {
+            let path = self.item.path.to_string_lossy();
+            // Not to be taken for an option.
+            let here = if path.starts_with('-') { "./" } else { "" };
+            text::quoted(&format!("{here}{path}"))
+        };
         explains.then(|| format!("{} {}", self.explain, path()))
     }
 }

@@ -30,6 +30,40 @@ pub(super) fn unseen<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> 
 
 const ASYNC: &str = "async";
 const GENERIC: &str = "generic";
+const TENSORMAP: &str = "tensormap";
+
+/// A proxy fence between two accesses.
+struct Wanted {
+    name: &'static str,
+    tags: &'static [Tag],
+    /// The access in whose CTA it has to be.
+    in_cta_of: Option<usize>,
+    section: section::Section,
+}
+
+impl Wanted {
+    fn alias() -> Wanted {
+        let section = section::CAUSALITY_ORDER;
+        Wanted { name: "alias", tags: &[Tag::AliasFence], in_cta_of: None, section }
+    }
+
+    fn asynchronous() -> Wanted {
+        let tags = &[Tag::AsyncFence, Tag::AsyncFenceRelease, Tag::AsyncFenceAcquire];
+        Wanted { name: ASYNC, tags, in_cta_of: None, section: section::ASYNC_PROXY }
+    }
+
+    /// One of the proxy of an access.
+    fn of(proxy: &'static str, access: usize) -> Wanted {
+        let tags: &[Tag] = match proxy {
+            TENSORMAP => &[Tag::TensormapRelease, Tag::TensormapAcquire],
+            _ if proxy == Proxy::Texture.name() => &[Tag::Texture],
+            _ if proxy == Proxy::Surface.name() => &[Tag::Surface],
+            _ => &[Tag::Constant],
+        };
+        let in_cta_of = (proxy != TENSORMAP).then_some(access);
+        Wanted { name: proxy, tags, in_cta_of, section: section::CAUSALITY_ORDER }
+    }
+}
 
 struct Orders<'c, R: BitRow> {
     candidate: &'c Candidate<'c, R>,
@@ -77,33 +111,100 @@ impl<R: BitRow> Orders<'_, R> {
         (0..u.events.len()).filter(between).filter_map(why)
     }
 
-    /// That accesses through two proxies are ordered only with a fence, where base causality order has them.
+    /// That accesses through two proxies, or by two addresses, are ordered only with a fence, where base causality order
+    /// has them.
     fn proxies(&self, first: usize, second: usize) -> Option<String> {
         if !self.base.has(first, second) || self.causality.has(first, second) {
             return None;
         }
-        let (one, other) = (self.proxy(first)?, self.proxy(second)?);
-        let aliases =
-            !self.candidate.structure.fixed(Fixed::Overlap).has(first, second) && one == other;
-        let (fence, section) = match (one, other) {
-            _ if aliases => ("alias", section::CAUSALITY_ORDER),
-            (GENERIC, GENERIC) | (ASYNC, ASYNC) => return None,
-            (ASYNC, _) | (_, ASYNC) => ("async", section::ASYNC_PROXY),
-            (GENERIC, of) | (of, _) => (of, section::CAUSALITY_ORDER),
-        };
-        let (first, second) = (self.text(first), self.text(second));
-        let number = section.number;
-        if aliases {
-            return Some(format!(
-                "`{first}` comes before `{second}` in base causality order, by another address of the same bytes, and no \
-                 `fence.proxy.alias` is between them ({number})."
-            ));
+        let proxies = (self.proxy(first)?, self.proxy(second)?);
+        let aliases = !self.candidate.structure.fixed(Fixed::Overlap).has(first, second);
+        if proxies.0 == proxies.1 && !aliases && matches!(proxies.0, GENERIC | ASYNC) {
+            return None;
         }
-        let bytes = if fence == ASYNC { " for these bytes" } else { "" };
-        Some(format!(
-            "`{first}` ({one} proxy) comes before `{second}` ({other} proxy) in base causality order, and no \
-             `fence.proxy.{fence}`{bytes} is between them ({number})."
-        ))
+        let (one, other) = (self.text(first), self.text(second));
+        let before = if aliases && proxies == (GENERIC, GENERIC) {
+            format!(
+                "`{one}` comes before `{other}` in base causality order, by another address of the same bytes"
+            )
+        } else {
+            let address = if aliases { ", by another address of the same bytes" } else { "" };
+            format!(
+                "`{one}` ({} proxy) comes before `{other}` ({} proxy) in base causality order{address}",
+                proxies.0, proxies.1
+            )
+        };
+        let mut lacks = Vec::new();
+        if aliases {
+            lacks.extend(self.lacks(first, second, &Wanted::alias()));
+        }
+        if [proxies.0, proxies.1].contains(&ASYNC) && proxies.0 != proxies.1 {
+            lacks.extend(self.lacks(first, second, &Wanted::asynchronous()));
+        } else {
+            for (access, proxy) in [(first, proxies.0), (second, proxies.1)] {
+                if !matches!(proxy, GENERIC | ASYNC) {
+                    lacks.extend(self.lacks(first, second, &Wanted::of(proxy, access)));
+                }
+            }
+        }
+        lacks.dedup();
+        let Some(why) = lacks.into_iter().next() else {
+            let why = if aliases && proxies != (GENERIC, GENERIC) {
+                "an access through another proxy than the generic one has no fence of its proxy between itself and \
+                 `fence.proxy.alias`"
+            } else {
+                "the proxy fences between them do not order the two accesses"
+            };
+            return Some(format!("{before}, and {why} ({}).", section::CAUSALITY_ORDER.number));
+        };
+        Some(format!("{before}, and {why}."))
+    }
+
+    /// Why no fence between two accesses is the one that is wanted.
+    fn lacks(&self, first: usize, second: usize, wanted: &Wanted) -> Option<String> {
+        let structure = self.candidate.structure;
+        let tags = |event: usize| &structure.unfolding.events[event].tags;
+        let number = wanted.section.number;
+        let between = (0..structure.unfolding.events.len()).filter(|&fence| {
+            self.base.has(first, fence)
+                && self.base.has(fence, second)
+                && !structure.unfolding.events[fence].is_read()
+                && !structure.unfolding.events[fence].is_write()
+                && wanted.tags.iter().any(|&tag| tags(fence).has(tag))
+        });
+        let between: Vec<usize> = between.collect();
+        let Some(&elsewhere) = between.first() else {
+            let bytes = if wanted.name == ASYNC { " for these bytes" } else { "" };
+            return Some(format!(
+                "no `fence.proxy.{}`{bytes} is between them ({number})",
+                wanted.name
+            ));
+        };
+        let fence = self.text(elsewhere);
+        if let Some(access) = wanted.in_cta_of {
+            let same_cta = structure.fixed(Fixed::SameCta);
+            let here = between.iter().any(|&fence| same_cta.has(fence, access));
+            return (!here).then(|| {
+                format!(
+                    "`{fence}` between them is not in the CTA of `{}` ({number})",
+                    self.text(access)
+                )
+            });
+        }
+        if wanted.name != ASYNC {
+            return None;
+        }
+        let covers = structure.fixed(Fixed::Covers);
+        let covering = between.iter().find(|&&fence| covers.has(fence, first));
+        Some(match covering {
+            None => format!("`{fence}` between them does not apply to these bytes ({number})"),
+            Some(&fence) => {
+                let fence = self.text(fence);
+                format!(
+                    "`{fence}` between them is not where reading B5 or B6 demands one ({number})"
+                )
+            }
+        })
     }
 
     /// The proxy of an access of memory.
@@ -111,7 +212,7 @@ impl<R: BitRow> Orders<'_, R> {
         let tags = &self.candidate.structure.unfolding.events[event].tags;
         let named = [
             (Tag::AsyncProxy, ASYNC),
-            (Tag::TensormapProxy, "tensormap"),
+            (Tag::TensormapProxy, TENSORMAP),
             (Tag::Texture, Proxy::Texture.name()),
             (Tag::Surface, Proxy::Surface.name()),
             (Tag::Constant, Proxy::Constant.name()),

@@ -10,7 +10,7 @@ use execution::air::Air;
 use execution::structure::EventStructure;
 use execution::unfold::{Unfolded, Unfolding};
 use execution::values::{Source, Values, valuations};
-use litmus::{Quantifier, Test};
+use litmus::{Prop, Quantifier, Test};
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Tag};
 use model::rel::{Constraint, Model, Node};
@@ -71,7 +71,7 @@ pub trait Visitor {
 /// Orders tried for one choice of sources; more are left out.
 const MAX_ORDERS: usize = 720;
 
-/// Visits the candidates whose outcome satisfies the proposition (violates it, for `forall`). Says
+/// Visits the candidates whose outcome passes the filter and satisfies the proposition (violates it, for `forall`). Says
 /// whether all were visited.
 pub fn candidates(
     test: &Test,
@@ -229,8 +229,10 @@ impl<R: BitRow> CandidateSearch<'_, R> {
             }
             let mut outcome = None;
             let _: ControlFlow<()> = outcomes_of(u, &mut values, &co.rows, &mut |candidate| {
-                let satisfied = self.test.proposition.holds(&self.test.program, candidate);
-                if satisfied == (self.test.quantifier == Quantifier::ForAll) {
+                let holds = |prop: &Prop| prop.holds(&self.test.program, candidate);
+                let satisfied = holds(&self.test.proposition);
+                let passes = self.test.filter.as_ref().is_none_or(holds);
+                if !passes || satisfied == (self.test.quantifier == Quantifier::ForAll) {
                     return ControlFlow::Continue(());
                 }
                 outcome = Some(candidate.to_vec());

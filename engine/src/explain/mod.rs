@@ -212,8 +212,9 @@ fn account_of(
         Verdict::Holds | Verdict::Fails | Verdict::Unsupported(_) | Verdict::Undecided(_) => {}
     }
     survey.tell(test, judgement, complete, threads, out)?;
-    for note in &judgement.notes {
-        writeln!(out, "\nnote: {}", note.text)?;
+    for (index, note) in judgement.notes.iter().enumerate() {
+        let apart = if index == 0 { "\n" } else { "" };
+        writeln!(out, "{apart}note: {}", note.text)?;
     }
     races(test, judgement, out)
 }
@@ -462,9 +463,10 @@ impl Survey<'_> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         if self.count == 0 {
+            let passes = if test.filter.is_some() { " and passes the filter" } else { "" };
             writeln!(
                 out,
-                "Never: {what}.\nNo choice of writes for the reads gives these values, under any model."
+                "Never: {what}.\nNo choice of writes for the reads gives these values{passes}, under any model."
             )?;
             return self.tell_readings(out);
         }
