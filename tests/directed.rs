@@ -8,6 +8,7 @@ use ::fuzz::law::FuzzSetting;
 use ::fuzz::law::directed::{full, question};
 use engine::directed;
 use engine::enumerate::Enumerate;
+use engine::judge::{Task, run};
 use engine::sought::{Demand, Sought};
 use engine::{ENGINES, Engine, ExecutionFacts, Limits};
 use litmus::Test;
@@ -17,6 +18,7 @@ use model::rel::Model;
 use model::value::Value;
 
 use crate::agree::{BOUND, holds, law, parse};
+use crate::suite::{self, Entry};
 
 #[test]
 fn directed_search_answers_as_the_full_search() {
@@ -26,6 +28,26 @@ fn directed_search_answers_as_the_full_search() {
 #[test]
 fn threads_that_may_be_exchanged_change_no_answer() {
     holds("exchange", 4_000);
+}
+
+/// Executions with one outcome may differ in what a model reports.
+#[test]
+fn both_engines_report_every_pair_of_a_flag() {
+    let text = "\"flags\" include \"cos.cat\" acyclic po-loc | rf | fr | co as coherence \
+                flag ~empty fr & ext as external-fr flag ~empty rf & ext as external-rf \
+                flag ~empty [W]; co; [W] as overwritten";
+    let model = cat::import("flags.cat", text).expect("it is a model");
+    let mut pairs = 0;
+    for section in ["atomicity-axiom", "coherence-order", "communication-order"] {
+        for Entry { path, test, .. } in suite::load(&suite::folder().join(section)) {
+            let task = Task { counts: false, blame: false, ..suite::task(&model) };
+            let flags = |engine: &&dyn Engine| run(&test, &task, *engine, &model).seen.flags;
+            let all: Vec<_> = ENGINES.iter().map(flags).collect();
+            assert!(all.iter().all(|of| *of == all[0]), "{}: {all:?}", path.display());
+            pairs += all[0].len();
+        }
+    }
+    assert!(pairs > 500, "{pairs} pairs");
 }
 
 /// Questions are answered in either way.

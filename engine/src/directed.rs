@@ -25,13 +25,17 @@ use crate::{Engine, ExecutionFacts, Limit, Limits, outcome};
 pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model) -> EngineResult {
     let mut found =
         EngineResult { engine: engine.name(), directed: true, ..EngineResult::default() };
+    let early = undefined_early(test, engine, model, &limits, &mut found);
+    if found.seen.undefined.is_some() {
+        return found;
+    }
     let searched = decide(test, engine, model, &limits, &mut found);
     // One execution decides, whatever else there is.
     let searched = match searched {
         Ok(()) if found.witness.is_none() => settle(test, engine, model, &limits, &mut found),
         searched => searched,
     };
-    let undefined = undefined(test, engine, model, &limits, &mut found);
+    let undefined = early.or_else(|_| undefined(test, engine, model, &limits, &mut found));
     found.seen.races.clear();
     found.seen.warnings.clear();
     found.seen.flags.clear();
@@ -41,9 +45,14 @@ pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Mode
 
 /// Runs one engine under a model for each outcome that passes the filter, once: what has a known outcome alone is not
 /// searched again, and of threads that may be exchanged one order is. Executions are not counted, and the races are
-/// those of the executions that were looked at.
+/// those of the executions that were looked at. Of a program that is soon found to be undefined, no outcome is reported.
 pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model) -> EngineResult {
     let mut found = EngineResult { engine: engine.name(), ..EngineResult::default() };
+    let early = undefined_early(test, engine, model, &limits, &mut found);
+    if found.seen.undefined.is_some() {
+        found.directed = true;
+        return found;
+    }
     let program = &test.program;
     let any = Cell::new(false);
     let known: RefCell<FxHashSet<Vec<Value>>> = RefCell::default();
@@ -83,7 +92,7 @@ pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model)
     if shows && found.witness.is_none() {
         found.witness = shown(test, engine, model, &limits);
     }
-    let undefined = undefined(test, engine, model, &limits, &mut found);
+    let undefined = early.or_else(|_| undefined(test, engine, model, &limits, &mut found));
     let kept = account.check().and(aired(test, &found.seen));
     found.limit = searched.and(undefined).and(kept).err();
     found
@@ -192,6 +201,21 @@ pub(crate) fn undefined(
     found.seen.undefined = seen.undefined;
     found.seen.thin_air = found.seen.thin_air.max(seen.thin_air);
     result
+}
+
+/// The work of [`undefined_early`].
+const EARLY: u64 = 1 << 14;
+
+/// The same, with little work: of an undefined program nothing else has to be known, and that may take long.
+pub(crate) fn undefined_early(
+    test: &Test,
+    engine: &dyn Engine,
+    model: &Model,
+    limits: &Limits,
+    found: &mut EngineResult,
+) -> Result<(), Limit> {
+    let work = Some(limits.work.map_or(EARLY, |work| work.min(EARLY)));
+    undefined(test, engine, model, &Limits { work, ..*limits }, found)
 }
 
 /// Whether an outcome with these values may pass the filter.

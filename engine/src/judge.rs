@@ -7,7 +7,7 @@ use std::time::Duration;
 use execution::air::ThinAir;
 use litmus::{Dialect, Prop, Quantifier, Test};
 use model::program::ThreadId;
-use model::rel::Model;
+use model::rel::{FlagMeaning, Model};
 use model::section;
 use model::value::Value;
 use rustc_hash::FxHashMap;
@@ -435,7 +435,9 @@ pub(crate) fn run_within(
         return every_execution(test, limits, engine, model);
     }
     // A few executions are sooner looked at than outcomes are compared with those that are known.
-    let work = Some(limits.work.map_or(FEW, |work| work.min(FEW)));
+    let reports = model.flags.iter().any(|flag| flag.meaning == FlagMeaning::Report);
+    let few = if reports { FEW_WITH_FLAGS } else { FEW };
+    let work = Some(limits.work.map_or(few, |work| work.min(few)));
     let mut found = every_execution(test, Limits { work, ..limits }, engine, model);
     if found.limit == Some(Limit::Work) {
         return directed::outcomes(test, limits, engine, model);
@@ -447,6 +449,9 @@ pub(crate) fn run_within(
 
 /// The work of a first search of every execution, where only outcomes are wanted.
 const FEW: u64 = 1 << 10;
+
+/// The same where a model reports pairs: executions with one outcome may differ in that.
+const FEW_WITH_FLAGS: u64 = 1 << 20;
 
 /// Looks at every execution.
 fn every_execution(
@@ -655,6 +660,9 @@ fn difference(test: &Test, task: &Task<'_>, a: &EngineResult, b: &EngineResult) 
             "{} finds the test undefined ({reason}), {} does not",
             has.engine, not.engine
         ));
+    }
+    if a.seen.undefined.is_some() && (a.directed || b.directed) {
+        return None;
     }
     if task.verdict_only || task.property == Property::Termination {
         let decided = [a, b].map(|found| {

@@ -42,7 +42,7 @@ use self::value::ValueTerms;
 use super::account::Budget;
 use super::options::{SourceOptions, constant_bytes, union};
 use super::outcome::{self, from_reads, overwriting, raise_flags, raise_stuck, reads_from};
-use super::plan::{self, Bounds, Plan, Stage};
+use super::plan::{self, Bounds, Plan, PlannedFlag, Stage};
 use super::smt::{self, Assignment, Smt};
 use super::sought::{PartialOutcome, Sought};
 use super::structures::{self, Stop, Structures};
@@ -151,6 +151,13 @@ impl Structures for SolverJob<'_, '_> {
     }
 }
 
+/// A flag without consequence, and the pairs for which it may be raised.
+struct ReportedFlag {
+    node: usize,
+    /// Each with a term that holds only if the flag is raised for it.
+    pairs: Vec<((usize, usize), Term)>,
+}
+
 struct SolverSearch<'a, 'j, 'v, R> {
     job: &'a mut SolverJob<'j, 'v>,
     structure: &'a EventStructure<'a, R>,
@@ -164,13 +171,15 @@ struct SolverSearch<'a, 'j, 'v, R> {
 impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
     fn run(&mut self) -> Result<(), Stop> {
         let raised = self.raised();
+        let reported = self.reported();
         let finals =
             finals::<R>(self.structure.unfolding, &self.encoder.co, &mut self.encoder.clauses);
         if let Sought::Outcomes(_, _, demand) = self.job.sought {
             self.values.demand(&mut self.encoder, &finals, demand);
         }
         let last = finals.iter().flat_map(|choice| &choice.terms);
-        self.simplify(last.chain(&raised).copied())?;
+        let pairs = reported.iter().flat_map(|flag| flag.pairs.iter().map(|(_, raised)| raised));
+        self.simplify(last.chain(&raised).chain(pairs).copied())?;
         // Before outcomes are ruled out: executions with the same outcome may differ in this.
         for raised in raised {
             if self.job.seen.undefined.is_none() {
@@ -179,6 +188,9 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
         }
         if matches!(self.job.sought, Sought::Undefined(_)) {
             return self.end();
+        }
+        for flag in reported {
+            self.report(flag)?;
         }
         while !self.encoder.clauses.impossible() {
             let Some(found) = self.ask(&[])? else { break };
@@ -237,7 +249,8 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
         if matches!(self.job.sought, Sought::Undefined(_)) {
             return self.end();
         }
-        self.any(Term::TRUE)
+        self.any(Term::TRUE)?;
+        Ok(())
     }
 
     /// What is asked about later is kept: the choice, and `terms`.
@@ -256,29 +269,69 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
         if matches!(self.job.sought, Sought::Outcomes(..)) {
             return terms;
         }
-        for planned in &self.plan.flags {
+        for planned in self.plan.flags.clone() {
             let meaning = self.job.model.flags[planned.flag].meaning;
             let undefines = matches!(meaning, FlagMeaning::Undefined(_));
             if !undefines || self.job.seen.undefined.is_some() {
                 continue;
             }
-            let mut pairs = Vec::new();
-            for a in 0..u.events.len() {
-                for b in self.encoder.between.most(planned.node)[a].events() {
-                    if u.events[a].thread.is_some() && u.events[b].thread.is_some() {
-                        pairs.push((Term::TRUE, self.encoder.below(planned.node, a, b)));
-                    }
-                }
-            }
+            let pairs = self.flagged(planned);
+            let pairs: Vec<(Term, Term)> = pairs
+                .into_iter()
+                .filter(|&((a, b), _)| u.events[a].thread.is_some() && u.events[b].thread.is_some())
+                .map(|(_, raised)| (Term::TRUE, raised))
+                .collect();
             terms.push(self.encoder.clauses.below(&pairs));
         }
         terms
     }
 
-    /// Finds an execution under which `assumed` holds, and raises its flags.
-    fn any(&mut self, assumed: Term) -> Result<(), Stop> {
+    /// The pairs for which a flag may be raised, each with a term that holds only if it is.
+    fn flagged(&mut self, planned: PlannedFlag) -> Vec<((usize, usize), Term)> {
+        let mut pairs = Vec::new();
+        for a in 0..self.structure.unfolding.events.len() {
+            for b in self.encoder.between.most(planned.node)[a].events() {
+                pairs.push(((a, b), self.encoder.below(planned.node, a, b)));
+            }
+        }
+        pairs
+    }
+
+    /// The flags without consequence, where everything is sought.
+    fn reported(&mut self) -> Vec<ReportedFlag> {
+        if !matches!(self.job.sought, Sought::Everything) {
+            return Vec::new();
+        }
+        let reports = |planned: &PlannedFlag| match self.job.model.flags[planned.flag].meaning {
+            FlagMeaning::Report | FlagMeaning::Warning(_) => true,
+            FlagMeaning::Undefined(_) | FlagMeaning::Race => false,
+        };
+        let flags: Vec<PlannedFlag> = self.plan.flags.iter().copied().filter(reports).collect();
+        let flags = flags.into_iter();
+        flags.map(|of| ReportedFlag { node: of.node, pairs: self.flagged(of) }).collect()
+    }
+
+    /// Finds an execution for each pair for which a flag is raised: executions with one outcome may differ in that.
+    fn report(&mut self, flag: ReportedFlag) -> Result<(), Stop> {
+        let mut left = flag.pairs;
+        while !left.is_empty() {
+            let terms: Vec<(Term, Term)> =
+                left.iter().map(|&(_, raised)| (Term::TRUE, raised)).collect();
+            let some = self.encoder.clauses.below(&terms);
+            if !self.any(some)? {
+                break;
+            }
+            let (rows, before) = (self.plan.node(flag.node), left.len());
+            left.retain(|&((a, b), _)| !rows[a].has(b));
+            assert!(left.len() < before, "an execution that raises a flag has a pair of it");
+        }
+        Ok(())
+    }
+
+    /// Finds an execution under which `assumed` holds, and raises its flags; whether there is one.
+    fn any(&mut self, assumed: Term) -> Result<bool, Stop> {
         let assumptions = match self.encoder.clauses.fold(assumed) {
-            Term::Known(false) => return Ok(()),
+            Term::Known(false) => return Ok(false),
             Term::Known(true) => Vec::new(),
             Term::Open(lit) => vec![lit],
         };
@@ -291,11 +344,11 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
             if exists {
                 self.relations(&found, &sources);
                 self.raise();
-                return Ok(());
+                return Ok(true);
             }
             self.without_values(&taken, &sources);
         }
-        Ok(())
+        Ok(false)
     }
 
     /// Takes note of an execution, whose relations the plan holds.

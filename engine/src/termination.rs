@@ -30,6 +30,10 @@ pub(crate) fn run(
 ) -> EngineResult {
     let mut found =
         EngineResult { engine: engine.name(), directed: true, ..EngineResult::default() };
+    let early = directed::undefined_early(test, engine, model, limits, &mut found);
+    if found.seen.undefined.is_some() {
+        return found;
+    }
     let finishes = Cell::new(false);
     let asked = |_: &[Option<Value>]| !finishes.get();
     let classes = alike(&test.program, &[]);
@@ -46,7 +50,7 @@ pub(crate) fn run(
     found.seen.races.clear();
     found.seen.warnings.clear();
     found.seen.flags.clear();
-    let undefined = directed::undefined(test, engine, model, limits, &mut found);
+    let undefined = early.or_else(|_| directed::undefined(test, engine, model, limits, &mut found));
     let aired = match found.seen.thin_air {
         ThinAir::None | ThinAir::Some => Ok(()),
         ThinAir::More => Err(Limit::ThinAir),
