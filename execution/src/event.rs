@@ -248,6 +248,13 @@ impl ObjectPhase {
     }
 }
 
+impl MbarrierStep {
+    /// Whether it changes the object, its pending count or its tx-count.
+    pub fn changes(self) -> bool {
+        !matches!(self, MbarrierStep::Wait { .. } | MbarrierStep::CheckLayout { .. })
+    }
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum WaitPhase {
     Parity(bool),

@@ -54,6 +54,9 @@ pub struct Exprs {
 /// Up to this size a value is computed operation by operation as it is written out, beyond it each part once.
 const WRITTEN_OUT: u32 = 64;
 
+/// The most values that are tried for one that is computed from `selp`.
+const CANDIDATES: usize = 8;
+
 impl Exprs {
     /// About how many bytes they take: each is listed, and looked up in a table with free places.
     pub fn bytes(&self) -> usize {
@@ -360,6 +363,32 @@ impl Exprs {
         } else {
             raw
         }
+    }
+
+    /// The values among which a value is whatever reads return: constants that `selp` selects, and what is computed from
+    /// them. `None` if reads say more of it than which of few it is.
+    pub fn candidates(&self, id: ExprId) -> Option<Vec<Value>> {
+        let mut values = match self.get(id) {
+            Expr::Const(value) => vec![value],
+            Expr::Alu { op: AluOp::Selp, ty, a, b, .. } => {
+                let all = self.candidates(a)?.into_iter().chain(self.candidates(b)?);
+                all.map(|value| alu::extend(ty, value)).collect()
+            }
+            Expr::Alu { op, ty, a, b, c } => {
+                let [a, b, c] = [self.candidates(a)?, self.candidates(b)?, self.candidates(c)?];
+                let pairs = a.iter().flat_map(|&a| b.iter().map(move |&b| (a, b)));
+                let triples = pairs.flat_map(|(a, b)| c.iter().map(move |&c| [a, b, c]));
+                triples.map(|values| op.apply(ty, &values)).collect()
+            }
+            Expr::Extend { ty, of } => {
+                let narrow = self.candidates(of)?;
+                narrow.into_iter().map(|value| alu::extend(ty, value)).collect()
+            }
+            Expr::Read(_) | Expr::Reduced(_) | Expr::Atomic { .. } => return None,
+        };
+        values.sort_unstable();
+        values.dedup();
+        (values.len() <= CANDIDATES).then_some(values)
     }
 
     /// The value of `id`, given the values of reads and reductions; `None` as soon as one is

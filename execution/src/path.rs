@@ -39,6 +39,7 @@ use model::isa::alu::{AluOp, Branch, Comparison};
 use model::isa::asynchronous::{AsyncMisuse, Asynchronous};
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::{Guard, Instruction, Operand, Reg, Type};
+use model::memory::Extent;
 use model::program::{AwaitedObject, InitialValue, Launch, Program, Thread, ThreadId};
 use model::rel::Conventions;
 use model::value::{self, Value};
@@ -155,6 +156,25 @@ pub struct Path {
     pub end: PathEnd,
     /// Whether a branch or a guard led the thread past an aligned barrier.
     pub passed_over: bool,
+    /// What might have changed mbarrier objects, and did not: reading R49.
+    pub skipped: Vec<SkippedOperation>,
+}
+
+/// An operation that might have changed mbarrier objects, and changed none or another one.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SkippedOperation {
+    /// How many events of the path are before it.
+    pub before: u16,
+    /// The objects that it might have changed; `None` if it may be any.
+    pub objects: Option<Vec<Extent>>,
+    /// What decided it.
+    pub taint: Mask,
+}
+
+impl SkippedOperation {
+    pub fn may_be_on(&self, object: Extent) -> bool {
+        self.objects.as_ref().is_none_or(|all| all.contains(&object))
+    }
 }
 
 impl Path {
@@ -179,6 +199,12 @@ impl Path {
             finals: self.finals.clone(),
             end,
             passed_over: self.passed_over,
+            skipped: self
+                .skipped
+                .iter()
+                .filter(|skipped| usize::from(skipped.before) <= events)
+                .cloned()
+                .collect(),
         }
     }
 }
@@ -399,7 +425,7 @@ impl Walk<'_> {
     fn finish(&mut self, mut state: PathState, end: PathEnd) {
         let finals = self.private_finals(&mut state);
         let PathState { exprs, events, checks, decisions, registers, .. } = state;
-        let (private, passed_over) = (state.trace, state.passed_over);
+        let (private, passed_over, skipped) = (state.trace, state.passed_over, state.skipped);
         self.done.push(Path {
             exprs,
             events,
@@ -410,6 +436,7 @@ impl Walk<'_> {
             finals,
             end,
             passed_over,
+            skipped,
         });
     }
 
@@ -479,7 +506,12 @@ impl Walk<'_> {
             }
             Instruction::Barrier(barrier) => return self.barrier(state, barrier, guard_taint),
             Instruction::ClusterBarrier(barrier) => cluster_barrier(state, *barrier, guard_taint),
-            Instruction::Asynchronous(of) => return self.asynchronous(state, of, guard_taint),
+            Instruction::Asynchronous(of) => {
+                if let Some(changed) = of.changed_mbarrier() {
+                    self.skip_mbarrier(state, changed, 0);
+                }
+                return self.asynchronous(state, of, guard_taint);
+            }
             Instruction::Alu(alu) => {
                 let sources: Vec<(ExprId, Mask)> =
                     alu.sources.iter().map(|&s| self.operand(state, s)).collect();

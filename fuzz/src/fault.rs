@@ -88,9 +88,13 @@ impl PlantedFault {
             PlantedFault::Axiom { axiom, .. } => REDUNDANT_AXIOMS
                 .contains(&axiom.as_str())
                 .then_some("the axiom is redundant: it changes no outcome"),
-            PlantedFault::Flag { flag, .. } => flag
-                .ends_with("-read-of-written-data")
-                .then_some("the laws draw no writes of what is read through such a path"),
+            PlantedFault::Flag { flag, .. } if flag.ends_with("-read-of-written-data") => {
+                Some("the laws draw no writes of what is read through such a path")
+            }
+            PlantedFault::Flag { flag, .. } if flag == "wgmma-register" => {
+                Some("the laws draw no `wgmma`")
+            }
+            PlantedFault::Flag { .. } => None,
             PlantedFault::Rule(_) => None,
             PlantedFault::Table(EntryPiece { list, piece, .. }) => {
                 let strong = piece.starts_with(".STRONG");

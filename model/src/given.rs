@@ -117,6 +117,7 @@ names! {
         Cancel = "CLC",
         /// Those of a response that says that nothing was cancelled.
         CancelFailed = "CLC-FAILED",
+        UnfencedMultiply = "WGMMA-UNFENCED",
     }
 }
 

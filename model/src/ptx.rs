@@ -502,6 +502,12 @@ pub fn under(readings: Readings) -> Model {
             - (around_operand | around_operand.inverse()),
         means,
     );
+    m.flag(
+        Some(section::of_opcode("wgmma.fence")),
+        "wgmma-register",
+        m.tag(Tag::UnfencedMultiply).id(),
+        FlagMeaning::Undefined("wgmma-register"),
+    );
     // Reading B7.
     let of_objects = mbarrier | mbarrier_inval;
     let initialized = overlap & base_causality & (mbarrier_init * of_objects);

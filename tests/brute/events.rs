@@ -36,6 +36,17 @@ pub(super) enum Kind {
     Issue,
 }
 
+impl Kind {
+    /// The object whose phase it may end or keep open.
+    pub(super) fn changed_object(self) -> Option<usize> {
+        match self {
+            Kind::Object { action: Action::Wait { .. }, .. } => None,
+            Kind::Object { object, .. } | Kind::Completion { object } => Some(object),
+            _ => None,
+        }
+    }
+}
+
 #[derive(Clone, Debug)]
 pub(super) struct Event {
     /// The thread, or the issuing thread; none for the initial writes.
@@ -133,6 +144,18 @@ pub(super) struct Unfolded {
     /// What decides an event, and the event: a wait or a comparison of which a guard tests the result. It also decides later
     /// steps on an object of which it has an earlier step skipped.
     pub(super) guarded: Vec<(usize, usize)>,
+    pub(super) skipped: Vec<Skipped>,
+}
+
+/// A step on an object that a guard skips.
+#[derive(Debug)]
+pub(super) struct Skipped {
+    pub(super) thread: usize,
+    pub(super) object: usize,
+    /// The event that decides it.
+    pub(super) by: usize,
+    /// The events of the thread from this one on are behind it.
+    pub(super) before: usize,
 }
 
 pub(super) const INITIAL: usize = 0;
@@ -207,8 +230,6 @@ struct Builder<'a> {
     earlier: Vec<usize>,
     /// The predicates that hold what a wait or a comparison returned, with its event.
     returned: BTreeMap<String, usize>,
-    /// What had steps on an object skipped, and the object.
-    skipped: Vec<(usize, usize)>,
 }
 
 const SMALL: usize = 0;
@@ -224,7 +245,6 @@ impl<'a> Builder<'a> {
             closed: Default::default(),
             earlier: Vec::new(),
             returned: BTreeMap::new(),
-            skipped: Vec::new(),
         }
     }
 
@@ -260,21 +280,21 @@ impl<'a> Builder<'a> {
         let first = self.unfolded.events.len();
         let guard = chosen.guard.as_ref().and_then(|guard| self.returned.get(guard)).copied();
         if chosen.skipped {
-            let objects = chosen.step.changed_objects();
-            self.skipped
-                .extend(guard.into_iter().flat_map(|by| objects.iter().map(move |&of| (by, of))));
+            for object in chosen.step.changed_objects() {
+                let of = |by| Skipped { thread: self.thread, object, by, before: first };
+                self.unfolded.skipped.extend(guard.map(of));
+            }
             self.controls.push(None);
             return;
         }
         self.unguarded(step, chosen);
         for event in first..self.unfolded.events.len() {
-            let object = match self.unfolded.events[event].kind {
-                Kind::Object { object, .. } | Kind::Completion { object } => Some(object),
-                _ => None,
-            };
-            let before = self.skipped.iter().filter(|(_, of)| Some(*of) == object);
-            let decides = guard.into_iter().chain(before.map(|(by, _)| *by));
-            self.unfolded.guarded.extend(decides.map(|by| (by, event)));
+            let object = self.unfolded.events[event].kind.changed_object();
+            let skipped = self.unfolded.skipped.iter();
+            let before = skipped.filter(|of| of.thread == self.thread && Some(of.object) == object);
+            let decides = guard.into_iter().chain(before.map(|of| of.by));
+            let decides: Vec<usize> = decides.collect();
+            self.unfolded.guarded.extend(decides.into_iter().map(|by| (by, event)));
         }
     }
 

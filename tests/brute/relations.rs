@@ -436,6 +436,19 @@ impl<'a> Facts<'a> {
 
     /// What waits for an arrival at a barrier, in any number of steps, and what is behind that (reading R49).
     pub(super) fn behind_arrivals(&self) -> Matrix {
+        let (meets, after) = self.meetings_and_after();
+        meets.compose(&after)
+    }
+
+    /// What a step of another thread waits for, in any number of steps.
+    pub(super) fn awaited(&self) -> Matrix {
+        let (mut meets, after) = self.meetings_and_after();
+        self.object_waits().iter().for_each(|&(from, to)| meets.add(from, to));
+        meets.compose(&after)
+    }
+
+    /// From arrivals at barriers to the waits there; and all that comes later.
+    fn meetings_and_after(&self) -> (Matrix, Matrix) {
         let arrivals = self.numbered(|kind| matches!(kind, Kind::ClusterArrive { .. }));
         let waits = self.numbered(|kind| kind == Kind::ClusterWait);
         let of_cluster = meetings(&arrivals, &waits, |one, other| self.same_cluster(one, other));
@@ -449,7 +462,7 @@ impl<'a> Facts<'a> {
             after.add(from, to);
         }
         after.union(&self.issue);
-        meets.compose(&after.closure())
+        (meets, after.closure())
     }
 
     /// Adds a pair of synchronizes. A `fence.mbarrier_init` is replaced by the initializations before it (1.6).

@@ -194,7 +194,39 @@ impl<'a> Search<'a> {
                 later.for_each(|&later| dependencies.add(event, later));
             }
         }
+        self.skipped(with_waits, &mut dependencies);
         dependencies
+    }
+
+    /// What decides that a step on an object is skipped decides the steps on it of threads that wait for what comes behind
+    /// (reading R49).
+    fn skipped(&self, with_waits: bool, dependencies: &mut Matrix) {
+        let unfolded = self.unfolded();
+        if unfolded.skipped.is_empty() {
+            return;
+        }
+        let awaited = self.facts.awaited();
+        for skipped in &unfolded.skipped {
+            let assumption = unfolded.assumptions.iter().find(|of| of.event == skipped.by);
+            let by = match assumption.map(|of| of.source) {
+                Some(Source::Read { event, .. }) => event,
+                Some(_) => continue,
+                None if with_waits => skipped.by,
+                None => continue,
+            };
+            let behind = |&&event: &&usize| {
+                event >= skipped.before && unfolded.events[event].thread == Some(skipped.thread)
+            };
+            let later = self.facts.events.iter().filter(behind);
+            for from in later {
+                for &to in &self.facts.events {
+                    let same = unfolded.events[to].kind.changed_object() == Some(skipped.object);
+                    if same && awaited.has(*from, to) {
+                        dependencies.add(by, to);
+                    }
+                }
+            }
+        }
     }
 
     /// Whether the second event is after the first in its thread, or of an operation that is issued there.

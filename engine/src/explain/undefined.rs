@@ -68,7 +68,7 @@ fn rule(reason: &str) -> Option<(Section, &'static str, &'static str)> {
         "wgmma-register" => (
             section::of_opcode("wgmma.fence"),
             "The registers of a `wgmma` are accessed behind the wait for its group",
-            ", and a `wgmma.fence` is between\nanother access to a register and a `wgmma` with this register",
+            ", and a `wgmma.fence` is between\nanother access to a register and a `wgmma` with this register, and before the first `wgmma` of a thread",
         ),
         "clc-after-failure" => (
             section::TRY_CANCEL,

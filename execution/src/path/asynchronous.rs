@@ -3,7 +3,7 @@
 
 use super::address::AddressUse;
 use super::mbarrier::Object;
-use super::state::{ComputedAddress, PathState, scope_tag};
+use super::state::{ComputedAddress, PathState, PendingRegister, RegisterAccess, scope_tag};
 use super::tensor::Tensor;
 use super::{MAX_EVENTS, Next, PathLimit, Walk};
 use crate::event::{Access, AsyncPart, EventKind, FenceCoverage, Mask, MbarrierStep, Tags};
@@ -14,7 +14,7 @@ use model::isa::asynchronous::{
     GridControl, GroupKind, Multiply, TensorCopy, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
-use model::isa::{Instruction, Operand, SpaceQualifier, Type, TypeKind};
+use model::isa::{Instruction, Operand, Reg, SpaceQualifier, Type, TypeKind};
 use model::memory::{Extent, Space};
 use model::scope::Scope;
 
@@ -87,6 +87,7 @@ impl Walk<'_> {
             }
             Asynchronous::MultiplyFence => {
                 state.groups.fenced = state.next_event();
+                state.groups.registers.fenced = true;
                 state.groups.registers.accessed.clear();
                 Some(())
             }
@@ -138,16 +139,32 @@ impl Walk<'_> {
     /// what it accesses.
     pub(super) fn misuses_registers(state: &mut PathState, instruction: &Instruction) -> bool {
         let registers = &mut state.groups.registers;
+        let is_pending = |pending: &[PendingRegister], register: Reg, accumulator: Option<bool>| {
+            pending.iter().any(|of| {
+                of.register == register && accumulator.is_none_or(|kind| of.accumulator == kind)
+            })
+        };
+        let mut misused = false;
         if let Some(Asynchronous::Multiply(of)) = instruction.as_asynchronous() {
-            // Accumulations into one register are in order.
-            return of.destination.is_some_and(|of| registers.accessed.contains(&of));
+            for &register in &of.accumulator {
+                // Accumulations of one shape into one register are in order.
+                let access = RegisterAccess::Accumulator(of.shape);
+                let before = registers.accessed.insert(register, access);
+                misused |= before.is_some_and(|before| before != access);
+                misused |= is_pending(&registers.pending, register, Some(false));
+            }
+            for &register in &of.fragment {
+                let before = registers.accessed.insert(register, RegisterAccess::Fragment);
+                misused |= before.is_some_and(|before| before != RegisterAccess::Fragment);
+                misused |= is_pending(&registers.pending, register, Some(true));
+            }
+            return misused;
         }
-        let mut pending = false;
         for register in instruction.sources().chain(instruction.destinations()) {
-            registers.accessed.insert(register);
-            pending |= registers.pending.iter().any(|(of, _)| *of == register);
+            registers.accessed.insert(register, RegisterAccess::Instruction);
+            misused |= is_pending(&registers.pending, register, None);
         }
-        pending
+        misused
     }
 
     pub(super) fn misused(&mut self, state: &mut PathState) {
@@ -452,11 +469,24 @@ impl Walk<'_> {
             let read = self.part_read(state, access, (CHUNK, at), Tag::AsyncProxy, None, operation);
             value.get_or_insert(read);
         }
-        if let (Some(destination), Some((value, taint))) = (of.destination, value) {
+        if let (Some(&destination), Some((value, taint))) = (of.accumulator.first(), value) {
             state.set(destination, value, taint);
         }
         let events = state.since(first);
-        state.groups.registers.pending.extend(of.destination.map(|register| (register, events)));
+        if !state.groups.registers.fenced {
+            let event = &mut state.events[usize::from(first)];
+            event.tags = event.tags.with(Tag::UnfencedMultiply);
+        }
+        let accumulator = of.accumulator.iter().map(|&register| (register, true));
+        let fragment = of.fragment.iter().map(|&register| (register, false));
+        let registers = accumulator.chain(fragment);
+        state.groups.registers.pending.extend(
+            registers.map(|(register, accumulator)| PendingRegister {
+                register,
+                accumulator,
+                events,
+            }),
+        );
         state.grouped(first, GroupKind::Multiplications);
         Some(())
     }
@@ -537,7 +567,7 @@ fn wait_group(state: &mut PathState, wait: WaitGroup, guard: Mask) {
     let done = &groups[..groups.len().saturating_sub(pending)];
     let mut completes = done.iter().fold(0, |all, group| all | group);
     if wait.of == GroupKind::Multiplications {
-        state.groups.registers.pending.retain(|(_, events)| events & !completes != 0);
+        state.groups.registers.pending.retain(|of| of.events & !completes != 0);
     }
     if wait.reads_only {
         for (index, event) in state.events.iter().enumerate() {

@@ -11,7 +11,7 @@ use model::isa::asynchronous::{CANCELED_BIT, Cancel, RESPONSE_BYTES};
 use model::value::Value;
 
 /// All CTAs of a cluster, as the mask of a multicast.
-const EVERY_CTA: u64 = 0xffff;
+pub(super) const EVERY_CTA: u64 = 0xffff;
 
 /// Where a response is written, and the object on which that completes.
 type Receiver = (Vec<Access>, Option<Object>);

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 
 use super::private::PrivateWrite;
 use super::state::PathState;
-use super::{Assumption, Walk};
+use super::{Assumption, SkippedOperation, Walk};
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
 use model::given::Tag;
@@ -117,11 +117,7 @@ impl<'a> Alignment<'a> {
             && memory().all(|(a, b)| a.bytes == b.bytes && value([write(a), write(b)]))
             && self.within(short.ctrl, long.ctrl)
             && short.skipped.len() == long.skipped.len()
-            && short
-                .skipped
-                .iter()
-                .zip(&long.skipped)
-                .all(|(a, b)| a.0 == b.0 && self.within(a.1, b.1))
+            && short.skipped.iter().zip(&long.skipped).all(|(a, b)| self.is_same_skipped(a, b))
             && pairs.all(|(a, b)| self.is_same_event(a, b))
             && { live }.all(value)
             && short.checks.iter().all(|check| self.is_checked(check))
@@ -140,6 +136,11 @@ impl<'a> Alignment<'a> {
             };
             same && self.is_same(check.expr(), other.expr())
         })
+    }
+
+    fn is_same_skipped(&self, a: &SkippedOperation, b: &SkippedOperation) -> bool {
+        let before = self.of[..usize::from(b.before)].iter().flatten().count();
+        usize::from(a.before) == before && a.objects == b.objects && self.within(a.taint, b.taint)
     }
 
     fn is_same_event(&self, a: &PathEvent, b: &PathEvent) -> bool {

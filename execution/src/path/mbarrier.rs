@@ -3,16 +3,17 @@
 use std::ops::RangeInclusive;
 
 use super::address::AddressUse;
-use super::state::{PathState, scope_tag};
-use super::{Next, PathLimit, Walk};
-use crate::event::{EventKind, Mask, MbarrierStep, MbarrierUse, Tags, WaitPhase};
+use super::cancel::EVERY_CTA;
+use super::state::{ComputedAddress, PathState, scope_tag};
+use super::{Next, PathLimit, SkippedOperation, Walk};
+use crate::event::{Access, EventKind, Mask, MbarrierStep, MbarrierUse, Tags, WaitPhase};
 use crate::expr::ExprId;
 use model::given::Tag;
 use model::isa::alu::AluOp;
 use model::isa::asynchronous::{
     AsyncMisuse, AwaitedPhase, ChangedMbarrier, Mbarrier, MbarrierOp, Track,
 };
-use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier};
+use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier, Type};
 use model::memory::{Extent, MBARRIER_BYTES};
 use model::value::{Value, low64};
 
@@ -204,10 +205,10 @@ impl Walk<'_> {
         ((access, at), step): (Object, MbarrierStep),
         guard: Mask,
     ) -> u16 {
-        let object = Extent { length: MBARRIER_BYTES, ..access.pa };
+        let object = extent(access);
         // Whether the phase ends also depends on what the thread did not do before.
-        let before = state.skipped.iter().filter(|(of, _)| of.is_none_or(|of| of == object));
-        let skipped = before.fold(0, |all: Mask, (_, taint)| all | taint);
+        let before = state.skipped.iter().filter(|of| step.changes() && of.may_be_on(object));
+        let skipped = before.fold(0, |all: Mask, skipped| all | skipped.taint);
         let event = state.push(EventKind::Mbarrier, tags, guard | skipped);
         let last = state.last();
         last.locate(access, at);
@@ -215,31 +216,55 @@ impl Walk<'_> {
         event
     }
 
-    /// Notes that an operation on an mbarrier object is not executed.
-    pub(super) fn skip_mbarrier(
-        &self,
-        state: &mut PathState,
-        of: ChangedMbarrier,
-        guard_taint: Mask,
-    ) {
-        if guard_taint == 0 {
+    /// Notes that an operation does not change the objects that it might: its guard skips it, or its address is another
+    /// one, and that depends on reads.
+    pub(super) fn skip_mbarrier(&self, state: &mut PathState, of: ChangedMbarrier, guard: Mask) {
+        let (base, taint) = match of.object.base {
+            Operand::Address(variable) => {
+                let generic = self.layout.address(variable, self.thread);
+                (state.exprs.constant(generic.into()), 0)
+            }
+            base @ (Operand::Reg(_) | Operand::Imm(_)) => self.operand(state, base),
+        };
+        let taint = guard | taint;
+        if taint == 0 {
             return;
         }
-        let known = if of.multicast { None } else { self.known_object(state, of) };
-        state.skipped.push((known, guard_taint));
+        let offset = state.exprs.constant(of.object.offset.cast_unsigned().into());
+        let at = state.exprs.alu(AluOp::Add, Type::U64, &[base, offset]);
+        let mut objects = self.objects_at(state, at, of.space);
+        if of.multicast
+            && let Some(objects) = &mut objects
+        {
+            *objects = objects.iter().flat_map(|&object| self.in_each_cta(object)).collect();
+        }
+        let objects = objects.map(|all| all.into_iter().map(extent).collect());
+        let skipped = SkippedOperation { before: state.next_event(), objects, taint };
+        if !state.skipped.contains(&skipped) {
+            state.skipped.push(skipped);
+        }
     }
 
-    fn known_object(&self, state: &mut PathState, of: ChangedMbarrier) -> Option<Extent> {
-        let at = match of.object.base {
-            Operand::Address(variable) => self.layout.address(variable, self.thread),
-            base @ (Operand::Reg(_) | Operand::Imm(_)) => {
-                let (base, _) = self.operand(state, base);
-                low64(state.known(base)?)
-            }
+    /// The objects that an address may be of; `None` if it may be any.
+    fn objects_at(
+        &self,
+        state: &PathState,
+        at: ExprId,
+        space: SpaceQualifier,
+    ) -> Option<Vec<Access>> {
+        let values = state.exprs.candidates(at)?;
+        let object = |value: Value| {
+            let resolved = self.layout.resolve(self.thread, space, low64(value), MBARRIER_BYTES);
+            resolved.ok().map(|va| Access { va, pa: self.layout.physical(va) })
         };
-        let at = at.wrapping_add_signed(of.object.offset);
-        let whole = self.layout.resolve(self.thread, of.space, at, MBARRIER_BYTES).ok()?;
-        Some(self.layout.physical(whole))
+        Some(values.into_iter().filter_map(object).collect())
+    }
+
+    /// The object at the place of this one in each CTA of the cluster.
+    fn in_each_cta(&self, object: Access) -> impl Iterator<Item = Access> {
+        let none = ComputedAddress { sum: ExprId(0), taint: 0 };
+        let all = self.each_cta(EVERY_CTA, &[], Some((object, none)));
+        all.into_iter().filter_map(|(_, object)| Some(object?.0))
     }
 
     /// The bytes of an mbarrier object; `None` when the path has ended.
@@ -288,7 +313,11 @@ fn sets_constant(instruction: &Instruction) -> bool {
 }
 
 /// The bytes of an object, and how their address is computed.
-pub(super) type Object = (crate::event::Access, super::state::ComputedAddress);
+fn extent(object: Access) -> Extent {
+    Extent { length: MBARRIER_BYTES, ..object.pa }
+}
+
+pub(super) type Object = (Access, ComputedAddress);
 
 /// The arrival of the path that returned this state.
 fn arrival(state: &PathState, token: Value) -> Option<u16> {

@@ -14,8 +14,8 @@
 
 use std::collections::HashMap;
 
-use super::{Assumption, Path, PathLimit};
-use crate::event::{Access, EventKind, Mask, MbarrierStep, MbarrierUse, PathEvent, Resource, Tags};
+use super::{Assumption, Path, PathLimit, SkippedOperation};
+use crate::event::{Access, EventKind, Mask, MbarrierUse, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::unfold::Ends;
 use model::value::{Value, low_bits, low_bytes};
@@ -35,9 +35,19 @@ pub(super) fn lessen(paths: &mut [Path], shown: bool, ends: Ends<'_>) -> Result<
         if let Some(limit) = ends(0) {
             return Err(PathLimit::Caller(limit));
         }
-        real.push(path.dependencies(&all));
+        let skipped = path.path.skipped.iter().map(|of| path.decides_skipped(of, &all)).collect();
+        real.push((path.dependencies(&all), skipped));
     }
-    for (path, real) in paths.iter_mut().zip(real) {
+    for (path, (real, skipped)) in paths.iter_mut().zip(real) {
+        let skipped: Vec<Mask> = skipped;
+        for (of, real) in path.skipped.iter_mut().zip(skipped) {
+            of.taint &= real;
+        }
+        let decided: Vec<Mask> =
+            (0..path.events.len()).map(|at| changes_depend(path, at)).collect();
+        for (event, decided) in path.events.iter_mut().zip(decided) {
+            event.ctrl |= decided;
+        }
         // What a wait returned is no value of memory: what depends on that still does.
         let waits = (0..).zip(&path.events).filter(|(_, of)| of.mbarrier.is_some());
         let waits = waits.fold(0, |all: Mask, (event, _)| all | 1 << event);
@@ -64,13 +74,20 @@ type Identity = (EventKind, Tags, Option<Access>, bool, Option<Resource>, Vec<Mb
 
 /// What the thread has done to the mbarrier object of an event, with what the event does. Whether the phase ends may
 /// depend on that.
-fn changes(path: &Path, at: usize) -> Vec<MbarrierUse> {
-    let Some(of) = path.events[at].mbarrier else { return Vec::new() };
-    let changes = |used: &MbarrierUse| {
-        !matches!(used.step, MbarrierStep::Wait { .. } | MbarrierStep::CheckLayout { .. })
-            && used.object == of.object
-    };
-    path.events[..=at].iter().filter_map(|event| event.mbarrier).filter(changes).collect()
+fn changes(path: &Path, at: usize) -> impl Iterator<Item = (&PathEvent, MbarrierUse)> {
+    let of = path.events[at].mbarrier;
+    let events = path.events[..=at].iter().filter_map(|event| Some((event, event.mbarrier?)));
+    events.filter(move |(_, used)| {
+        used.step.changes() && of.is_some_and(|of| of.object == used.object)
+    })
+}
+
+/// What decided that. Of several operations that are alike, the last is the one that another path lacks.
+fn changes_depend(path: &Path, at: usize) -> Mask {
+    if !path.events[at].mbarrier.is_some_and(|used| used.step.changes()) {
+        return 0;
+    }
+    changes(path, at).fold(0, |all, (event, _)| all | all_of(event))
 }
 
 /// A path with what can be said of its values.
@@ -111,7 +128,7 @@ impl<'p> Reasoned<'p> {
             .map(|(at, event)| {
                 let resource = event.barrier.map(|used| used.resource);
                 let atomic = event.kind == EventKind::Write && event.rmw.is_some();
-                let changes = changes(path, at);
+                let changes = changes(path, at).map(|(_, used)| used).collect();
                 let identity = (event.kind, event.tags, event.access, atomic, resource, changes);
                 let count = counts.entry(identity.clone()).or_insert(0);
                 *count += 1;
@@ -208,7 +225,7 @@ impl<'p> Reasoned<'p> {
         let real = |(at, event): (usize, &PathEvent)| {
             let computed = [event.address, event.value].into_iter().flatten();
             let mut real = computed.fold(0, |all, expr| all | self.depends(expr));
-            let syntactic = all_of(event);
+            let syntactic = all_of(event) | changes_depend(self.path, at);
             for (other, parting) in &others {
                 if parting & syntactic & !real != 0 && !self.is_done_by(other, at, *parting) {
                     real |= parting;
@@ -218,6 +235,17 @@ impl<'p> Reasoned<'p> {
             (real, reduce.map_or(0, |(_, predicate, _)| self.depends(predicate)))
         };
         self.path.events.iter().enumerate().map(real).collect()
+    }
+
+    /// The reads that decide that an operation on mbarrier objects is skipped: other paths change these otherwise.
+    fn decides_skipped(&self, skipped: &SkippedOperation, all: &[Reasoned<'_>]) -> Mask {
+        let changes = |of: &Reasoned<'_>| -> Vec<MbarrierUse> {
+            let used = of.path.events.iter().filter_map(|event| event.mbarrier);
+            used.filter(|used| used.step.changes() && skipped.may_be_on(used.object)).collect()
+        };
+        let here = changes(self);
+        let others = all.iter().filter(|other| other.possible && changes(other) != here);
+        others.filter_map(|other| self.parted_by(other)).fold(0, |all, parting| all | parting)
     }
 
     /// The reads whose values decided that `other` is another path; `None` if other values of these

@@ -1,17 +1,17 @@
 //! The state of a path during symbolic execution.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::private::{PrivateAccess, PrivateWrite};
-use super::{Assumption, Decision};
+use super::{Assumption, Decision, SkippedOperation};
 use crate::event::{Access, EventKind, FenceCoverage, Mask, PathEvent, Tags};
 use crate::expr::{ExprId, Exprs};
 use model::given::Tag;
 use model::isa::alu::{AluOp, Comparison};
-use model::isa::asynchronous::GroupKind;
+use model::isa::asynchronous::{GroupKind, MultiplyShape};
 use model::isa::tensor_memory::CtaGroup;
 use model::isa::{Reg, Type};
-use model::memory::{Extent, Proxy};
+use model::memory::Proxy;
 use model::scope::Scope;
 use model::value::Value;
 
@@ -23,8 +23,7 @@ pub(super) struct PathState {
     pub(super) registers: Vec<ExprId>,
     pub(super) taint: Vec<Mask>,
     pub(super) ctrl: Mask,
-    /// Operations on mbarrier objects that guards skipped: the object, if it is known, and what the guard depends on.
-    pub(super) skipped: Vec<(Option<Extent>, Mask)>,
+    pub(super) skipped: Vec<SkippedOperation>,
     pub(super) events: Vec<PathEvent>,
     pub(super) checks: Vec<Assumption>,
     pub(super) decisions: Vec<Decision>,
@@ -58,10 +57,29 @@ pub(super) struct AsyncGroups {
 /// The registers of `wgmma` in a path, as far as their accesses have to be ordered.
 #[derive(Clone, Default)]
 pub(super) struct MultiplyRegisters {
-    /// The registers that the thread has accessed since its last `wgmma.fence`.
-    pub(super) accessed: BTreeSet<Reg>,
-    /// The registers that operations write which nobody has waited for, and their events.
-    pub(super) pending: Vec<(Reg, Mask)>,
+    /// Whether the thread has had a `wgmma.fence`.
+    pub(super) fenced: bool,
+    /// The registers that have been accessed since the last `wgmma.fence`.
+    pub(super) accessed: BTreeMap<Reg, RegisterAccess>,
+    /// The registers of operations that nobody has waited for, and the events of these.
+    pub(super) pending: Vec<PendingRegister>,
+}
+
+/// What accessed a register.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum RegisterAccess {
+    Instruction,
+    /// A `wgmma` of this shape, as its accumulator.
+    Accumulator(MultiplyShape),
+    /// A `wgmma`, as a fragment of its matrix A.
+    Fragment,
+}
+
+#[derive(Clone, Copy)]
+pub(super) struct PendingRegister {
+    pub(super) register: Reg,
+    pub(super) accumulator: bool,
+    pub(super) events: Mask,
 }
 
 /// The operations on tensor memory so far, by what waits for them.

@@ -8,6 +8,7 @@ use super::{
 use crate::event::{EventKind, Mask, MbarrierStep, PathEvent};
 use crate::unfold::{Event, Unfolding};
 use model::bits::{BitRel, BitRow};
+use model::program::ThreadId;
 
 /// From reads before the exit of a thread to the writes that wait for that exit, through however many barriers.
 pub(super) fn exited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
@@ -27,7 +28,8 @@ pub(super) fn exited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mask = |of: &PathEvent| if may_be_awaited(of) { on(of) } else { 0 };
     // Few programs have an arrival that depends on a read.
-    if u.events.iter().all(|event| event.of.is_none_or(|of| mask(of) == 0)) {
+    let skips = u.paths.iter().any(|path| path.skipped.iter().any(|skipped| skipped.taint != 0));
+    if !skips && u.events.iter().all(|event| event.of.is_none_or(|of| mask(of) == 0)) {
         return BitRel::empty(u.events.len());
     }
     let (arrivals, reads): (BitRel<R>, BitRel<R>) = (arrivals(u), dependencies(u, mask));
@@ -37,7 +39,43 @@ pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
             decided.insert(read, arrival);
         }
     }
-    to_writes(u, &decided.seq(&awaits(u, &exits(u), &arrivals)))
+    let mut awaits = awaits(u, &exits(u), &arrivals);
+    if skips {
+        let skipped = skipped_before(u, &awaits);
+        for &(read, operation) in skipped.iter().filter(|(by, _)| u.events[*by].is_read()) {
+            decided.insert(read, operation);
+        }
+        // What a wait returned may decide it, too.
+        for &(wait, operation) in skipped.iter().filter(|(by, _)| !u.events[*by].is_read()) {
+            awaits.insert(wait, operation);
+        }
+        awaits = awaits.plus();
+    }
+    to_writes(u, &decided.seq(&awaits))
+}
+
+/// What decides that an operation on an mbarrier object is skipped, with the operations of other threads on the object
+/// that wait for what comes behind it. Those of its own thread depend on it by themselves.
+fn skipped_before<R: BitRow>(u: &Unfolding<'_>, awaits: &BitRel<R>) -> Vec<(usize, usize)> {
+    let mut all = Vec::new();
+    for (thread, path) in u.paths.iter().enumerate() {
+        let (first, end) = (u.first[thread], u.first[thread] + path.events.len());
+        let thread = ThreadId(u8::try_from(thread).expect("few threads"));
+        for skipped in &path.skipped {
+            let behind = first + usize::from(skipped.before)..end;
+            let operations = (0..u.events.len()).filter(|&event| {
+                let used = u.events[event].of.and_then(|of| of.mbarrier);
+                used.is_some_and(|used| used.step.changes() && skipped.may_be_on(used.object))
+                    && behind.clone().any(|of| awaits.has(of, event))
+            });
+            let operations: Vec<usize> = operations.collect();
+            let decides = |event: &Event<'_>| event.is_read() || ends(event) == Some(false);
+            for by in sources_of(u, (thread, skipped.taint), &decides) {
+                all.extend(operations.iter().map(|&operation| (by, operation)));
+            }
+        }
+    }
+    all
 }
 
 /// Whether [`arrivals`] may relate the event to a wait.
@@ -74,23 +112,24 @@ fn awaits<R: BitRow>(u: &Unfolding<'_>, exit: &BitRel<R>, arrivals: &BitRel<R>) 
     exit.or(arrivals).or(&followed(u)).plus()
 }
 
+/// Whether it blocks, of a wait that ends.
+fn ends(event: &Event<'_>) -> Option<bool> {
+    let of = event.of?;
+    if matches!(of.kind, EventKind::Wait | EventKind::KernelStart | EventKind::GridWait) {
+        return Some(true);
+    }
+    let MbarrierStep::Wait { blocks, returned: true, .. } = of.mbarrier?.step else {
+        return None;
+    };
+    Some(blocks)
+}
+
 /// From a wait to what would not be executed if it did not end: all that is behind a wait that blocks, and otherwise what
 /// depends on what the wait returned.
 fn followed<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
-    // Whether it blocks, of a wait that ends.
-    let waits = |event: &Event<'_>| -> Option<bool> {
-        let of = event.of?;
-        if matches!(of.kind, EventKind::Wait | EventKind::KernelStart | EventKind::GridWait) {
-            return Some(true);
-        }
-        let MbarrierStep::Wait { blocks, returned: true, .. } = of.mbarrier?.step else {
-            return None;
-        };
-        Some(blocks)
-    };
     for wait in 0..u.events.len() {
-        let (Some(true), Some((thread, index))) = (waits(&u.events[wait]), u.place(wait)) else {
+        let (Some(true), Some((thread, index))) = (ends(&u.events[wait]), u.place(wait)) else {
             continue;
         };
         let first = u.first[usize::from(thread.0)];
@@ -102,7 +141,7 @@ fn followed<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     }
     for (event, of) in u.events.iter().enumerate() {
         let (Some(thread), Some(of)) = (of.thread, of.of) else { continue };
-        for wait in sources_of(u, (thread, on(of)), &|event| waits(event) == Some(false)) {
+        for wait in sources_of(u, (thread, on(of)), &|event| ends(event) == Some(false)) {
             relation.insert(wait, event);
         }
     }

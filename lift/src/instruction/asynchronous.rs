@@ -3,7 +3,8 @@
 use model::isa::alu::{Alu, AluOp};
 use model::isa::asynchronous::{
     AsyncFence, AsyncStore, Asynchronous, AwaitedPhase, Copy, FILL_BYTES, FenceWindow, Fill,
-    GridControl, GroupKind, Mbarrier, MbarrierLayout, MbarrierOp, Multiply, Track, WaitGroup,
+    GridControl, GroupKind, Mbarrier, MbarrierLayout, MbarrierOp, Multiply, MultiplyShape, Track,
+    WaitGroup,
 };
 use model::isa::atom::AtomicOp;
 use model::isa::reach::COPIED;
@@ -64,7 +65,7 @@ impl<'a> InstructionReader<'_> {
             }
             ["wgmma", "wait_group", ..] => self.wait_group(cell, GroupKind::Multiplications, false),
             ["wgmma", "fence", ..] => one(Asynchronous::MultiplyFence),
-            ["wgmma", "mma_async", ..] => self.multiply(cell),
+            ["wgmma", "mma_async", ..] => self.multiply(cell, &parts),
             ["cp", "async", "mbarrier", "arrive", ..] => self.track(cell, &parts),
             // Reading B14: a prefetch has no events.
             ["cp", "async", "bulk", "prefetch", ..] => Some(None),
@@ -240,15 +241,23 @@ impl<'a> InstructionReader<'_> {
         one(Asynchronous::WaitGroup(WaitGroup { of, pending, reads_only, commits: false }))
     }
 
-    fn multiply(&mut self, cell: &InstructionCell<'a>) -> Read {
+    fn multiply(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
         let args = self.args(cell)?;
-        let mut destination = None;
+        let mut accumulator = Vec::new();
         if let Some(Arg::Vector(elements, _)) = args.first() {
             for element in elements {
-                let register = self.plain_destination(element, 32).ok()?;
-                destination = destination.or(register);
+                accumulator.extend(self.plain_destination(element, 32).ok()?);
             }
         }
+        let mut fragment = Vec::new();
+        if let Some(Arg::Vector(elements, _)) = args.get(1) {
+            for element in elements {
+                if let Some(Operand::Reg(register)) = self.operand(element) {
+                    fragment.push(register);
+                }
+            }
+        }
+        let shape = parts.iter().find_map(|part| multiply_shape(part)).unwrap_or_default();
         // The descriptors of the matrices in shared memory: an address, or a register that holds one.
         let mut sources = Vec::new();
         for arg in args.iter().skip(1).take(2) {
@@ -260,7 +269,8 @@ impl<'a> InstructionReader<'_> {
                 Arg::Number(..) | Arg::Vector(..) | Arg::Negated(..) => {}
             }
         }
-        one(Asynchronous::Multiply(Multiply { destination, sources }))
+        let shape = MultiplyShape(shape);
+        one(Asynchronous::Multiply(Multiply { accumulator, fragment, shape, sources }))
     }
 
     /// `cp.async.ca.shared.global [s], [g], 16, 8;`.
@@ -580,4 +590,11 @@ pub(super) fn type_of(part: &str) -> Option<Type> {
         Some(Qualifier::Type(ty)) => Some(ty),
         _ => None,
     }
+}
+
+/// The numbers of `m64n8k16`.
+fn multiply_shape(part: &str) -> Option<[u16; 3]> {
+    let (m, rest) = part.strip_prefix('m')?.split_once('n')?;
+    let (n, k) = rest.split_once('k')?;
+    Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
 }

@@ -262,9 +262,18 @@ pub struct WaitGroup {
 /// The reads of shared memory by a matrix multiplication. The result is taken to be the value at the first.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Multiply {
-    pub destination: Option<Reg>,
+    /// The registers of the accumulator; the first receives the value.
+    pub accumulator: Vec<Reg>,
+    /// The registers that hold a fragment of the matrix A.
+    pub fragment: Vec<Reg>,
+    /// The qualifier of the shape, `m64n8k16`.
+    pub shape: MultiplyShape,
     pub sources: Vec<Address>,
 }
+
+/// M, N and K of a matrix multiplication.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct MultiplyShape(pub [u16; 3]);
 
 /// The memory that a `fence.proxy.async` is for.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
@@ -489,7 +498,7 @@ impl Asynchronous {
                 | MbarrierOp::ExpectTx { .. }
                 | MbarrierOp::CompleteTx { .. } => None,
             },
-            Asynchronous::Multiply(multiply) => multiply.destination,
+            Asynchronous::Multiply(multiply) => multiply.accumulator.first().copied(),
             Asynchronous::Copy(copy) => copy.tensor.and_then(|tensor| tensor.descriptor),
             Asynchronous::Store(_)
             | Asynchronous::Track(_)
@@ -507,7 +516,7 @@ impl Asynchronous {
         }
     }
 
-    /// Visits the registers that are no operands: destinations, and the predicate of `ignore-src`.
+    /// Visits the registers that are no operands: destinations, the predicate of `ignore-src`, and those of a `wgmma`.
     pub fn each_other_register_mut(&mut self, visit: &mut dyn FnMut(&mut Reg)) {
         match self {
             Asynchronous::Mbarrier(mbarrier) => match &mut mbarrier.op {
@@ -526,7 +535,10 @@ impl Asynchronous {
                 let tensor = copy.tensor.as_mut();
                 tensor.and_then(|tensor| tensor.descriptor.as_mut()).into_iter().for_each(visit);
             }
-            Asynchronous::Multiply(multiply) => multiply.destination.iter_mut().for_each(visit),
+            Asynchronous::Multiply(multiply) => {
+                let registers = multiply.accumulator.iter_mut().chain(&mut multiply.fragment);
+                registers.for_each(visit);
+            }
             Asynchronous::TensorMemory(of) => of.each_destination_mut(visit),
             Asynchronous::Multimem(of) => {
                 of.destinations_mut().iter_mut().flatten().for_each(visit);

@@ -56,6 +56,7 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::TensorFenceAfter => "`tcgen05.fence::after_thread_sync`",
         Tag::Multimem => "memory operations through a multimem address",
         Tag::Cancel => "writes of the response to `clusterlaunchcontrol.try_cancel`",
+        Tag::UnfencedMultiply => "those of a `wgmma` before which its thread has no `wgmma.fence`",
         Tag::CancelFailed => "those of a response that nothing was cancelled",
     }
 }
