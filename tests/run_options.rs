@@ -16,6 +16,13 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ),
     ("filter-nothing", &["check", "tests/cli/holds.litmus", "--filter", "name(=nothing)"]),
     ("filter-wrong", &["check", "tests/cli", "--filter", "nam(MP) | threads(two)"]),
+    ("readings-list", &["readings"]),
+    ("help-readings", &["readings", "--help"]),
+    ("fix-ask", &["fix", "tests/cli/fails.litmus", "--ask=exists (P1:r0=1 /\\ P1:r1=0)"]),
+    (
+        "explain-ask-fix",
+        &["explain", "tests/cli/fails.litmus", "--ask=exists (P1:r0=1 /\\ P1:r1=0)"],
+    ),
     ("serve-elsewhere", &["serve", "--listen", "0.0.0.0:7480"]),
     ("serve-nowhere", &["serve", "--listen", "here"]),
     ("ask-wrong", &["check", "tests/cli/holds.litmus", "--ask", "exists (P9:r0=1)"]),

@@ -11,6 +11,7 @@ use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ptx::version::{PtxIsa, Target};
 
+pub(crate) use self::reading::list as readings;
 pub use self::reading::{AsyncRaces, ReadingArgs};
 use crate::diff;
 use crate::examples;
@@ -166,6 +167,13 @@ pub enum Command {
     /// Exit codes: 0 it is printed; 2 the model could not be read.
     #[command(after_help = examples::MODEL)]
     Model(ModelArgs),
+    /// List the readings of the document that `--reading` switches, with their choices
+    ///
+    /// A reading is an interpretation where the document leaves a question open (docs/readings.md). The default is first.
+    ///
+    /// Exit codes: 0 they are listed.
+    #[command(after_help = examples::READINGS)]
+    Readings,
     /// Check that the memory instructions of PTX modules are legal, by the document and by ptxas
     ///
     /// Each instruction is checked alone: its qualifiers, types and operands. `lint` does not check
@@ -650,7 +658,7 @@ pub enum ExplainFormat {
 }
 
 #[derive(Args, Debug)]
-#[command(mut_arg("readings", |readings| readings.help("Print the model under another interpretation of the document (docs/readings.md); at most once for each reading, in the built-in model of PTX")))]
+#[command(mut_arg("readings", |readings| readings.help("Print the model under another interpretation of the document, such as `R13=semantic`; at most once for each reading, in the built-in model of PTX. `causeway readings` lists them")))]
 pub struct ModelArgs {
     /// Print this .cat model, or `cxx` or `cxx-rc11`, instead of the built-in PTX model
     #[arg(long, value_name = "FILE.cat")]

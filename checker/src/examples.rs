@@ -39,6 +39,11 @@ pub(crate) const MODEL: &str = "\
 Example: the built-in model of PTX in herd's language, under another reading
   causeway model --format cat --reading R13=semantic";
 
+pub(crate) const READINGS: &str = "\
+Example: what there is, then the verdicts under another choice
+  causeway readings
+  causeway check litmus/suite --reading R13=semantic";
+
 pub(crate) const LINT: &str = "\
 Example: the modules of a folder, for an older version of PTX
   causeway lint kernels --ptx-isa 8.0 --target sm_90

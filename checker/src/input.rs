@@ -19,6 +19,16 @@ pub const LARGEST: u64 = 256 << 20;
 /// The byte order mark of UTF-8.
 pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 
+/// A path, quoted for a shell.
+pub(crate) fn quoted(path: &str) -> String {
+    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
+    if path.chars().all(plain) {
+        path.to_owned()
+    } else {
+        format!("'{}'", path.replace('\'', "'\\''"))
+    }
+}
+
 /// A path, escaped for a terminal.
 pub fn shown(path: &Path) -> String {
     escaped(&path.to_string_lossy()).into_owned()

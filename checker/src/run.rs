@@ -76,6 +76,7 @@ pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Ex
         Command::Fuzz(command) => fuzz::command(command, fuzz_progress, out, err),
         Command::Merge(command) => fuzz::merge(command, out, err),
         Command::Model(command) => model_command(command, out, err),
+        Command::Readings => cli::readings(out).map(|()| Exit::AsExpected),
         Command::Lint(command) => lint::command(command, out, err),
         Command::Lower(command) => lower_command(command, out, err),
         Command::Explore(command) => explore_command(command, out, err),
@@ -404,9 +405,10 @@ fn explain_command(
         explanation: &explanation,
     };
     explanations::write(&explained, explain.format, out)?;
-    if explain.format == cli::Drawing::Text && explain.ask.is_none() {
+    if explain.format == cli::Drawing::Text {
         let judged = (&model, explain.judging.bound);
-        fix::advise((&explain.path, &bytes), judged, &explain.limits, explain.weaken, out)?;
+        let of = (&*explain.path, &*bytes, explain.ask.as_deref());
+        fix::advise(of, judged, &explain.limits, explain.weaken, out)?;
     }
     Ok(explanation.exit)
 }

@@ -6,9 +6,7 @@ use std::time::Duration;
 
 use execution::air::ThinAir;
 use litmus::{Dialect, Prop, Quantifier, Test};
-use model::program::ThreadId;
 use model::rel::{FlagMeaning, Model};
-use model::section;
 use model::value::Value;
 use rustc_hash::FxHashMap;
 use web_time::Instant;
@@ -22,8 +20,7 @@ use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
 use crate::termination;
 use crate::witness::Witness;
-use crate::words::place_text;
-use crate::{ENGINES, Engine, ExecutionFacts, Limit, Limits, MEMORY, RaisedFlag, Warning, outcome};
+use crate::{ENGINES, Engine, ExecutionFacts, Limit, Limits, MEMORY, outcome};
 
 /// Why a program without any execution has no verdict.
 pub const NO_EXECUTION: &str = "no execution was found, not even one that never finishes";
@@ -380,7 +377,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
         | Verdict::Stuck(_)
         | Verdict::Undecided(_) => None,
     };
-    let mut notes = notes(test, task, &verdict, &found);
+    let mut notes = notes::of(test, task, &verdict, &found);
     let limited = all.iter().filter_map(|other| Some((other.engine, other.limit?)));
     let limited = limited.filter(|_| !matches!(verdict, Verdict::Undecided(_)));
     let mut unfinished = Vec::new();
@@ -579,75 +576,6 @@ fn condition(test: &Test, verdict: &Verdict, positive: u64, negative: u64) -> Op
     }
 }
 
-fn notes(test: &Test, task: &Task<'_>, verdict: &Verdict, found: &EngineResult) -> Vec<Note> {
-    let mut notes = Vec::new();
-    let speaks = match verdict {
-        Verdict::Holds | Verdict::Fails | Verdict::Undecided(_) => true,
-        Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Stuck(_) => false,
-    };
-    if let Some(stuck) = found.seen.stuck.as_ref().filter(|_| speaks) {
-        // Where only the condition was asked for, it is not known that no execution finishes.
-        let never = task.property == Property::Termination
-            && !found.seen.finishes
-            && found.unexplored(task).is_none();
-        let words = if never { stuck::never } else { stuck::some };
-        notes.push(Note { code: "stuck", text: words(test, stuck) });
-    }
-    if let (Verdict::Holds | Verdict::Fails, Some(why)) = (verdict, found.unexplored(task)) {
-        let undefined = if test.program.may_be_undefined() {
-            "; what was not explored may make the program undefined"
-        } else {
-            ""
-        };
-        notes.push(Note {
-            code: "not-explored",
-            text: format!("not explored in full: {why}{undefined}"),
-        });
-    }
-    let untested = task.property == Property::ProgramSpec && found.outcomes.is_empty();
-    if let (Verdict::Holds | Verdict::Fails, true) = (verdict, untested) {
-        let untested = "no outcome passes the filter, so the condition was not tested";
-        notes.push(Note { code: "no-outcome", text: untested.to_owned() });
-    }
-    // Of a program that is undefined, the rule that it breaks is told.
-    for Warning { name, at, text: rule } in found.seen.warnings.iter().filter(|_| speaks) {
-        let code = WARNINGS.into_iter().find(|code| code == name).unwrap_or("warning");
-        notes.push(Note { code, text: format!("{name}: {}: {rule}", place_text(test, *at)) });
-    }
-    for RaisedFlag { flag, first, second } in found.seen.flags.iter().filter(|_| speaks) {
-        let [first, second] = [first, second].map(|place| match place {
-            Some(place) => place_text(test, *place),
-            None => "an initial write".to_owned(),
-        });
-        notes.push(Note { code: "flag", text: format!("{flag}: {first} and {second}") });
-    }
-    if matches!(verdict, Verdict::Undefined(_)) && atomics_race(test, found) {
-        let number = section::MIXED_SIZE_RACES.number;
-        let promise = format!(
-            "the axioms do not apply, so no value is promised; that one of these atomics is \
-             performed completely before the other still holds ({number})"
-        );
-        notes.push(Note { code: "atomics-exclude-each-other", text: promise });
-    }
-    notes
-}
-
-/// Whether what makes the program undefined is a race of two atomics of different sizes whose scopes
-/// include each other. Reading R47.
-fn atomics_race(test: &Test, found: &EngineResult) -> bool {
-    let Some(undefined) = &found.seen.undefined else { return false };
-    let [first, second] = undefined.where_[..] else { return false };
-    let atomic = |(thread, line): (ThreadId, u16)| {
-        let of = &test.program.threads[usize::from(thread.0)];
-        let atomic = of.lines[usize::from(line)].instruction.as_atomic()?;
-        Some((atomic.scope, of.placement))
-    };
-    undefined.reason == "mixed-size-race"
-        && atomic(first).zip(atomic(second)).is_some_and(|((wide, here), (narrow, there))| {
-            wide.includes(here, there) && narrow.includes(there, here)
-        })
-}
-
 /// How two engines differ, if they do. An engine that reached a limit has no opinion.
 fn difference(test: &Test, task: &Task<'_>, a: &EngineResult, b: &EngineResult) -> Option<String> {
     if a.limit.is_some() || b.limit.is_some() {
@@ -693,5 +621,6 @@ fn difference(test: &Test, task: &Task<'_>, a: &EngineResult, b: &EngineResult) 
 }
 
 mod complaint;
+mod notes;
 #[cfg(test)]
 mod tests;

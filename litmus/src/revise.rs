@@ -25,6 +25,8 @@ pub struct SourceTest {
     condition: ByteSpan,
     /// Whether the file has the style of `causeway fmt`, which is then kept.
     formatted: bool,
+    /// The condition that the test has instead of that of the file.
+    question: Option<String>,
 }
 
 /// An instruction of a file.
@@ -56,9 +58,12 @@ pub enum Revision {
     Rename { thread: usize, cell: usize, name: String },
     /// An instruction is removed; its labels stay.
     Remove { thread: usize, cell: usize },
-    /// An instruction is inserted before another one; behind the last one, if there is no such cell.
+    /// An instruction is replaced, but for its guard; its labels stay.
+    Replace { thread: usize, cell: usize, text: String },
+    /// Instructions, one in each line of the text, are inserted before another one; behind the last one, if there is no
+    /// such cell.
     Insert { thread: usize, cell: usize, text: String },
-    /// The condition gets another quantifier.
+    /// The condition gets another quantifier, if it is that of the file.
     Claim(Quantifier),
 }
 
@@ -113,7 +118,19 @@ impl SourceTest {
             rows,
             condition,
             formatted,
+            question: None,
         })
+    }
+
+    /// The same with another condition, as in [`crate::parse_question`]: the file keeps its own.
+    pub fn read_question(
+        path: &str,
+        bytes: &[u8],
+        question: &str,
+    ) -> Result<SourceTest, Vec<Diagnostic>> {
+        let test = crate::parse_question(path, bytes, question)?;
+        let source = SourceTest::read(path, bytes)?;
+        Ok(SourceTest { test, question: Some(question.to_owned()), ..source })
     }
 
     /// The file as it was read.
@@ -134,7 +151,11 @@ impl SourceTest {
 
     /// The test with these changes; the errors if it is not legal.
     pub fn parse(&self, revisions: &[Revision]) -> Result<Test, Vec<Diagnostic>> {
-        crate::parse(&self.path, self.changed(revisions).as_bytes())
+        let changed = self.changed(revisions);
+        match &self.question {
+            Some(question) => crate::parse_question(&self.path, changed.as_bytes(), question),
+            None => crate::parse(&self.path, changed.as_bytes()),
+        }
     }
 
     /// The file with these changes, without new alignment.
@@ -153,6 +174,12 @@ impl SourceTest {
                     let start = ByteSpan { start: cell.name_at.start, end: within.end };
                     pieces.push((start, " ".to_owned()));
                 }
+                Revision::Replace { thread, cell, text } => {
+                    let cell = &self.cells[*thread][*cell];
+                    let within = self.rows[cell.row].cells[*thread];
+                    let start = ByteSpan { start: cell.name_at.start, end: within.end };
+                    pieces.push((start, format!("{text} ")));
+                }
                 Revision::Insert { thread, cell, text } => {
                     let column = &self.cells[*thread];
                     let before = cell.checked_sub(1).and_then(|before| column.get(before));
@@ -160,15 +187,19 @@ impl SourceTest {
                     let row = column.get(*cell).map_or(first, |next| next.row);
                     let threads = self.cells.len();
                     let rows = inserted.entry(row).or_default();
-                    let free = rows.iter_mut().find(|row| row[*thread].is_empty());
-                    if let Some(row) = free {
-                        row[*thread] = text;
-                    } else {
-                        let mut new = vec![""; threads];
-                        new[*thread] = text;
-                        rows.push(new);
+                    for text in text.lines() {
+                        let free = rows.iter_mut().find(|row| row[*thread].is_empty());
+                        if let Some(row) = free {
+                            row[*thread] = text;
+                        } else {
+                            let mut new = vec![""; threads];
+                            new[*thread] = text;
+                            rows.push(new);
+                        }
                     }
                 }
+                // The condition of the file is another one.
+                Revision::Claim(_) if self.question.is_some() => {}
                 Revision::Claim(quantifier) => {
                     pieces.push((self.condition, quantifier.name().to_owned()));
                 }

@@ -26,6 +26,18 @@ pub enum EditKind {
     GridWait,
     /// Inserts `fence.sc`.
     ScFence,
+    /// A wait for a phase of an mbarrier object waits for the other parity.
+    Parity,
+    /// An arrival or an `expect_tx` expects other bytes.
+    ExpectedBytes,
+    /// An mbarrier object expects another number of arrivals.
+    Count,
+    /// Inserts `wgmma.fence`.
+    RegisterFence,
+    /// A wait waits for more groups of asynchronous operations, or also for what they write; or there is a new one.
+    GroupWait,
+    /// Inserts a loop that waits for the end of a phase of an mbarrier object.
+    PhaseWait,
     /// Inserts `bar.sync` into each thread of a CTA.
     Barrier,
     /// Removes a fence.
@@ -43,6 +55,12 @@ impl EditKind {
             EditKind::ProxyFence => "proxy-fence",
             EditKind::GridWait => "grid-wait",
             EditKind::ScFence => "fence-sc",
+            EditKind::Parity => "parity",
+            EditKind::ExpectedBytes => "expected-bytes",
+            EditKind::Count => "count",
+            EditKind::RegisterFence => "wgmma-fence",
+            EditKind::GroupWait => "group-wait",
+            EditKind::PhaseWait => "phase-wait",
             EditKind::Barrier => "barrier",
             EditKind::Removal => "removal",
         }
@@ -108,7 +126,7 @@ impl fmt::Display for EditedLine {
 pub struct ProgramEdit {
     pub kind: EditKind,
     pub cost: EditCost,
-    /// One, except for a barrier.
+    /// One, except for a barrier and a loop that waits.
     pub lines: Vec<EditedLine>,
     pub revisions: Vec<Revision>,
 }
@@ -168,6 +186,24 @@ pub(crate) fn async_fence(window: FenceWindow) -> EditCost {
 
 /// What a wait for the kernels before costs.
 pub(crate) const GRID_WAIT: EditCost = EditCost { edits: 1, weight: 6, width: 0 };
+
+/// What another parity costs.
+pub(crate) const PARITY: EditCost = EditCost { edits: 1, weight: 2, width: 0 };
+
+/// What another number of bytes or arrivals costs.
+pub(crate) const NUMBER: EditCost = EditCost { edits: 1, weight: 3, width: 0 };
+
+/// What a wait for more groups costs.
+pub(crate) const GROUP_WAIT: EditCost = EditCost { edits: 1, weight: 3, width: 0 };
+
+/// What a new wait for groups costs.
+pub(crate) const NEW_GROUP_WAIT: EditCost = EditCost { edits: 1, weight: 5, width: 0 };
+
+/// What a `wgmma.fence` costs.
+pub(crate) const REGISTER_FENCE: EditCost = EditCost { edits: 1, weight: 4, width: 0 };
+
+/// What a new wait for a phase costs: two instructions.
+pub(crate) const PHASE_WAIT: EditCost = EditCost { edits: 2, weight: 6, width: 0 };
 
 /// What a load of read-only data costs that becomes a plain one.
 pub(crate) const PLAIN_LOAD: EditCost = EditCost { edits: 0, weight: 1, width: 0 };
@@ -248,14 +284,34 @@ pub(crate) fn rename(
     ProgramEdit { kind, cost, lines: vec![line], revisions }
 }
 
-/// An edit that inserts an instruction before each of these cells.
+/// An edit that replaces an instruction, but for its guard.
+pub(crate) fn replacement(
+    source: &SourceTest,
+    (thread, cell): (usize, usize),
+    text: String,
+    (kind, cost): (EditKind, EditCost),
+) -> ProgramEdit {
+    let of = &source.cells[thread][cell];
+    let guard = of.text.find(&of.name).map_or("", |at| &of.text[..at]);
+    let line = EditedLine {
+        thread: source.test.program.threads[thread].name.clone(),
+        line: line_number(source, thread, cell),
+        before: Some(of.text.clone()),
+        after: Some(format!("{guard}{text}")),
+        next: None,
+    };
+    let revisions = vec![Revision::Replace { thread, cell, text }];
+    ProgramEdit { kind, cost, lines: vec![line], revisions }
+}
+
+/// An edit that inserts instructions, one in each line of `text`, before each of these cells.
 pub(crate) fn insertion(
     source: &SourceTest,
     places: &[(usize, usize)],
     text: &str,
     (kind, cost): (EditKind, EditCost),
 ) -> ProgramEdit {
-    let line = |&(thread, cell): &(usize, usize)| EditedLine {
+    let line = |(&(thread, cell), text): (&(usize, usize), &str)| EditedLine {
         thread: source.test.program.threads[thread].name.clone(),
         line: line_number(source, thread, cell),
         before: None,
@@ -264,7 +320,8 @@ pub(crate) fn insertion(
     };
     let revision =
         |&(thread, cell): &(usize, usize)| Revision::Insert { thread, cell, text: text.to_owned() };
-    let lines = places.iter().map(line).collect();
+    let lines = places.iter().flat_map(|place| text.lines().map(move |text| (place, text)));
+    let lines = lines.map(line).collect();
     ProgramEdit { kind, cost, lines, revisions: places.iter().map(revision).collect() }
 }
 

@@ -10,6 +10,7 @@ mod hitting;
 mod question;
 pub mod search;
 mod site;
+mod wait;
 pub mod weaken;
 
 pub use edit::{EditCost, EditKind, EditedLine, ProgramEdit, cost_between};

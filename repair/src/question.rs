@@ -78,6 +78,8 @@ pub(crate) struct Questions<'q> {
     pub(crate) options: &'q RepairOptions<'q>,
     /// Whether the test as it is may never finish, which a change must not add.
     stuck: bool,
+    /// Whether no execution of the test finishes: then each one has to, whatever its outcome.
+    pub(crate) to_finish: bool,
     until: Option<Instant>,
     answers: BTreeMap<Vec<Revision>, bool>,
     pub(crate) asked: usize,
@@ -91,6 +93,7 @@ impl<'q> Questions<'q> {
             source,
             options,
             stuck: false,
+            to_finish: false,
             until: options.timeout.map(|timeout| Instant::now() + timeout),
             answers: BTreeMap::new(),
             asked: 0,
@@ -102,7 +105,8 @@ impl<'q> Questions<'q> {
     pub(crate) fn original(&mut self) -> Judgement {
         let test = claimed(self.source.test.clone());
         let judgement = judge(&test, &self.task(true));
-        self.stuck = judgement.found.seen.stuck.is_some();
+        self.to_finish = matches!(judgement.verdict, Verdict::Stuck(_));
+        self.stuck = judgement.found.seen.stuck.is_some() && !self.to_finish;
         judgement
     }
 
@@ -169,7 +173,15 @@ impl<'q> Questions<'q> {
 
     fn is_forbidden(&self, judgement: &Judgement) -> bool {
         let found = &judgement.found;
-        judgement.verdict == Verdict::Holds
+        let wanted = match judgement.verdict {
+            Verdict::Holds => true,
+            Verdict::Fails => self.to_finish,
+            Verdict::Undefined(_)
+            | Verdict::Stuck(_)
+            | Verdict::Undecided(_)
+            | Verdict::Unsupported(_) => false,
+        };
+        wanted
             && judgement.disagreement.is_none()
             && !found.outcomes.is_empty()
             && (self.stuck || found.seen.stuck.is_none())

@@ -11,6 +11,7 @@ use crate::edit::{EditCost, ProgramEdit};
 use crate::hitting::minimal_sets;
 use crate::question::{Questions, RepairLimit, RepairOptions, excluded, unanswered};
 use crate::site::{EditSite, barriers, sites};
+use crate::wait::waits;
 
 /// A set of edits that forbids the outcome. Without any one of them it is allowed.
 #[derive(Clone, Debug)]
@@ -36,6 +37,8 @@ pub enum RepairState {
     Allowed,
     /// The program has no meaning, for this reason; a proposal gives it one.
     Undefined(String),
+    /// No execution finishes, for this reason; with a proposal each one does.
+    Stuck(String),
 }
 
 /// What a search for edits found.
@@ -77,17 +80,27 @@ pub fn repair(source: &SourceTest, options: &RepairOptions<'_>) -> Repairs {
     }
     let mut questions = Questions::new(source, options);
     let original = questions.original();
-    if let Some(why) = unanswered(&original) {
-        return Repairs::of(RepairState::Excluded(why));
-    }
-    let mut repairs = Repairs::of(match &original.verdict {
+    let state = match &original.verdict {
         Verdict::Fails => RepairState::Allowed,
         Verdict::Undefined(why) => RepairState::Undefined(why.clone()),
-        Verdict::Holds | Verdict::Stuck(_) | Verdict::Undecided(_) | Verdict::Unsupported(_) => {
-            return Repairs::of(RepairState::Forbidden);
+        Verdict::Stuck(why) if source.test.program.is_asynchronous() => {
+            RepairState::Stuck(why.clone())
         }
-    });
-    let (all, possible) = solutions(source, &mut questions);
+        Verdict::Holds | Verdict::Stuck(_) | Verdict::Undecided(_) | Verdict::Unsupported(_) => {
+            let forbidden = || RepairState::Forbidden;
+            return Repairs::of(
+                unanswered(&original).map_or_else(forbidden, RepairState::Excluded),
+            );
+        }
+    };
+    let mut repairs = Repairs::of(state);
+    let (all, possible) = if questions.to_finish {
+        let waits = changed_waits(source, options.edits as usize, &mut questions);
+        let possible = !waits.is_empty();
+        (waits, (possible || questions.limit.is_none()).then_some(possible))
+    } else {
+        solutions(source, &mut questions)
+    };
     repairs.possible = possible;
     repairs.found = all.len();
     let wanted = questions.wanted(&[]);
@@ -140,6 +153,7 @@ fn propose(
     }
     let after = questions.wanted(&revisions);
     let (kept, lost) = match (wanted, after) {
+        _ if questions.to_finish => (None, Vec::new()),
         (_, Some(after)) if after.is_empty() => return Ok(None),
         (Some(before), Some(after)) => {
             let lost: Vec<String> =
@@ -148,7 +162,7 @@ fn propose(
         }
         _ => (None, Vec::new()),
     };
-    if source.test.quantifier == Quantifier::Exists {
+    if source.test.quantifier == Quantifier::Exists && !questions.to_finish {
         revisions.push(Revision::Claim(Quantifier::NotExists));
     }
     Ok(Some(Proposal {
@@ -188,6 +202,7 @@ fn solutions(
     }
     let least = sets.iter().flatten().map(Vec::len).min().filter(|_| !options.all);
     let largest = least.unwrap_or(most);
+    all.extend(changed_waits(source, largest, questions));
     for site in barriers(source) {
         let edit = &site.choices[0].edit;
         if edit.cost.edits as usize <= largest && questions.forbids(&[edit]) {
@@ -198,6 +213,17 @@ fn solutions(
     let known = sets.is_some() || !all.is_empty() || questions.limit.is_none();
     let possible = sets.is_some() || !all.is_empty();
     (all, known.then_some(possible))
+}
+
+/// The changed and new waits that suffice alone.
+fn changed_waits(
+    source: &SourceTest,
+    most: usize,
+    questions: &mut Questions<'_>,
+) -> Vec<Vec<ProgramEdit>> {
+    let mut suffices =
+        |edit: &ProgramEdit| edit.cost.edits as usize <= most && questions.forbids(&[edit]);
+    waits(source).into_iter().filter(|edit| suffices(edit)).map(|edit| vec![edit]).collect()
 }
 
 /// Of the choices at these places, the combinations that forbid the outcome and are weaker than no other one.

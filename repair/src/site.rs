@@ -140,7 +140,7 @@ fn access(source: &SourceTest, thread: usize, cell: usize) -> Option<EditSite> {
 }
 
 /// Whether an instruction of this cell orders others, or is ordered: what a fence stands between.
-fn is_event(source: &SourceTest, thread: usize, cell: usize) -> bool {
+pub(crate) fn is_event(source: &SourceTest, thread: usize, cell: usize) -> bool {
     let lines = &source.test.program.threads[thread].lines;
     let of = &source.cells[thread][cell];
     lines
@@ -184,7 +184,7 @@ fn repeats(source: &SourceTest, thread: usize, cell: usize) -> bool {
 }
 
 /// Whether a branch leads over what is inserted before a cell, or back to before it.
-fn is_crossed(source: &SourceTest, thread: usize, cell: usize) -> bool {
+pub(crate) fn is_crossed(source: &SourceTest, thread: usize, cell: usize) -> bool {
     let of = &source.test.program.threads[thread];
     let line = source.cells[thread].get(cell).map_or(of.lines.len(), |cell| cell.lines.start);
     of.branches().any(|(branch, target)| if branch < line { target >= line } else { target < line })

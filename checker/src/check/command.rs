@@ -15,11 +15,11 @@ use model::rel::Model;
 use text::Diagnostic;
 
 use super::page::ReportFolder;
-use super::text::quoted;
 use super::{CheckSummary, CheckedTest};
 use crate::cli::{Check, EngineName, PropertyName};
 use crate::filter::TestFilter;
-use crate::input;
+use crate::input::{self, quoted};
+
 use crate::report::{CommandRun, ReportFormat};
 use crate::run::{self, SelectedModel};
 use crate::slow::SlowTests;

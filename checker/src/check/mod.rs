@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use answer::check::CheckObject;
 use litmus::Test;
 
+use crate::input;
 use crate::lines::{self, LineKind};
 use crate::report::finding::{
     FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
@@ -144,7 +145,7 @@ impl CheckedTest<'_> {
             let path = self.item.path.to_string_lossy();
             // Not to be taken for an option.
             let here = if path.starts_with('-') { "./" } else { "" };
-            text::quoted(&format!("{here}{path}"))
+            input::quoted(&format!("{here}{path}"))
         };
         explains.then(|| format!("{} {}", self.explain, path()))
     }

@@ -126,13 +126,3 @@ fn duration(seconds: f64) -> String {
         format!("{seconds:.2} s")
     }
 }
-
-/// A path, quoted for a shell.
-pub(super) fn quoted(path: &str) -> String {
-    let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-    if path.chars().all(plain) {
-        path.to_owned()
-    } else {
-        format!("'{}'", path.replace('\'', "'\\''"))
-    }
-}

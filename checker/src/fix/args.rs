@@ -12,7 +12,8 @@ use crate::values::{seconds, size};
 pub(crate) const EXAMPLE: &str = "\
 Example: show the cheapest edits that forbid the outcome of a test, then write them
   causeway fix litmus/suite/gallery/B1-vllm-all-reduce.litmus
-  causeway fix --write MP.litmus";
+  causeway fix --write MP.litmus
+  causeway fix MP.litmus --ask 'exists (1:r0=1 /\\ 1:r1=0)'";
 
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
@@ -22,6 +23,10 @@ pub struct Fix {
     pub path: PathBuf,
     #[command(flatten)]
     pub judging: Judging,
+    /// Forbid the outcome of this condition instead of that of the test, such as `exists (1:r0=1 /\ 1:r1=0)`; the file keeps
+    /// its own
+    #[arg(long, value_name = "CONDITION")]
+    pub ask: Option<String>,
     /// Write the first proposal to the file; for `-`, print the changed test instead of everything else. A condition
     /// `exists` becomes `~exists`
     #[arg(long)]

@@ -11,11 +11,12 @@ use engine::exit::Exit;
 use litmus::revise::SourceTest;
 use model::rel::Model;
 use repair::{RepairLimit, RepairOptions, RepairState, Repairs, Weakening, repair, weaken};
+use text::Diagnostic;
 
 use self::args::{Fix, FixFormat};
 use crate::cli::LimitArgs;
 use crate::format::replace;
-use crate::input;
+use crate::input::{self, quoted};
 use crate::kind::FileKind;
 use crate::lines::{self, LineKind};
 use crate::run::complain_of;
@@ -36,7 +37,7 @@ pub fn command(
             return Ok(Exit::BadInput);
         }
     };
-    let source = match SourceTest::read(&fix.path.to_string_lossy(), &bytes) {
+    let source = match read(&fix.path, &bytes, fix.ask.as_deref()) {
         Ok(source) => source,
         Err(diagnostics) => {
             complain_of(&diagnostics, err)?;
@@ -81,6 +82,14 @@ pub fn command(
     Ok(result.exit())
 }
 
+fn read(path: &Path, bytes: &[u8], ask: Option<&str>) -> Result<SourceTest, Vec<Diagnostic>> {
+    let path = path.to_string_lossy();
+    match ask {
+        Some(question) => SourceTest::read_question(&path, bytes, question),
+        None => SourceTest::read(&path, bytes),
+    }
+}
+
 /// The work for each changed test in `explain`, which is to answer soon.
 const WORK: u64 = 1 << 14;
 
@@ -90,14 +99,17 @@ const QUESTIONS: usize = 1_000;
 /// Prints how to forbid the outcome of an explained test if it is allowed, or what the test does not need; only
 /// the enumerating engine is asked.
 pub(crate) fn advise(
-    (path, bytes): (&Path, &[u8]),
+    (path, bytes, ask): (&Path, &[u8], Option<&str>),
     (model, bound): (&Model, u32),
     limits: &LimitArgs,
     weaken_too: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Ok(source) = SourceTest::read(&path.to_string_lossy(), bytes) else { return Ok(()) };
-    let path = input::shown(path);
+    let Ok(source) = read(path, bytes, ask) else { return Ok(()) };
+    let mut subject = quoted(&input::shown(path));
+    if let Some(ask) = ask {
+        subject += &format!(" --ask {}", quoted(ask));
+    }
     let options = RepairOptions {
         bound,
         proposals: 1,
@@ -107,9 +119,9 @@ pub(crate) fn advise(
         work: Some(WORK),
         ..RepairOptions::new(model)
     };
-    report::brief(&path, &repair(&source, &options), out)?;
+    report::brief(&subject, &repair(&source, &options), out)?;
     if weaken_too {
-        report::brief_weaker(&path, &weaken(&source, &options), out)?;
+        report::brief_weaker(&subject, &weaken(&source, &options), out)?;
     }
     Ok(())
 }
@@ -150,7 +162,7 @@ impl FixResult {
             FixResult::Stronger(repairs) => match repairs.state {
                 RepairState::Excluded(_) => return Exit::Undecided,
                 RepairState::Forbidden => return Exit::AsExpected,
-                RepairState::Allowed | RepairState::Undefined(_) => true,
+                RepairState::Allowed | RepairState::Undefined(_) | RepairState::Stuck(_) => true,
             },
             FixResult::Weaker(weakening) if weakening.excluded.is_some() => return Exit::Undecided,
             FixResult::Weaker(_) => false,

@@ -16,9 +16,10 @@ use crate::format::diff::unified;
 fn nothing(repairs: &Repairs) -> String {
     let does = match repairs.state {
         RepairState::Undefined(_) => "defines the test and forbids its outcome",
+        RepairState::Stuck(_) => return "No change of waits lets it finish".to_owned(),
         RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => "forbids it",
     };
-    format!("No change of orders, scopes, fences and barriers {does}")
+    format!("No change of orders, scopes, fences, waits and barriers {does}")
 }
 
 /// Prints a result as text.
@@ -53,6 +54,7 @@ fn stronger(
             writeln!(out, "{path}: {subject} `{condition}` is allowed")?;
         }
         RepairState::Undefined(why) => writeln!(out, "{path}: the test is undefined: {why}")?,
+        RepairState::Stuck(why) => writeln!(out, "{path}: no execution finishes: {why}")?,
     }
     if let Some(why) = &repairs.disagreement {
         writeln!(
@@ -63,14 +65,19 @@ fn stronger(
     let Some((first, others)) = repairs.proposals.split_first() else {
         return none(repairs, most, out);
     };
-    let defines = matches!(repairs.state, RepairState::Undefined(_));
-    let does = match (first.cost.edits, defines) {
-        (1, false) => "1 edit forbids it".to_owned(),
-        (1, true) => "1 edit defines it and forbids its outcome".to_owned(),
-        (edits, false) => format!("{edits} edits forbid it"),
-        (edits, true) => format!("{edits} edits define it and forbid its outcome"),
+    let [one, several] = match repairs.state {
+        RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => {
+            ["forbids it", "forbid it"]
+        }
+        RepairState::Undefined(_) => {
+            ["defines it and forbids its outcome", "define it and forbid its outcome"]
+        }
+        RepairState::Stuck(_) => ["lets it finish", "let it finish"],
     };
-    writeln!(out, "{does}:")?;
+    match first.cost.edits {
+        1 => writeln!(out, "1 edit {one}:")?,
+        edits => writeln!(out, "{edits} edits {several}:")?,
+    }
     lines(&first.edits, "  ", out)?;
     writeln!(out, "{}", account(first))?;
     writeln!(out)?;
@@ -90,7 +97,7 @@ fn stronger(
 }
 
 /// Prints the first proposal in a few lines, for `explain`; nothing where there is none.
-pub(super) fn brief(path: &str, repairs: &Repairs, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn brief(subject: &str, repairs: &Repairs, out: &mut dyn Write) -> io::Result<()> {
     let Some(first) = repairs.proposals.first() else {
         if repairs.possible == Some(false) {
             writeln!(out, "\n{}.", nothing(repairs))?;
@@ -99,15 +106,16 @@ pub(super) fn brief(path: &str, repairs: &Repairs, out: &mut dyn Write) -> io::R
     };
     let does = match &repairs.state {
         RepairState::Undefined(_) => "To define the test and forbid its outcome",
+        RepairState::Stuck(_) => "To let it finish",
         RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => "To forbid it",
     };
-    writeln!(out, "\n{does}, see also `causeway fix {path}`:")?;
+    writeln!(out, "\n{does}, see also `causeway fix {subject}`:")?;
     lines(&first.edits, "  ", out)
 }
 
 /// Prints what the test does not need in a few lines, for `explain --weaken`.
 pub(super) fn brief_weaker(
-    path: &str,
+    subject: &str,
     weakening: &Weakening,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -117,7 +125,7 @@ pub(super) fn brief_weaker(
     if weakening.superfluous.is_empty() {
         writeln!(out, "\nIt needs every order, scope and fence that it has.")?;
     } else {
-        writeln!(out, "\nSuperfluous, each alone; see also `causeway fix --weaken {path}`:")?;
+        writeln!(out, "\nSuperfluous, each alone; see also `causeway fix --weaken {subject}`:")?;
         lines(&weakening.superfluous, "  ", out)?;
     }
     limited(weakening.limit.as_ref(), out)
@@ -215,7 +223,7 @@ pub(crate) struct FixObject<'a> {
     name: &'a str,
     /// The condition with its quantifier.
     condition: &'a str,
-    /// What is known of the outcome: `allowed`, `forbidden`, `undefined` or `not-searched`.
+    /// What is known of the outcome: `allowed`, `forbidden`, `undefined`, `stuck` or `not-searched`.
     outcome: &'static str,
     /// Why the test is undefined, or was not searched.
     reason: Option<&'a str>,
@@ -331,6 +339,7 @@ pub(super) fn object<'a>(
                 RepairState::Forbidden => ("forbidden", None),
                 RepairState::Allowed => ("allowed", None),
                 RepairState::Undefined(why) => ("undefined", Some(why.as_str())),
+                RepairState::Stuck(why) => ("stuck", Some(why.as_str())),
             };
             object.found = repairs.found;
             object.possible = repairs.possible;

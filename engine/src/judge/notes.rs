@@ -1,0 +1,121 @@
+//! What is told of a verdict beside it.
+
+use std::collections::BTreeSet;
+
+use litmus::{Dialect, Test};
+use model::isa::asynchronous::Asynchronous;
+use model::isa::{Instruction, Reg};
+use model::program::ThreadId;
+use model::section;
+
+use super::{EngineResult, Note, Property, Task, Verdict, WARNINGS};
+use crate::words::place_text;
+use crate::{RaisedFlag, Warning, stuck};
+
+/// What else is told of a verdict.
+pub(super) fn of(
+    test: &Test,
+    task: &Task<'_>,
+    verdict: &Verdict,
+    found: &EngineResult,
+) -> Vec<Note> {
+    let mut notes = Vec::new();
+    let speaks = match verdict {
+        Verdict::Holds | Verdict::Fails | Verdict::Undecided(_) => true,
+        Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Stuck(_) => false,
+    };
+    if let Some(stuck) = found.seen.stuck.as_ref().filter(|_| speaks) {
+        // Where only the condition was asked for, it is not known that no execution finishes.
+        let never = task.property == Property::Termination
+            && !found.seen.finishes
+            && found.unexplored(task).is_none();
+        let words = if never { stuck::never } else { stuck::some };
+        notes.push(Note { code: "stuck", text: words(test, stuck) });
+    }
+    if let (Verdict::Holds | Verdict::Fails, Some(why)) = (verdict, found.unexplored(task)) {
+        let undefined = if test.program.may_be_undefined() {
+            "; what was not explored may make the program undefined"
+        } else {
+            ""
+        };
+        notes.push(Note {
+            code: "not-explored",
+            text: format!("not explored in full: {why}{undefined}"),
+        });
+    }
+    let untested = task.property == Property::ProgramSpec && found.outcomes.is_empty();
+    if let (Verdict::Holds | Verdict::Fails, true) = (verdict, untested) {
+        let untested = "no outcome passes the filter, so the condition was not tested";
+        notes.push(Note { code: "no-outcome", text: untested.to_owned() });
+    }
+    // Of a program that is undefined, the rule that it breaks is told.
+    for Warning { name, at, text: rule } in found.seen.warnings.iter().filter(|_| speaks) {
+        let code = WARNINGS.into_iter().find(|code| code == name).unwrap_or("warning");
+        notes.push(Note { code, text: format!("{name}: {}: {rule}", place_text(test, *at)) });
+    }
+    for RaisedFlag { flag, first, second } in found.seen.flags.iter().filter(|_| speaks) {
+        let [first, second] = [first, second].map(|place| match place {
+            Some(place) => place_text(test, *place),
+            None => "an initial write".to_owned(),
+        });
+        notes.push(Note { code: "flag", text: format!("{flag}: {first} and {second}") });
+    }
+    notes.extend(unwritten(test).map(|text| Note { code: "unwritten-register", text }));
+    if matches!(verdict, Verdict::Undefined(_)) && atomics_race(test, found) {
+        let number = section::MIXED_SIZE_RACES.number;
+        let promise = format!(
+            "the axioms do not apply, so no value is promised; that one of these atomics is \
+             performed completely before the other still holds ({number})"
+        );
+        notes.push(Note { code: "atomics-exclude-each-other", text: promise });
+    }
+    notes
+}
+
+/// Whether what makes the program undefined is a race of two atomics of different sizes whose scopes
+/// include each other. Reading R47.
+fn atomics_race(test: &Test, found: &EngineResult) -> bool {
+    let Some(undefined) = &found.seen.undefined else { return false };
+    let [first, second] = undefined.where_[..] else { return false };
+    let atomic = |(thread, line): (ThreadId, u16)| {
+        let of = &test.program.threads[usize::from(thread.0)];
+        let atomic = of.lines[usize::from(line)].instruction.as_atomic()?;
+        Some((atomic.scope, of.placement))
+    };
+    undefined.reason == "mixed-size-race"
+        && atomic(first).zip(atomic(second)).is_some_and(|((wide, here), (narrow, there))| {
+            wide.includes(here, there) && narrow.includes(there, here)
+        })
+}
+
+/// The registers that a test reads and neither an instruction nor the initial state writes.
+fn unwritten(test: &Test) -> impl Iterator<Item = String> {
+    let threads = test
+        .program
+        .threads
+        .iter()
+        .enumerate()
+        .filter(|_| test.dialect == Dialect::Ptx && test.sass.is_none());
+    threads.flat_map(|(thread, of)| {
+        let declared = &test.declarations.registers[thread];
+        let given = |register: usize| declared.get(register).is_some_and(|of| of.given);
+        let lines = || of.lines.iter();
+        let written: BTreeSet<Reg> =
+            lines().flat_map(|line| line.instruction.destinations()).collect();
+        let guards = lines().filter_map(|line| Some(line.guard?.predicate));
+        // Descriptors of matrices have no values.
+        let descriptors = |instruction: &Instruction| {
+            matches!(
+                instruction.as_asynchronous(),
+                Some(Asynchronous::Multiply(_) | Asynchronous::TensorMemory(_))
+            )
+        };
+        let valued = lines().filter(|line| !descriptors(&line.instruction));
+        let read: BTreeSet<Reg> =
+            valued.flat_map(|line| line.instruction.sources()).chain(guards).collect();
+        let missing = read.difference(&written).filter(|register| !given(register.0.into()));
+        let names = missing.map(|register| &of.registers[usize::from(register.0)].name);
+        let said = |name| format!("register `{name}` of {} is never written: it is 0", of.name);
+        names.map(said).collect::<Vec<String>>()
+    })
+}

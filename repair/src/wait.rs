@@ -1,0 +1,337 @@
+//! Waits for asynchronous operations: where one may be missing, or is for another phase or for too little.
+//!
+//! A wait may also keep a program from finishing, so that more of them are not always better: each is tried alone.
+
+use litmus::revise::SourceTest;
+use model::isa::Operand;
+use model::isa::asynchronous::{Asynchronous, AwaitedPhase, GroupKind, MbarrierOp, WaitGroup};
+
+use crate::edit::{self, EditCost, EditKind, ProgramEdit};
+use crate::site::{is_crossed, is_event};
+
+/// The most places of one test where a wait for a phase is tried.
+const MOST_PLACES: usize = 200;
+
+/// Each wait that may be changed or inserted, cheaper ones first.
+pub(crate) fn waits(source: &SourceTest) -> Vec<ProgramEdit> {
+    if !source.test.program.is_asynchronous() {
+        return Vec::new();
+    }
+    let mut all = Vec::new();
+    for thread in 0..source.cells.len() {
+        for cell in 0..source.cells[thread].len() {
+            let lines = &source.test.program.threads[thread].lines;
+            let lines = lines.get(source.cells[thread][cell].lines.clone()).unwrap_or_default();
+            for of in lines.iter().filter_map(|line| line.instruction.as_asynchronous()) {
+                all.extend(other_parity(source, (thread, cell), of));
+                all.extend(more_groups(source, (thread, cell), of));
+                all.extend(other_number(source, (thread, cell), of));
+            }
+        }
+    }
+    all.extend(groups(source));
+    all.extend(phases(source));
+    all.retain(|edit: &ProgramEdit| source.parse(&edit.revisions).is_ok());
+    all.sort_by_key(|edit| edit.cost);
+    all
+}
+
+/// A wait for the phases of the other parity.
+fn other_parity(
+    source: &SourceTest,
+    place: (usize, usize),
+    instruction: &Asynchronous,
+) -> Option<ProgramEdit> {
+    let Asynchronous::Mbarrier(of) = instruction else { return None };
+    let MbarrierOp::Wait { phase: AwaitedPhase::Parity(Operand::Imm(parity)), .. } = of.op else {
+        return None;
+    };
+    let text = with_last_number(source, place, parity, parity ^ 1)?;
+    Some(edit::replacement(source, place, text, (EditKind::Parity, edit::PARITY)))
+}
+
+/// Waits for more groups, or also for what they write.
+fn more_groups(
+    source: &SourceTest,
+    place: (usize, usize),
+    instruction: &Asynchronous,
+) -> Vec<ProgramEdit> {
+    let Asynchronous::WaitGroup(WaitGroup { of, pending, reads_only, .. }) = *instruction else {
+        return Vec::new();
+    };
+    let cost = (EditKind::GroupWait, edit::GROUP_WAIT);
+    let mut all = Vec::new();
+    for fewer in (0..pending).rev() {
+        let text = with_last_number(source, place, pending, fewer);
+        all.extend(text.map(|text| edit::replacement(source, place, text, cost)));
+    }
+    let cell = &source.cells[place.0][place.1];
+    if reads_only && of == GroupKind::BulkCopies {
+        let name = cell.name.replacen(".read", "", 1);
+        let text = written(source, place).replacen(&cell.name, &name, 1);
+        all.push(edit::replacement(source, place, text, cost));
+    }
+    all
+}
+
+/// The expected bytes of the copies of the test instead of others, alone or together; one arrival more or less.
+fn other_number(
+    source: &SourceTest,
+    place: (usize, usize),
+    instruction: &Asynchronous,
+) -> Vec<ProgramEdit> {
+    let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
+    let (kind, number, others) = match of.op {
+        MbarrierOp::Init { count: Operand::Imm(count), .. } => {
+            (EditKind::Count, count, vec![count.saturating_sub(1).max(1), count.saturating_add(1)])
+        }
+        MbarrierOp::ExpectTx { bytes: Operand::Imm(bytes) }
+        | MbarrierOp::Arrive { expected: Some(Operand::Imm(bytes)), .. } => {
+            (EditKind::ExpectedBytes, bytes, copied(source))
+        }
+        MbarrierOp::Init { .. }
+        | MbarrierOp::Invalidate
+        | MbarrierOp::ExpectTx { .. }
+        | MbarrierOp::CompleteTx { .. }
+        | MbarrierOp::Arrive { .. }
+        | MbarrierOp::Wait { .. }
+        | MbarrierOp::CheckLayout { .. } => return Vec::new(),
+    };
+    let others = others.into_iter().filter(|other| *other != number);
+    let texts = others.filter_map(|other| with_last_number(source, place, number, other));
+    texts.map(|text| edit::replacement(source, place, text, (kind, edit::NUMBER))).collect()
+}
+
+/// The bytes of each copy that completes on an mbarrier object, and of all of them.
+fn copied(source: &SourceTest) -> Vec<u64> {
+    let lines = source.test.program.threads.iter().flat_map(|thread| &thread.lines);
+    let copies = lines.filter_map(|line| match line.instruction.as_asynchronous()? {
+        Asynchronous::Copy(copy) if copy.mbarrier.is_some() => match copy.bytes? {
+            Operand::Imm(bytes) => Some(bytes),
+            Operand::Reg(_) | Operand::Address(_) => None,
+        },
+        _ => None,
+    });
+    let mut all: Vec<u64> = copies.collect();
+    all.push(all.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes)));
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The instruction of a cell, without its guard.
+fn written(source: &SourceTest, (thread, cell): (usize, usize)) -> &str {
+    let cell = &source.cells[thread][cell];
+    cell.text.find(&cell.name).map_or("", |at| &cell.text[at..])
+}
+
+/// The instruction of a cell with another number as its last operand.
+fn with_last_number(
+    source: &SourceTest,
+    place: (usize, usize),
+    before: u64,
+    after: u64,
+) -> Option<String> {
+    let text = written(source, place);
+    let at = text.rfind([',', ' '])? + 1;
+    (text[at..] == before.to_string()).then(|| format!("{}{after}", &text[..at]))
+}
+
+/// A wait for all groups that a thread has committed, and a fence of the registers of `wgmma`.
+fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
+    let mut all = Vec::new();
+    for (thread, cells) in source.cells.iter().enumerate() {
+        let lines = &source.test.program.threads[thread].lines;
+        let asynchronous = |line: usize| lines.get(line)?.instruction.as_asynchronous();
+        for cell in 0..=cells.len() {
+            let at = cells.get(cell).map_or(lines.len(), |cell| cell.lines.start);
+            if is_crossed(source, thread, cell) {
+                continue;
+            }
+            let before = (0..at).filter_map(asynchronous);
+            let mut committed: Vec<GroupKind> = before
+                .filter_map(
+                    |of| if let Asynchronous::Commit(kind) = of { Some(*kind) } else { None },
+                )
+                .collect();
+            committed.sort_unstable();
+            committed.dedup();
+            // Of places with only arithmetic between them the first one is enough.
+            if cell == 0 || !is_event(source, thread, cell - 1) {
+                committed.clear();
+            }
+            let mut insert = |text: &str, cost: (EditKind, EditCost)| {
+                all.push(edit::insertion(source, &[(thread, cell)], text, cost));
+            };
+            for kind in committed {
+                let text = match kind {
+                    GroupKind::Copies => "cp.async.wait_group 0",
+                    GroupKind::BulkCopies => "cp.async.bulk.wait_group 0",
+                    GroupKind::Multiplications => "wgmma.wait_group.sync.aligned 0",
+                };
+                insert(text, (EditKind::GroupWait, edit::NEW_GROUP_WAIT));
+            }
+            if let Some(Asynchronous::Multiply(_)) = asynchronous(at) {
+                insert("wgmma.fence.sync.aligned", (EditKind::RegisterFence, edit::REGISTER_FENCE));
+            }
+        }
+    }
+    all
+}
+
+/// A loop that waits for the end of a phase of an object that the test declares, at each place to which a thread comes
+/// once.
+fn phases(source: &SourceTest) -> Vec<ProgramEdit> {
+    let test = &source.test;
+    let declared = test.declarations.variables.iter().zip(&test.program.variables);
+    let objects: Vec<&str> = declared
+        .filter(|(declared, _)| declared.mbarrier)
+        .map(|(_, variable)| variable.name.as_str())
+        .collect();
+    let mut all = Vec::new();
+    for (thread, cells) in source.cells.iter().enumerate() {
+        let free = |stem: &str, used: &dyn Fn(&str) -> bool| {
+            (0..).map(|number| format!("{stem}{number}")).find(|name| !used(name))
+        };
+        let label = free("wait", &|name| {
+            cells.iter().any(|cell| {
+                cell.text.contains(name) || cell.labels.iter().any(|label| label == name)
+            })
+        });
+        let registers = &test.program.threads[thread].registers;
+        let ended = free("ended", &|name| registers.iter().any(|register| register.name == name));
+        let (Some(label), Some(ended)) = (label, ended) else { continue };
+        let once =
+            |cell: &usize| is_event(source, thread, *cell) && !is_crossed(source, thread, *cell);
+        for cell in (0..cells.len()).filter(once) {
+            for object in &objects {
+                for parity in 0..2 {
+                    let text = format!(
+                        "{label}: mbarrier.try_wait.parity.shared::cta.b64 {ended}, [{object}], {parity}\n@!{ended} bra {label}"
+                    );
+                    let kind = (EditKind::PhaseWait, edit::PHASE_WAIT);
+                    all.push(edit::insertion(source, &[(thread, cell)], &text, kind));
+                }
+            }
+        }
+    }
+    if all.len() > MOST_PLACES { Vec::new() } else { all }
+}
+
+#[cfg(test)]
+mod tests {
+    use litmus::revise::SourceTest;
+
+    use crate::{RepairOptions, RepairState, repair};
+
+    /// The state of a test with a copy in P0 and these instructions in P1, and the edits of the first proposal.
+    fn proposed(
+        initial: &str,
+        expected: u32,
+        waits: &[&str],
+        condition: &str,
+    ) -> (RepairState, String) {
+        let mut text = format!(
+            "PTX test\nArch=sm_90a\n{{ {initial}\n.global .align 16 .b32 g[4]={{7}};\n.shared .align 16 .b32 s[4]; }}\n \
+             P0@cta 0 | P1@cta 0 ;\n"
+        );
+        let arrives = format!("mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], {expected}");
+        let copies =
+            "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g], 16, [b]";
+        let issues = [&*arrives, copies];
+        for row in 0..issues.len().max(waits.len()) {
+            let cell = |of: &[&str]| of.get(row).copied().unwrap_or_default().to_owned();
+            text += &format!(" {} | {} ;\n", cell(&issues), cell(waits));
+        }
+        text += condition;
+        let source = SourceTest::read("test", text.as_bytes()).expect("it is a test");
+        let model = model::ptx::model();
+        let repairs = repair(&source, &RepairOptions::new(&model));
+        let lines = repairs.proposals.first().map_or(Vec::new(), |first| {
+            first.edits.iter().flat_map(|edit| &edit.lines).map(ToString::to_string).collect()
+        });
+        (repairs.state, lines.join("; "))
+    }
+
+    const WAIT: [&str; 3] = [
+        "L: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0",
+        "@!p bra L",
+        "ld.shared.u32 r0, [s]",
+    ];
+
+    #[test]
+    fn a_wait_that_is_missing_or_for_another_phase_is_proposed() {
+        let declared = ".shared .mbarrier b={1};";
+        let (state, edits) = proposed(declared, 16, &WAIT, "exists (P1:r0=0)");
+        assert_eq!((state, edits.as_str()), (RepairState::Forbidden, ""));
+        let (state, edits) = proposed(declared, 16, &WAIT[2..], "exists (P1:r0=0)");
+        assert!(matches!(state, RepairState::Undefined(_)), "{state:?}");
+        assert_eq!(
+            edits,
+            "P1: insert `wait0: mbarrier.try_wait.parity.shared::cta.b64 ended0, [b], 0` before `ld.shared.u32 r0, [s]`; \
+             P1: insert `@!ended0 bra wait0` before `ld.shared.u32 r0, [s]`"
+        );
+        let other = WAIT[0].replace(", 0", ", 1");
+        let (_, edits) = proposed(declared, 16, &[&other, WAIT[1], WAIT[2]], "exists (P1:r0=0)");
+        assert_eq!(edits, format!("P1: `{}` becomes `{}`", &other[3..], &WAIT[0][3..]));
+    }
+
+    #[test]
+    fn a_test_of_which_no_execution_finishes_gets_the_number_that_is_wrong() {
+        let (state, edits) = proposed(".shared .mbarrier b={1};", 32, &WAIT, "exists (P1:r0=7)");
+        assert!(matches!(state, RepairState::Stuck(_)), "{state:?}");
+        assert!(
+            edits.ends_with(
+                "_, [b], 32` becomes `mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16`"
+            ),
+            "{edits}"
+        );
+    }
+
+    #[test]
+    fn an_object_that_expects_too_many_arrivals_gets_another_count() {
+        let text = "PTX count\nArch=sm_90a\n{ .shared .mbarrier b; }\n P0@cta 0 ;\n \
+            mbarrier.init.shared::cta.b64 [b], 2 ;\n mbarrier.arrive.shared::cta.b64 _, [b] ;\n \
+            L: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ;\n @!p bra L ;\nexists (P0:p=1)\n";
+        let source = SourceTest::read("test", text.as_bytes()).expect("it is a test");
+        let model = model::ptx::model();
+        let repairs = repair(&source, &RepairOptions::new(&model));
+        let lines: Vec<String> =
+            repairs.proposals.iter().map(|of| of.edits[0].lines[0].to_string()).collect();
+        let count = "P0: `mbarrier.init.shared::cta.b64 [b], 2` becomes `mbarrier.init.shared::cta.b64 [b], 1`";
+        assert!(lines.iter().any(|line| line == count), "{lines:?}");
+    }
+
+    /// The first edit for a test of one thread with these instructions.
+    fn first_of(instructions: &[&str]) -> String {
+        let rows: String = instructions.iter().map(|of| format!(" {of} ;\n")).collect();
+        let text = format!(
+            "PTX test\nArch=sm_90a\n{{ .global .align 16 .b32 g[4]={{7}};\n.shared .align 16 .b32 s[4]={{1}};\nP0:d=s; }}\n \
+             P0@cta 0 ;\n{rows}exists (P0:r0=0)\n"
+        );
+        let source = SourceTest::read("test", text.as_bytes()).expect("it is a test");
+        let model = model::ptx::model();
+        let repairs = repair(&source, &RepairOptions::new(&model));
+        repairs.proposals[0].edits[0].lines[0].to_string()
+    }
+
+    #[test]
+    fn a_wait_for_a_group_and_a_fence_of_registers_are_proposed() {
+        let copy = "cp.async.cg.shared.global [s], [g], 16";
+        let [commit, load] = ["cp.async.commit_group", "ld.shared.u32 r0, [s]"];
+        assert_eq!(
+            first_of(&[copy, commit, "cp.async.wait_group 1", load]),
+            "P0: `cp.async.wait_group 1` becomes `cp.async.wait_group 0`"
+        );
+        assert_eq!(
+            first_of(&[copy, commit, load]),
+            format!("P0: insert `cp.async.wait_group 0` before `{load}`")
+        );
+        let multiply = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {r0, r91, r92, r93}, d, d, 1, 1, 1, 0, 0";
+        let [commit, wait] = ["wgmma.commit_group.sync.aligned", "wgmma.wait_group.sync.aligned 0"];
+        assert_eq!(
+            first_of(&["mov.u32 r5, 1", multiply, commit, wait]),
+            format!("P0: insert `wgmma.fence.sync.aligned` before `{multiply}`")
+        );
+    }
+}
