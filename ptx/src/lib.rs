@@ -11,6 +11,7 @@ mod declared;
 mod directive;
 pub mod fences;
 mod fix;
+mod labels;
 mod lex;
 mod lint;
 pub mod meaning;
@@ -332,8 +333,7 @@ mod tests {
     fn names_of_other_instructions_are_known() {
         assert_eq!(codes("add.bogus r1, r2, r3;\nbarrier.foo 0;\nmbarrier r1;"), ["modifier"; 3]);
         assert_eq!(codes("L: bra L; { bra M; M: } bra NOWHERE;\n@p bra.uni l;"), ["label"; 2]);
-        // Which tables of targets a function has is not known here.
-        assert_eq!(codes("brx.idx r1, TABLE;"), [""; 0]);
+        assert_eq!(codes("brx.idx r1, TABLE;"), ["label"]);
         let newer = MODULE.replace("8.7", "99.0").replace("mov.u32", "mov.zz");
         let linted = lint("m.ptx", newer.as_bytes(), LintOptions::default());
         assert_eq!((linted.errors(), linted.warnings()), (0, 1));

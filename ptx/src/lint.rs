@@ -79,12 +79,6 @@ impl<'a> Linter<'a, '_> {
         self.address_size();
         for function in &self.module.functions {
             let setting = setting(self.module, self.options, function.kind);
-            let label = |statement: &Statement| match statement {
-                Statement::Label(at) => Some(at.of(self.text)),
-                Statement::Memory(_) | Statement::Opaque(_) => None,
-            };
-            let mut labels: Vec<&str> = function.statements.iter().filter_map(label).collect();
-            labels.sort_unstable();
             for statement in &function.statements {
                 match statement {
                     Statement::Memory(memory) => {
@@ -93,11 +87,11 @@ impl<'a> Linter<'a, '_> {
                     }
                     Statement::Opaque(opaque) => {
                         count += usize::from(self.opcode(opaque, &setting));
-                        self.target(opaque, &labels);
                     }
                     Statement::Label(_) => {}
                 }
             }
+            self.labels(function);
         }
         count
     }
@@ -191,24 +185,6 @@ impl<'a> Linter<'a, '_> {
             .section(section::of_parts(&parts))
             .help_if(fault.help(near));
         false
-    }
-
-    /// A branch to a label that its function does not have.
-    fn target(&mut self, opaque: &Opaque, labels: &[&str]) {
-        if opaque.parts.of(&self.module.parts).first().map(|at| at.of(self.text)) != Some("bra") {
-            return;
-        }
-        let [target] = opaque.names.of(&self.module.names) else { return };
-        let name = target.at.of(self.text);
-        if labels.binary_search(&name).is_ok() {
-            return;
-        }
-        let worth = self.report.is_worth(labels.len());
-        let near = worth.then(|| self.report.nearest(name, labels.iter().copied())).flatten();
-        self.report
-            .error("label", target.at, format!("this function has no label `{}`", short(name)))
-            .section(section::of_opcode("bra"))
-            .help_if(near.map(|near| format!("did you mean `{near}`?")));
     }
 
     /// Instructions that access memory or synchronize threads, and that are not judged: their names,

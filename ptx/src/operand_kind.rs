@@ -131,6 +131,7 @@ pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str])
                 || operand.ty == WrittenType::Predicate
                 || operand.ty == WrittenType::Unknown && is_name(name.trim_start())
         }
+        "l" => is_name(text),
         "_" => text == "_",
         "p" => {
             operand.ty == WrittenType::Predicate && !text.starts_with('!')

@@ -14,7 +14,7 @@
 //!   of any type, `f32` one of floating point or of bits; `a32` and `a64` an address in such a register, or the name of a variable in
 //!   shared memory; `p` a predicate, `n` one that may be negated, `s` one that may be negated, or an integer; `y` the registers that the type of
 //!   the instruction says, `yv` those of a source; `v*` as many registers as the modifiers say, `v*i` such ones that are not of floating point, `v4`
-//!   and `v4i` four, `vh` half as many, `vm` the words of what says where they were, `o` offsets of 16 bits; `_` the sink, `i` an integer, `d` a number of floating point, `#32` a register or an
+//!   and `v4i` four, `vh` half as many, `vm` the words of what says where they were, `o` offsets of 16 bits; `l` a label, `_` the sink, `i` an integer, `d` a number of floating point, `#32` a register or an
 //!   integer (as `#16`, `#64`, `#w32`, `#w64`); `a/b` is one of several, `a|b` two results. `(4,8,16)` behind `#32` or `i` are the
 //!   values of an integer, `(0..7)` its range, `(*16)` what it is a multiple of. `{, a}` may be missing; `(a: b)` is there exactly if a
 //!   modifier begins with `a`.
@@ -526,6 +526,8 @@ pub(crate) fn is_opcode(opcode: &str) -> bool {
             | "activemask"
             | "getctarank"
             | "applypriority"
+            | "bra"
+            | "brx"
     )
 }
 
@@ -560,7 +562,7 @@ mod tests {
                 let known = [
                     "m", "mg", "ms", "ma", "t", "o", "_", "p", "n", "s", "i", "d", "#16", "#32",
                     "#64", "#w32", "#w64", "w32", "f32", "a32", "a64", "8", "16", "32", "64", "q",
-                    "y", "yv", "v*", "v*i", "v4", "v4i", "vh", "vm",
+                    "l", "y", "yv", "v*", "v*i", "v4", "v4i", "vh", "vm",
                 ];
                 assert!(known.contains(&kind) || kind.contains('|'), "`{kind}` in {text}");
             }

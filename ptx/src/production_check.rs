@@ -297,6 +297,7 @@ fn kind_word(kind: &str) -> String {
         }
         "s" => "a predicate or an integer",
         "n" => "a predicate, negated or not",
+        "l" => "a label",
         "_" => "`_`",
         "p" => "a predicate",
         "q" => "a register of 128 bits",

@@ -497,6 +497,9 @@ pub(crate) const PRODUCTIONS: &[&str] = &[
     "vote@6.0/30 sync ballot b32 : w32, s, #32",
     "vote@1.2/pre70 <all, any, uni> pred : p, s",
     "vote@2.0/pre70 ballot b32 : w32, s",
+    // Branches
+    "bra {uni} : l",
+    "brx.idx@6.0/30 {uni} : #32, l",
     // wgmma
     "wgmma.fence@8.0/90a sync aligned :",
     "wgmma.commit_group@8.0/90a sync aligned :",

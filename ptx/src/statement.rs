@@ -462,11 +462,17 @@ impl Parser<'_, '_> {
         let opcode = parts.of(&self.module.parts).first().map_or("", |part| part.of(text));
         let form = parts.of(&self.module.parts).get(1).map_or("", |part| part.of(text));
         let called = opcode == "call";
+        // The operands of branches before the first label.
+        let branch = match opcode {
+            "bra" => Some(0),
+            "brx" => Some(1),
+            _ => None,
+        };
         let typed = production::is_opcode(opcode);
         // The results of a call are in parentheses; without them it has none.
         let mut defines = if called { self.is("(") } else { has_destination(opcode, form) };
         let first = self.module.names.len();
-        let mut depth = 0_usize;
+        let (mut depth, mut commas) = (0_usize, 0);
         loop {
             match self.token.kind {
                 lex::TokenKind::End => {
@@ -478,7 +484,12 @@ impl Parser<'_, '_> {
                     // The name of the function that is called is no register.
                     let function = called && depth == 0;
                     if !function && at.of(text) != "_" {
-                        let symbol = self.name_of_other(at, defines, typed);
+                        // Whether there is such a label is known only at the end of the function.
+                        let symbol = if branch.is_some_and(|first| commas >= first) {
+                            self.symbols.find(at.of(text))
+                        } else {
+                            self.name_of_other(at, defines, typed)
+                        };
                         self.module.names.push(NameUse { at, defined: defines, symbol });
                     }
                 }
@@ -492,7 +503,10 @@ impl Parser<'_, '_> {
                             return Err(Lost);
                         }
                         "}" | "]" | ")" => depth = depth.saturating_sub(1),
-                        "," if depth == 0 => defines = false,
+                        "," if depth == 0 => {
+                            defines = false;
+                            commas += 1;
+                        }
                         ";" => break,
                         _ => {}
                     }

@@ -120,6 +120,8 @@ fn rows() -> Vec<ReaderRule> {
             kernel("st.async.global.b32 [a], b32_1", "st.async.release.gpu.global.b32 [a], b32_1")),
         ("label", "a branch leads to a label of its function", Some(section::of_opcode("bra")),
             kernel("bra NOWHERE", "HERE: bra HERE")),
+        ("label-twice", "a block has a label once", Some(section::of_opcode("bra")),
+            kernel("HERE: bra HERE;\nHERE: membar.gl", "HERE: bra HERE;\nTHERE: membar.gl")),
         ("undeclared", "the names in a memory instruction are declared", none,
             kernel("ld.global.u32 u32_1, [nothing]", "ld.global.u32 u32_1, [gbl]")),
         ("guard", "the guard of a memory instruction is a predicate", Some(section::PREDICATED_EXECUTION),

@@ -9,6 +9,7 @@ mod example;
 mod fix;
 mod fuzz_input;
 mod help;
+mod labels;
 mod large;
 mod laws;
 mod matrices;
