@@ -10,7 +10,13 @@ use text::cursor::short;
 impl Parser<'_, '_> {
     pub(super) fn version(&mut self) {
         let start = self.bump().at;
-        self.module.versioned = true;
+        if std::mem::replace(&mut self.module.versioned, true) {
+            self.report
+                .error("version", start, "a module has one `.version`")
+                .note("this is another one")
+                .section(model::section::VERSION)
+                .help("remove it; link modules instead of joining their text");
+        }
         let at = self.token.at;
         let isa = PtxIsa::parse(self.word()).filter(|_| self.token.kind == lex::TokenKind::Number);
         if let Some(isa) = isa {
@@ -51,7 +57,14 @@ impl Parser<'_, '_> {
     }
 
     pub(super) fn address_size(&mut self) {
-        self.bump();
+        let start = self.bump().at;
+        if self.module.address_bits.is_some() {
+            self.report
+                .error("address-size", start, "a module has one `.address_size`")
+                .note("this is another one")
+                .section(model::section::ADDRESS_SIZE)
+                .help("remove it");
+        }
         match self.word() {
             "32" => self.module.address_bits = Some(32),
             "64" => self.module.address_bits = Some(64),

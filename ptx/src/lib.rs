@@ -32,6 +32,7 @@ pub mod rules;
 mod sequence;
 pub mod shape;
 mod single;
+mod special;
 mod statement;
 mod symbols;
 mod syntax;
@@ -342,7 +343,7 @@ mod tests {
     #[test]
     fn other_instructions_are_never_an_error() {
         assert_eq!(
-            codes("prmt.b32 {r1, r2}, a; createpolicy.cvt {{{, ;\n tex [a, {r1}], \"x\" !; ret;"),
+            codes("prmt.b32 {r1, r2}, a; tex.1d {{{, ;\n tex [a, {r1}], \"x\" !; ret;"),
             [""; 0]
         );
     }

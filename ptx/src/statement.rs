@@ -6,6 +6,7 @@ use super::constant::Constant;
 use super::lex;
 use super::parse::{Lost, ParseResult, Parser};
 use super::production;
+use super::special::{self, SpecialFault};
 use super::symbols::is_special;
 use super::syntax::{
     AddressOperand, Element, Guard, MemoryInstruction, NameUse, Opaque, Operand, OperandKind,
@@ -456,6 +457,39 @@ impl Parser<'_, '_> {
         symbol.filter(|_| typed)
     }
 
+    /// A special register as an operand outside of brackets: `mov` and `cvt` read it.
+    fn special_read(&mut self, at: ByteSpan, parts: Range) {
+        let text = self.text();
+        let name = at.of(text);
+        if !name.starts_with('%') || !is_special(name) || self.symbols.find(name).is_some() {
+            return;
+        }
+        let parts: Vec<&str> =
+            parts.of(&self.module.parts).iter().map(|part| part.of(text)).collect();
+        let element = self.token.kind == lex::TokenKind::Dotted && self.adjacent();
+        let Some(fault) = special::fault(&parts, name, element) else { return };
+        self.module.undeclared += 1;
+        let draft = match fault {
+            SpecialFault::Instruction => self
+                .report
+                .error(
+                    "special-register-read",
+                    at,
+                    format!("`{}` cannot read the special register `{name}`", short(parts[0])),
+                )
+                .help("read it with `mov` first"),
+            SpecialFault::Size(sizes) => self
+                .report
+                .error(
+                    "special-register-size",
+                    at,
+                    format!("the special register `{name}` has another size"),
+                )
+                .help(format!("read it with {sizes}")),
+        };
+        draft.section(model::section::SPECIAL_REGISTERS);
+    }
+
     /// The names in the operands of an instruction that is kept as it stands, up to its `;`.
     fn names(&mut self, parts: Range) -> ParseResult<Range> {
         let text = self.text();
@@ -490,6 +524,9 @@ impl Parser<'_, '_> {
                         } else {
                             self.name_of_other(at, defines, typed)
                         };
+                        if !typed && !called && !defines && depth == 0 && symbol.is_none() {
+                            self.special_read(at, parts);
+                        }
                         self.module.names.push(NameUse { at, defined: defines, symbol });
                     }
                 }

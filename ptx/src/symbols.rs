@@ -62,6 +62,15 @@ pub fn is_special(name: &str) -> bool {
     SPECIAL.contains(&name) || SPECIAL_NUMBERED.iter().any(numbered)
 }
 
+/// Special registers of 64 bits, and one that has either size.
+const SPECIAL_WIDE: &[&str] = &["%clock64", "%globaltimer", "%current_graph_exec"];
+
+/// How many bits a special register has, or each of its elements; `None` for another name.
+pub(crate) fn special_bits(name: &str) -> Option<u16> {
+    let wide = SPECIAL_WIDE.contains(&name) || name.starts_with("%pm") && name.ends_with("_64");
+    is_special(name).then_some(if wide { 64 } else { 32 })
+}
+
 /// What a name meant before a scope gave it another meaning.
 enum Undo<'a> {
     Name(&'a str, Option<Symbol>),

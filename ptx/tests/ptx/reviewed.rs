@@ -518,9 +518,14 @@ fn names_are_declared_and_special_registers_only_read() {
             ("add.u32 r1, r2, %r3", "undeclared"),
             ("mov.u32 %tid.x, r1", "special-register"),
             ("add.u32 %clock, r1, 1", "special-register"),
+            ("add.u32 r1, %laneid, 1", "special-register-read"),
+            ("setp.eq.u32 p1, r1, %smid", "special-register-read"),
+            ("mov.u64 d1, %clock", "special-register-size"),
+            ("mov.u32 r1, %clock64", "special-register-size"),
+            ("mov.f32 f1, %laneid", "special-register-size"),
         ],
     );
-    legal("9.4", "sm_90", &["mov.u32 r1, %tid.x", "mov.u64 d1, gbl", "add.u32 r1, %laneid, 1"]);
+    legal("9.4", "sm_90", &["mov.u32 r1, %tid.x", "mov.u64 d1, gbl", "cvt.u64.u32 d1, %laneid"]);
 }
 
 #[test]
