@@ -1,6 +1,6 @@
 //! Operands of instructions that have productions, and whether one is of a kind, in the notation of [`crate::production`].
 
-use crate::registers;
+use crate::registers::{self, RegisterClass};
 use model::isa::{SpaceQualifier, Type, TypeKind};
 
 /// An operand of an instruction.
@@ -47,13 +47,13 @@ impl WrittenType {
     }
 }
 
-/// The registers of a vector, as far as they are known.
+/// The registers of a vector.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct RegisterVector {
-    /// Of each register; 0 if they differ.
-    pub(crate) bits: Option<u16>,
-    /// Whether one is of floating point.
-    pub(crate) float: bool,
+    /// Of 0 bits if they do not go together; `None` if none of them is known.
+    pub(crate) ty: Option<Type>,
+    /// Whether one is a special register.
+    pub(crate) special: bool,
 }
 
 /// An address in brackets.
@@ -73,9 +73,7 @@ pub(crate) struct TypedAddress {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TypedBase {
     Variable(SpaceQualifier),
-    /// A register of so many bits that is not of floating point.
-    Integer(u16),
-    Float,
+    Register(Type),
     Number,
     /// A predicate, a special register, an element of an array.
     Other,
@@ -103,6 +101,9 @@ impl WrittenResult {
     }
 }
 
+/// The registers in which `tcgen05.mma` takes the address of a matrix.
+const B32: Type = Type { kind: TypeKind::Bits, bits: 32 };
+
 /// Whether registers of this type hold integers or bits.
 pub(crate) fn is_integer(ty: Type) -> bool {
     matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits)
@@ -114,16 +115,28 @@ pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str])
     let number = || crate::constant::value(text).is_some();
     let register = |fits: fn(Type) -> bool, wanted: u16| match operand.ty.register() {
         Some(ty) => ty.bits == wanted && fits(ty),
-        None => operand.ty.is_open() && is_name(text),
+        None => operand.ty == WrittenType::Unknown && is_name(text),
     };
     let bits = |wanted| register(is_integer, wanted);
     let any = |wanted| register(|_| true, wanted);
+    let integer_or_pair = || register(|ty| RegisterClass::IntegerOrPair.admits(ty), 32);
     match kind {
-        "m" | "mg" | "ms" | "ma" | "t" => is_address(kind, operand, modifiers),
-        "v4" => is_vector(operand, 32, true),
-        "o" => is_vector(operand, 16, false) && text.starts_with('{') && !has_sink(text),
-        "v*" | "vm" | "vh" => is_vector(operand, 32, true) && !has_sink(text),
-        "v*i" | "v4i" => is_vector(operand, 32, false) && !has_sink(text),
+        "m" | "mg" | "ms" | "ma" | "mc" | "mb" | "mw" | "ml" | "mp" | "mo" | "t" => {
+            is_address(kind, operand, modifiers)
+        }
+        "v4" => is_vector(operand, 32, RegisterClass::Any),
+        "o" => {
+            is_vector(operand, 16, RegisterClass::Integer)
+                && text.starts_with('{')
+                && !has_sink(text)
+        }
+        "vl" => is_vector(operand, 32, RegisterClass::Any) && !has_sink(text),
+        "v*" | "vm" | "vh" => {
+            let class =
+                if kind == "v*" { registers::of(modifiers).class } else { RegisterClass::Any };
+            is_vector(operand, 32, class) && !has_sink(text) && !has_special(operand)
+        }
+        "va" => is_vector(operand, 32, registers::of_rows(modifiers)) && !has_sink(text),
         "y" | "yv" => is_value(kind, operand, modifiers),
         "s" | "n" => {
             let name = text.strip_prefix('!').unwrap_or(text);
@@ -141,17 +154,25 @@ pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str])
         "#16" => number() || bits(16),
         "#32" => number() || bits(32),
         "#64" => number() || bits(64),
-        "#w32" => number() || any(32),
-        "#w64" => number() || any(64),
+        "#w32" => number() || is_float_of(text, 32) || any(32),
+        "#w64" => number() || is_float_of(text, 64) || any(64),
         "w32" => any(32),
         "f32" => register(|ty| matches!(ty.kind, TypeKind::Float | TypeKind::Bits), 32),
         "d" => is_float(text),
+        "r" => is_fraction(text),
         "a32" | "a64" => {
             if let WrittenType::Variable(space) = operand.ty {
                 space.is_shared()
+            } else if kind == "a32" {
+                integer_or_pair()
             } else {
-                bits(if kind == "a32" { 32 } else { 64 })
+                bits(64)
             }
+        }
+        "u32" => integer_or_pair(),
+        "e" => matches!(operand.ty, WrittenType::Variable(_)) && text.contains('+'),
+        "g" => {
+            matches!(operand.ty, WrittenType::Variable(space) if is_in_window(space, modifiers))
         }
         "8" => bits(8),
         "16" => bits(16),
@@ -159,6 +180,28 @@ pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str])
         "64" => bits(64),
         "q" => bits(128),
         _ => kind.split_once('|').is_some_and(|kinds| is_pair(kinds, operand, modifiers)),
+    }
+}
+
+/// Whether a prefetch of a tensor map names no state space.
+fn generic_map(modifiers: &[&str]) -> bool {
+    !modifiers.iter().any(|one| matches!(*one, "const" | "param"))
+}
+
+/// Whether a variable is in the state space of the modifiers.
+fn is_in_window(space: SpaceQualifier, modifiers: &[&str]) -> bool {
+    let has = |start: &str| modifiers.iter().any(|one| one.starts_with(start));
+    match space {
+        SpaceQualifier::Global => has("global"),
+        SpaceQualifier::Local => has("local"),
+        SpaceQualifier::Const => has("const"),
+        SpaceQualifier::Param | SpaceQualifier::ParamEntry | SpaceQualifier::ParamFunc => {
+            has("param")
+        }
+        SpaceQualifier::Shared | SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster => {
+            has("shared")
+        }
+        SpaceQualifier::Generic | SpaceQualifier::Tensor => false,
     }
 }
 
@@ -179,7 +222,8 @@ pub(crate) fn is_space(modifier: &str) -> bool {
     modifier == "global" || modifier == "shared" || modifier.starts_with("shared::")
 }
 
-/// An address in the state space of the kind: `ms` shared, `mg` global, `ma` tensor memory, `m` that of the modifiers.
+/// An address in the state space of the kind: `ms` shared, `mg` global, `ma`, `mb` and `mc` tensor memory, the others that of the
+/// modifiers.
 fn is_address(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> bool {
     if !operand.text.starts_with('[') {
         return false;
@@ -188,20 +232,41 @@ fn is_address(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> b
     let generic = !modifiers.iter().any(|one| is_space(one));
     // Without a state space, a store with an mbarrier object is to shared memory.
     let completes = modifiers.contains(&"mbarrier::complete_tx::bytes");
+    let of_modifiers = matches!(kind, "m" | "mw" | "ml" | "mp");
     let shared =
-        kind == "ms" || kind == "m" && modifiers.iter().any(|one| one.starts_with("shared"));
-    let global = matches!(kind, "mg" | "t") || kind == "m" && !generic && !shared;
+        kind == "ms" || of_modifiers && modifiers.iter().any(|one| one.starts_with("shared"));
+    let global = matches!(kind, "mg" | "t") || of_modifiers && !generic && !shared;
+    let tensor = matches!(kind, "ma" | "mb" | "mc");
     match address.base {
         TypedBase::Unknown => true,
-        TypedBase::Number | TypedBase::Other => false,
+        TypedBase::Number => kind == "mo",
+        TypedBase::Other => false,
         // ptxas does not look at the register that has a tensor map.
-        TypedBase::Float => kind == "t",
-        TypedBase::Integer(bits) if kind == "ma" => bits == 32,
-        TypedBase::Integer(_) => !generic || completes || !address.narrow,
+        TypedBase::Register(_) if kind == "t" => !address.offset,
+        TypedBase::Register(ty) => match kind {
+            "ma" => ty.bits == 32 && is_integer(ty),
+            "mb" => ty == B32,
+            "mc" => ty.bits == 32 && (is_integer(ty) || ty.kind == TypeKind::FloatPair),
+            "mw" => matches!(ty.bits, 32 | 64) && is_integer(ty),
+            "ml" | "mp" => ty.bits == 64 && is_integer(ty),
+            // Shorter registers are extended with zeros; without a state space, ptxas takes 32 bits for a sign of a module
+            // with such addresses.
+            _ => {
+                let half = generic && kind != "mo" && !completes && address.narrow && ty.bits == 32;
+                is_integer(ty) && ty.bits <= 64 && !half
+            }
+        },
+        TypedBase::Variable(space) if kind == "mo" => space == SpaceQualifier::Local,
+        TypedBase::Variable(space) if kind == "mp" => space == SpaceQualifier::Global,
+        TypedBase::Variable(space)
+            if modifiers.contains(&"tensormap") && !generic_map(modifiers) =>
+        {
+            is_in_window(space, modifiers)
+        }
         TypedBase::Variable(space) if shared => space.is_shared(),
         TypedBase::Variable(space) if global => space == SpaceQualifier::Global,
         TypedBase::Variable(space) => {
-            kind != "ma"
+            !tensor
                 && (space.is_shared()
                     || matches!(space, SpaceQualifier::Global | SpaceQualifier::Local))
         }
@@ -212,24 +277,33 @@ fn is_address(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> b
 fn is_value(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> bool {
     let registers = registers::of(modifiers);
     if registers.count > 1 {
-        return is_vector(operand, registers.bits, registers.float)
+        return is_vector(operand, registers.bits, registers.class)
             && (kind == "yv" && operand.ty == WrittenType::VectorRegister
                 || operand.ty != WrittenType::VectorRegister)
             && !(kind == "yv" && has_sink(operand.text));
     }
-    let number = || {
-        crate::constant::value(operand.text).is_some() && !registers.only_float
-            || registers.only_float && is_float(operand.text)
+    let number = || match registers.class {
+        RegisterClass::Float => is_float(operand.text),
+        RegisterClass::Any => {
+            crate::constant::value(operand.text).is_some()
+                || is_float_of(operand.text, registers.bits)
+        }
+        RegisterClass::Integer | RegisterClass::IntegerOrPair => {
+            crate::constant::value(operand.text).is_some()
+        }
+        RegisterClass::Number | RegisterClass::Pair | RegisterClass::Bits => false,
     };
-    let Some(ty) = operand.ty.register() else {
-        return number() || operand.ty.is_open() && is_name(operand.text);
-    };
-    let kind = if registers.only_float {
-        matches!(ty.kind, TypeKind::Float | TypeKind::Bits)
-    } else {
-        registers.float || is_integer(ty)
-    };
-    ty.bits == registers.bits && kind
+    match operand.ty.register() {
+        Some(ty) => ty.bits == registers.bits && registers.class.admits(ty),
+        None => number() || operand.ty.is_open() && is_name(operand.text),
+    }
+}
+
+/// A number of floating point that stands for this many bits: `0f3F800000` for 32, `0d3FF0000000000000` and `1.5` for 64.
+fn is_float_of(text: &str, bits: u16) -> bool {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let single = digits.starts_with("0f") || digits.starts_with("0F");
+    is_float(text) && if bits == 32 { single } else { bits == 64 && !single }
 }
 
 /// `1.5`, `0f3F800000`
@@ -240,30 +314,42 @@ fn is_float(text: &str) -> bool {
     number && (exact || digits.contains('.') && text.parse::<f64>().is_ok())
 }
 
+/// Whether a number is greater than 0, and at most 1.
+fn is_fraction(text: &str) -> bool {
+    let single = Type { kind: TypeKind::Float, bits: 32 };
+    let bits = crate::constant::bits(text, single).and_then(|bits| u32::try_from(bits).ok());
+    is_float(text) && bits.map(f32::from_bits).is_some_and(|value| value > 0.0 && value <= 1.0)
+}
+
 /// Whether a register of a vector is discarded.
 fn has_sink(text: &str) -> bool {
     text.split([',', '{', '}']).any(|element| element.trim() == "_")
 }
 
-/// Whether an operand is a vector of registers with so many bits, or one that is not known to be none.
-fn is_vector(operand: &WrittenOperand<'_>, wanted: u16, may_float: bool) -> bool {
+/// Whether a register of a vector is a special one.
+fn has_special(operand: &WrittenOperand<'_>) -> bool {
+    matches!(operand.ty, WrittenType::Vector(vector) if vector.special)
+}
+
+/// Whether an operand is a vector of registers of a class with so many bits, or one that is not known to be none.
+fn is_vector(operand: &WrittenOperand<'_>, wanted: u16, class: RegisterClass) -> bool {
     if let WrittenType::Vector(vector) = operand.ty {
-        return has_elements(vector, wanted, may_float);
+        return has_elements(vector, wanted, class);
     }
     operand.ty == WrittenType::VectorRegister
         || operand.ty == WrittenType::Unknown
             && (operand.text.starts_with('{') || is_name(operand.text))
 }
 
-fn has_elements(vector: RegisterVector, wanted: u16, may_float: bool) -> bool {
-    vector.bits.is_none_or(|bits| bits == wanted) && (may_float || !vector.float)
+fn has_elements(vector: RegisterVector, wanted: u16, class: RegisterClass) -> bool {
+    vector.ty.is_none_or(|ty| ty.bits == wanted && class.admits(ty))
 }
 
 /// How many registers an operand of this kind has, if it is a vector.
 pub(crate) fn vector_length(kind: &str, modifiers: &[&str]) -> Option<usize> {
     match kind {
-        "v*" | "v*i" | "y" | "yv" => Some(registers::of(modifiers).count),
-        "v4" | "v4i" => Some(4),
+        "v*" | "vl" | "y" | "yv" => Some(registers::of(modifiers).count),
+        "v4" | "va" => Some(4),
         // Two of four numbers are kept, and two bits of each say where they were.
         "vh" => Some(registers::of(modifiers).count / 2),
         "vm" => Some(registers::of(modifiers).count.div_ceil(32)),
@@ -334,6 +420,7 @@ pub(crate) fn tensor_fault(
     if count != wanted {
         return Some(TensorFault::Coordinates(wanted));
     }
-    let registers = address.is_none_or(|address| has_elements(address.coordinates, 32, false));
+    let registers =
+        address.is_none_or(|address| has_elements(address.coordinates, 32, RegisterClass::Integer));
     (!registers || has_sink(last)).then_some(TensorFault::Form)
 }

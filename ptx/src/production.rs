@@ -9,12 +9,14 @@
 //!   number or a higher one, `pre70` a lower one than 70, or any below PTX ISA 6.4, `90a` that target (as `103a` and `107a`), `100a` any `a` and
 //!   `100f` any `a` or `f` of 100 to 119, `103f` of 100 to 109, `120f` of 120 to 129, `101f` of 101 to 119, `107f` of 107,
 //!   and `110a` an `a` of 100, 101 or 110.
-//! - Operands are addresses: `m` in the state space that the modifiers say, `mg` in global memory, `ms` in shared memory, `ma` in tensor memory,
-//!   `t` with coordinates; registers of so many bits that are not of floating point: `8`, `16`, `32`, `64`, `q` of 128; `w32` a register of 32 bits
+//! - Operands are addresses: `m` in the state space that the modifiers say, `mg` in global memory, `ms` in shared memory, `ma` in tensor memory (`mb` in a register
+//!   of bits, `mc` in one of pairs as well), `mw` in a register of 32 or 64 bits whatever the state space, `ml` in one of 64 bits, `mp` in such a one or a variable in global
+//!   memory, `mo` in local memory, `t` with coordinates; registers of so many bits that are not of floating point: `8`, `16`, `32`, `64`, `q` of 128; `w32` a register of 32 bits
 //!   of any type, `f32` one of floating point or of bits; `a32` and `a64` an address in such a register, or the name of a variable in
-//!   shared memory; `p` a predicate, `n` one that may be negated, `s` one that may be negated, or an integer; `y` the registers that the type of
-//!   the instruction says, `yv` those of a source; `v*` as many registers as the modifiers say, `v*i` such ones that are not of floating point, `v4`
-//!   and `v4i` four, `vh` half as many, `vm` the words of what says where they were, `o` offsets of 16 bits; `l` a label, `_` the sink, `i` an integer, `d` a number of floating point, `#32` a register or an
+//!   shared memory; `u32` a register of 32 bits that has integers, bits or a pair;
+//!   `g` a variable in the state space of the modifiers, `e` any with a number added to its address; `p` a predicate, `n` one that may be negated, `s` one that may be negated, or an integer; `y` the registers that the type of
+//!   the instruction says, `yv` those of a source; `v*` as many registers as the modifiers say, `vl` such ones that may be special, `v4` four,
+//!   `va` four for the rows of a matrix, `vh` half as many, `vm` the words of what says where they were, `o` offsets of 16 bits; `l` a label, `_` the sink, `i` an integer, `d` a number of floating point, `r` one above 0 and up to 1, `#32` a register or an
 //!   integer (as `#16`, `#64`, `#w32`, `#w64`); `a/b` is one of several, `a|b` two results. `(4,8,16)` behind `#32` or `i` are the
 //!   values of an integer, `(0..7)` its range, `(*16)` what it is a multiple of. `{, a}` may be missing; `(a: b)` is there exactly if a
 //!   modifier begins with `a`.
@@ -422,6 +424,13 @@ impl Production {
                             disordered.extend(last_space.filter(|last| place < *last));
                             last_space = Some(place);
                         }
+                        // Of two priorities these are the first.
+                        if matches!(modifiers[place], "L2::evict_last" | "L2::evict_normal") {
+                            let before = &modifiers[..place];
+                            disordered.extend(
+                                before.iter().position(|one| one.starts_with("L2::evict_")),
+                            );
+                        }
                     }
                 }
                 None if slot.optional => {}
@@ -462,13 +471,14 @@ impl Production {
             Some(spare) if operands.len() <= wanted.len() => spare,
             Some(_) | None => return faults.push(Fault::Count(self.operand_text)),
         };
-        let mut at = 0;
+        let (mut at, mut left) = (0, self.operand_text);
         for (rule, optional) in wanted {
             let Some(operand) = operands.get(at) else { break };
             let fault = rule.fault(at, operand, modifiers);
             let is_kind = !matches!(fault, Some(Fault::Operand(..)));
             if optional {
                 if spare == 0 || !is_kind {
+                    left = rule.text;
                     continue;
                 }
                 spare -= 1;
@@ -488,7 +498,7 @@ impl Production {
             at += 1;
         }
         if at < operands.len() {
-            faults.push(Fault::Operand(at, self.operand_text));
+            faults.push(Fault::Operand(at, left));
         }
     }
 }
@@ -528,6 +538,13 @@ pub(crate) fn is_opcode(opcode: &str) -> bool {
             | "applypriority"
             | "bra"
             | "brx"
+            | "bar"
+            | "prefetch"
+            | "prefetchu"
+            | "discard"
+            | "createpolicy"
+            | "isspacep"
+            | "cvta"
     )
 }
 
@@ -560,9 +577,10 @@ mod tests {
             });
             for kind in kinds {
                 let known = [
-                    "m", "mg", "ms", "ma", "t", "o", "_", "p", "n", "s", "i", "d", "#16", "#32",
-                    "#64", "#w32", "#w64", "w32", "f32", "a32", "a64", "8", "16", "32", "64", "q",
-                    "l", "y", "yv", "v*", "v*i", "v4", "v4i", "vh", "vm",
+                    "m", "mg", "ms", "ma", "mb", "mc", "mw", "ml", "mp", "mo", "t", "o", "_", "p",
+                    "n", "s", "i", "d", "r", "#16", "#32", "#64", "#w32", "#w64", "w32", "f32",
+                    "a32", "a64", "8", "16", "32", "64", "q", "l", "u32", "e", "g", "y", "yv",
+                    "v*", "vl", "va", "v4", "vh", "vm",
                 ];
                 assert!(known.contains(&kind) || kind.contains('|'), "`{kind}` in {text}");
             }

@@ -283,26 +283,35 @@ fn kind_words(kinds: &str) -> String {
 fn kind_word(kind: &str) -> String {
     let text = match kind {
         "m" => "an address",
+        "mw" => "an address in a register of 32 or 64 bits",
+        "ml" => "an address in a register of 64 bits",
+        "mp" => "an address in a register of 64 bits, or a variable in global memory",
+        "mo" => "an address in local memory",
+        "mb" => "an address of tensor memory in a register of type `.b32`",
         "mg" => "an address in global memory",
         "ms" => "an address in shared memory",
-        "ma" => "an address of tensor memory in a register of 32 bits",
+        "ma" | "mc" => "an address of tensor memory in a register of 32 bits",
         "t" => "an address with coordinates",
         "o" => "a vector of offsets of 16 bits",
-        "v*" | "vh" | "vm" => "a vector of registers",
-        "v*i" => "a vector of registers of 32 bits that are not of floating point",
+        "v*" => "a vector of registers that fit the type",
+        "vl" | "vh" | "vm" => "a vector of registers of 32 bits",
         "v4" => "a vector of four registers of 32 bits",
-        "v4i" => "a vector of four registers of 32 bits that are not of floating point",
+        "va" => "a vector of four registers of 32 bits that fit the type of the matrix",
         "y" | "yv" => {
             "a register of the size of the type, or a vector of them as `.v2`, `.v4` or `.v8` says"
         }
         "s" => "a predicate or an integer",
         "n" => "a predicate, negated or not",
         "l" => "a label",
+        "e" => "a variable with an offset",
+        "g" => "the name of a variable in this state space",
+        "u32" => "a register of 32 bits",
         "_" => "`_`",
         "p" => "a predicate",
         "q" => "a register of 128 bits",
         "i" => "an integer",
         "d" => "a number of floating point",
+        "r" => "a number of floating point above 0 and up to 1",
         "f32" => "a register of 32 bits, of floating point or of bits",
         "a32" | "a64" => {
             return format!(

@@ -8,12 +8,13 @@ use super::lint::{Linter, severity};
 use super::syntax::{NameUse, Opaque, Symbol};
 use crate::opcode;
 use crate::operand_kind::{
-    RegisterVector, TypedAddress, TypedBase, WrittenOperand, WrittenResult, WrittenType, is_integer,
+    RegisterVector, TypedAddress, TypedBase, WrittenOperand, WrittenResult, WrittenType,
 };
 use crate::production::{self, FaultPlace};
 use crate::production_check::{CheckedForm, SaidFault};
+use crate::registers::common;
 use crate::rule::Authority;
-use crate::symbols::is_special;
+use crate::symbols::{is_special, special_bits};
 use crate::version::{PtxIsa, RuleContext};
 use text::diagnostic::Severity;
 
@@ -133,7 +134,7 @@ impl<'a> Linter<'a, '_> {
             return WrittenType::Address(self.written_address(names, at));
         }
         if text.starts_with('{') {
-            return WrittenType::Vector(written_vector(names, at));
+            return WrittenType::Vector(self.written_vector(names, at));
         }
         if let Some((left, right)) = text.split_once('|') {
             let result = |piece| {
@@ -173,27 +174,50 @@ impl<'a> Linter<'a, '_> {
         let text = first.of(self.text);
         let base = match symbol(names, first) {
             _ if text.contains('[') => TypedBase::Other,
-            Some(Symbol::Register(ty)) if is_integer(ty) => TypedBase::Integer(ty.bits),
-            Some(Symbol::Register(_)) => TypedBase::Float,
+            Some(Symbol::Register(ty)) => TypedBase::Register(ty),
             Some(Symbol::Predicate | Symbol::Vector(..)) => TypedBase::Other,
             Some(Symbol::Variable(variable)) => TypedBase::Variable(variable.space),
-            None if is_special_register(text) => TypedBase::Other,
+            None if text == "_" || is_special_register(text) => TypedBase::Other,
             None if crate::constant::value(text).is_some() => TypedBase::Number,
             Some(Symbol::Other) | None => TypedBase::Unknown,
         };
         let wide = self.module.address_bits == Some(64);
         TypedAddress {
             base,
-            narrow: wide && matches!(base, TypedBase::Integer(bits) if bits < 64),
+            narrow: wide && matches!(base, TypedBase::Register(ty) if ty.bits < 64),
             offset: text.contains('+'),
-            coordinates: written_vector(names, last),
+            coordinates: self.written_vector(names, last),
             lanes: match symbol(names, last) {
                 Some(Symbol::Vector(lanes, _)) => Some(lanes),
                 _ => None,
             },
         }
     }
+
+    /// The registers in braces.
+    fn written_vector(&self, names: &[NameUse], at: ByteSpan) -> RegisterVector {
+        let mut vector = RegisterVector { ty: None, special: false };
+        for name in names.iter().filter(|name| name.at.start >= at.start && name.at.end <= at.end) {
+            let ty = match name.symbol {
+                Some(Symbol::Register(ty) | Symbol::Vector(_, ty)) => ty,
+                Some(Symbol::Predicate | Symbol::Variable(_)) => MISFIT,
+                None => match special_bits(name.at.of(self.text)) {
+                    Some(bits) => {
+                        vector.special = true;
+                        Type { kind: TypeKind::Bits, bits }
+                    }
+                    None => continue,
+                },
+                Some(Symbol::Other) => continue,
+            };
+            vector.ty = Some(vector.ty.map_or(ty, |one| common(one, ty).unwrap_or(MISFIT)));
+        }
+        vector
+    }
 }
+
+/// Registers that do not go together in a vector, or something else.
+const MISFIT: Type = Type { kind: TypeKind::Bits, bits: 0 };
 
 /// Whether this is a special register, or one of its elements: `%tid.x`. `WARP_SZ` is a number.
 fn is_special_register(text: &str) -> bool {
@@ -203,21 +227,4 @@ fn is_special_register(text: &str) -> bool {
 /// The declaration of the name at the begin of this place, of which `V.x` and `s+4` may be more.
 fn symbol(names: &[NameUse], at: ByteSpan) -> Option<Symbol> {
     names.iter().find(|name| name.at.start == at.start && name.at.end <= at.end)?.symbol
-}
-
-/// The registers in braces.
-fn written_vector(names: &[NameUse], at: ByteSpan) -> RegisterVector {
-    let (mut found, mut same, mut float) = (None, true, false);
-    for name in names.iter().filter(|name| name.at.start >= at.start && name.at.end <= at.end) {
-        let ty = match name.symbol {
-            Some(Symbol::Register(ty) | Symbol::Vector(_, ty)) => ty,
-            // It fits nothing.
-            Some(Symbol::Predicate) => Type { kind: TypeKind::Bits, bits: 0 },
-            Some(Symbol::Variable(_) | Symbol::Other) | None => continue,
-        };
-        same &= found.is_none_or(|bits| bits == ty.bits);
-        found = Some(ty.bits);
-        float |= !is_integer(ty);
-    }
-    RegisterVector { bits: if same { found } else { Some(0) }, float }
 }

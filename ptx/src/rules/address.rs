@@ -13,7 +13,7 @@ rule!(
     "address-register",
     ADDRESSES_AS_OPERANDS,
     Both,
-    "an address is in an integer register as wide as addresses are"
+    "an address is in an integer register as wide as addresses are, or in one of 8 or 16 bits"
 );
 rule!(
     ADDRESS_SPACE,
@@ -247,9 +247,11 @@ fn register(form: &InstructionForm<'_>, setting: &RuleContext) -> Option<Breach>
     let integer = matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed | TypeKind::Bits);
     // Shared, local, constant and parameter memory is small: 32 bits are enough for it.
     let short = ty.bits == 32 && !space(form).may_be_global();
+    // Shorter ones are extended with zeros in every state space.
+    let narrow = matches!(ty.bits, 8 | 16);
     // Without `.address_size`, ptxas takes either.
     let fits = setting.address_bits.map_or(matches!(ty.bits, 32 | 64), |bits| ty.bits == bits);
-    if integer && (fits || short) {
+    if integer && (fits || short || narrow) {
         return None;
     }
     Some(

@@ -15,6 +15,7 @@ mod laws;
 mod matrices;
 mod measured;
 mod mutation;
+mod operands;
 mod reader;
 mod reviewed;
 mod robust;

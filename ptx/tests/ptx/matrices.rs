@@ -97,7 +97,7 @@ fn a_shape_of_a_multiplication_goes_with_its_types_and_registers() {
         &[
             (&registers.replace("n8", "n40"), "production-missing"),
             (&registers.replace("{%r5,%r6,%r7,%r8}", "{%r5,%r6}"), "production-registers"),
-            (&registers.replace("%r5,%r6,%r7,%r8", "%f5,%f6,%f7,%f8"), "production-operand"),
+            (&registers.replace("%r5,%r6,%r7,%r8", "%rd5,%rd6,%rd7,%rd8"), "production-operand"),
             (&registers.replace("!%p1", "!%p1, 1, 1"), "production-operands"),
         ],
     );
