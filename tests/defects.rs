@@ -53,7 +53,7 @@ const DEFECTS: [Defect; 5] = [
             "EXIT",
         ],
         mended: &[["MOV R12, 0x400", "MEMBAR.ALL.CTA"]],
-        why: "`ATOMS.CAST.SPIN.64 R6, [R11], R4, R6 &wr=0x0` lacks a `MEMBAR` before it",
+        why: "`ATOMS.CAST.SPIN.64 R6, [R11], R4, R6` lacks a `MEMBAR` before it",
     },
     Defect {
         sm: "90",

@@ -263,6 +263,16 @@ fn comparisons_go_both_ways() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+#[test]
+fn a_poll_stays_a_loop() {
+    let poll = "L: ld.relaxed.gpu.global.u32 %r1, [%x]; setp.eq.u32 %p, %r1, 0; @%p bra L; \
+        st.global.u32 [%y], 1";
+    let hoisted = poll.replace("L: ", "").replace("; @%p", "; L: @%p");
+    let finding = said(&kernel(poll), &kernel(&hoisted)).finding;
+    assert_eq!(finding.verdict, Verdict::Weaker, "{finding:?}");
+    assert!(finding.why.starts_with("progress:"), "{finding:?}");
+}
+
 /// A comparison that no input of the search decides otherwise is told, and nothing may be weakened then.
 #[test]
 fn a_condition_that_never_changes_is_told() {

@@ -155,6 +155,8 @@ impl<'a, 'm> Translator<'a, 'm> {
             return self.no("a store to constant memory is not supported");
         }
         let (base, offset) = self.constant_address(pointer)?;
+        let part = u64::from(access.ty.scalar.bits().div_ceil(8));
+        self.aligned |= access.align.is_some_and(|align| align > part);
         if self.checked && matches!(pointer, Value::Local(_)) {
             self.undefined_if_misaligned(access, (&base, offset));
         }

@@ -63,6 +63,7 @@ impl<'a> Translator<'a, '_> {
         let aligned =
             |index| how.aligned.iter().find(|(at, _)| *at == index).map_or(1, |one| one.1);
         let alignment = if sets { aligned(0) } else { aligned(0).min(aligned(1)) };
+        self.aligned |= alignment > 1;
         let Some(elements) = elements(bytes, alignment) else {
             return self.no(format!(
                 "`@{name}` of more than {MOST} elements of {alignment} bytes is not supported"
@@ -84,7 +85,7 @@ impl<'a> Translator<'a, '_> {
         Ok(())
     }
 
-    /// Whether two places may be neither the same nor apart: parameters that are equal pointers are the same.
+    /// Whether two places may be neither the same nor apart.
     fn may_overlap(&self, to: &Typed<'a>, from: &Typed<'a>) -> bool {
         let roots = (self.root(&to.1), self.root(&from.1));
         let whole =
@@ -94,7 +95,7 @@ impl<'a> Translator<'a, '_> {
                 roots.0 == roots.1
             }
             (Root::Alloca(_), _) | (_, Root::Alloca(_)) => false,
-            _ => !(whole(&to.1) && whole(&from.1)),
+            _ => to.1 != from.1 || !whole(&to.1),
         }
     }
 

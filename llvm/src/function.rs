@@ -74,6 +74,8 @@ pub(super) struct Translator<'a, 'm> {
     pub(super) shared_call: Option<CellText>,
     /// Whether the executions in which a result is poison are to be undefined.
     pub(super) checked: bool,
+    /// Whether an access promises more alignment than its parts need.
+    pub(super) aligned: bool,
     /// Whether `undef` and `poison` are 0.
     pub(super) zero: bool,
     /// For registers whose values may be poison: the predicates that say whether they are.
@@ -209,6 +211,7 @@ fn translated<'a>(
         calls: Vec::new(),
         shared_call: None,
         checked,
+        aligned: false,
         zero,
         poison: BTreeMap::new(),
         names: BTreeSet::new(),
@@ -229,6 +232,7 @@ fn translated<'a>(
         return Err(translator.refused("it is not valid LLVM IR").into());
     }
     translator.blocks(blocks)?;
+    parameters.iter_mut().for_each(|parameter| parameter.aligned |= translator.aligned);
     let at = definition.at;
     let lifted = translator.builder.finish(translator.refused)?;
     Ok(Function {

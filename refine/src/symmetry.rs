@@ -17,7 +17,7 @@ use super::operand::{self, OperandPair};
 use super::program::Width;
 use super::row::{Assumptions, LoweredRow, RowResult, found, limited};
 use super::row_question::{PreparedRow, RowQuestion};
-use super::step::AccessKind;
+use super::step::{AccessKind, AccessOrder};
 use super::verdict::{Finding, Verdict};
 
 fn accesses(items: &[TargetItem]) -> Vec<&TargetAccess> {
@@ -34,8 +34,11 @@ pub fn compared(
     assumptions: Assumptions,
 ) -> RowResult<PreparedRow> {
     let wanted = accesses(source);
-    if target.machine.is_some() && wanted.len() == 1 {
-        target.items = merged(target.items, wanted[0]);
+    if let [only] = wanted[..] {
+        if target.machine.is_some() && !is_strong_scalar(only) {
+            target.items = merged(target.items, only);
+        }
+        whole(only, &accesses(&target.items), target.machine.is_some())?;
     }
     let done = accesses(&target.items);
     if wanted.iter().any(|access| is_private(access.space)) {
@@ -114,6 +117,34 @@ pub fn compared(
         part_of_word: part_of_word && !assumptions.cas_only,
         unordered: false,
     })))
+}
+
+/// A scalar that other threads may access at the same time is one access: 8.4.
+fn is_strong_scalar(access: &TargetAccess) -> bool {
+    access.order >= AccessOrder::Relaxed && access.op.is_none() && access.ty.bytes() == access.bytes
+}
+
+/// Checks that a strong scalar is not accessed in pieces or as a vector, whose elements are separate accesses.
+fn whole(source: &TargetAccess, done: &[&TargetAccess], machine: bool) -> RowResult<()> {
+    if !is_strong_scalar(source) {
+        return Ok(());
+    }
+    let alike = |part: &&TargetAccess| part.act == source.act && part.bytes < source.bytes;
+    let pieces = done.len() > 1
+        && done.iter().all(alike)
+        && done.iter().map(|part| part.bytes).sum::<u32>() == source.bytes;
+    // Machine code has one access for a vector and for a scalar of its size.
+    let vector = |part: &&&TargetAccess| {
+        !machine && part.op.is_none() && part.bytes == source.bytes && part.ty.bytes() < part.bytes
+    };
+    let Some(part) = done.iter().find(|part| pieces || vector(part)) else { return Ok(()) };
+    let why = format!(
+        "`{}` is one access, but `{}` accesses its parts one by one",
+        source.text, part.text
+    );
+    let context = "[ROW] || a strong access of the whole, anywhere".to_owned();
+    let finding = Finding::new(Verdict::Weaker, why);
+    Err(Box::new(Finding { context: Some(context), ..finding }))
 }
 
 /// Adjacent accesses with the same name are the pieces of a vector, whose elements are unordered.

@@ -164,6 +164,11 @@ pub(super) fn read(text: &str) -> Result<(Vec<OrderToken>, bool), UncoveredInstr
             tokens.push(OrderingWord::Wait.into());
         }
         for form in forms {
+            if form == MachineOp::Bar && !is_barrier_of_all(rest) {
+                return Err(UncoveredInstruction(format!(
+                    "`{rest}` is not supported: only `BAR.SYNC` of all threads at barrier 0 is"
+                )));
+            }
             let MachineOp::Access(level) = form else {
                 tokens.extend(OrderingWord::of(form, WordAccess::Single).map(OrderToken::from));
                 continue;
@@ -188,6 +193,14 @@ pub(super) fn read(text: &str) -> Result<(Vec<OrderToken>, bool), UncoveredInstr
         return Err(UncoveredInstruction(format!("`{name}` after an atomic is not supported")));
     }
     Ok((begin_of_loops(tokens), left_out))
+}
+
+/// Whether a `BAR` waits, at barrier 0 and for all threads, as far as the text shows it.
+fn is_barrier_of_all(instruction: &str) -> bool {
+    let (name, operands) = instruction.split_once(char::is_whitespace).unwrap_or((instruction, ""));
+    let operands = operands.split(['&', '?']).next().unwrap_or("").trim();
+    let waits = !name.split('.').any(|part| part == "ARV");
+    waits && (name.contains(".RED") || matches!(operands, "" | "0x0" | "0"))
 }
 
 /// A load before a compare-exchange begins the loop around it.

@@ -5,7 +5,7 @@ define i8 @take(ptr addrspace(1) %p, i8 %expected, i8 %new) {
   ret i8 %old
 }
 
-define void @publish(ptr addrspace(1) noalias %data, ptr addrspace(1) noalias %flag, i32 %n) {
+define void @publish(ptr addrspace(1) noalias %data, ptr addrspace(1) noalias align 4 %flag, i32 %n) {
   store i32 %n, ptr addrspace(1) %data
   %at = getelementptr i8, ptr addrspace(1) %flag, i64 2
   %old = atomicrmw or ptr addrspace(1) %at, i16 1 syncscope("device") release, align 2

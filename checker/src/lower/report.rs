@@ -150,6 +150,8 @@ pub struct Reporter<'a> {
     /// Whether enough is judged, so that the rest does not fail the run.
     covered: bool,
     ended: bool,
+    /// How many findings are accepted as they require a race.
+    accepted: usize,
     page: LoweringPage,
 }
 
@@ -158,7 +160,7 @@ impl<'a> Reporter<'a> {
         let (report, start) = (manner.format.report(), Instant::now());
         let page = LoweringPage::default();
         let exit = Exit::AsExpected;
-        Reporter { manner, report, start, exit, covered: false, ended: false, page }
+        Reporter { manner, report, start, exit, covered: false, ended: false, accepted: 0, page }
     }
 
     /// Whether the result of a function depends on how many others are judged.
@@ -180,6 +182,7 @@ impl<'a> Reporter<'a> {
             self.page.add(who, finding);
         }
         let exit = finding.exit(self.manner.racy);
+        self.accepted += usize::from(finding.racy && finding.exit(true) > exit);
         let exit = if self.covered && exit == Exit::Undecided { Exit::AsExpected } else { exit };
         let known = exit != Exit::AsExpected && self.manner.baseline.knows(who, finding);
         Weighed { known, exit: if known { Exit::AsExpected } else { exit } }
@@ -231,7 +234,11 @@ impl<'a> Reporter<'a> {
     }
 
     pub(super) fn sum(&mut self, line: &str, out: &mut dyn Write) -> io::Result<()> {
-        self.report.sum(&TextLine(line), out)
+        if self.accepted == 0 {
+            return self.report.sum(&TextLine(line), out);
+        }
+        let fails = "only where weak accesses race, which fails with --racy";
+        self.report.sum(&TextLine(&format!("{line}; {} weaker {fails}", self.accepted)), out)
     }
 
     /// Prints the end of the report, unless it is printed. An interrupted run does so before its threads end.

@@ -94,20 +94,18 @@ pub(super) fn unpromised(
     case: &RefinementCase<'_>,
     scans: &[ThreadScan; 2],
 ) -> Option<(usize, String)> {
-    let acts = acts(case, case.target, &scans[1])?;
+    let bound = bind(&case.setup, case.target, &Default::default()).ok()?;
     let promised = |place: ByteRange| {
         let mut promised = scans[0].uses.iter().filter(|one| one.promised || one.constant);
         promised.any(|one| one.place.overlaps(place))
     };
-    let loads =
-        case.target.rows.iter().filter(|row| {
-            row.lines.iter().any(|step| step.line.instruction.loads_read_only_data())
-        });
-    let mut loads = loads.filter(|row| match acts.get(&row.line) {
-        Some(Act::Access { places, .. }) => places.iter().any(|place| !promised(*place)),
-        Some(Act::Fence) | None => false,
-    });
-    loads.next().map(|row| (row.line, row.text.clone()))
+    let mut accesses = scans[1].paths.iter().flatten().filter(|one| !promised(one.place));
+    accesses.find_map(|one| {
+        let row = &case.target.rows[bound.rows.get(one.line).copied().flatten()?];
+        let loads =
+            |step: &lift::function::FunctionStep| step.line.instruction.loads_read_only_data();
+        row.lines.iter().any(loads).then(|| (row.line, row.text.clone()))
+    })
 }
 
 /// The line of the target's only instruction that writes what it alone leaves differently in memory. `None` if there

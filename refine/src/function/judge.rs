@@ -85,6 +85,9 @@ fn compared(
     if all.astray.as_ref().is_some_and(|(astray, _)| *astray == finding) {
         return Ok((finding, at));
     }
+    if no_alarm && let Some(found) = unpromised(&all.setups) {
+        return Ok(found);
+    }
     finding.notes.extend(promised(&all.setups));
     if all.setups.iter().any(|(case, ..)| !case.words.is_empty()) {
         finding.notes.push(PARTS_OF_WORDS.to_owned());
@@ -401,6 +404,15 @@ fn reduction(case: &mut RefinementCase<'_>, context: &Context) -> Option<String>
     }
     let found = any.then(|| case.compare(&source, &target));
     (found == Some(ContextResult::Nothing)).then(|| cited::reduction(" in this context"))
+}
+
+/// The finding of a target with a load of read-only data that the source does not promise: code around the function may
+/// write what it reads, also if no context of the source may.
+fn unpromised(cases: &[JudgedSetup<'_>]) -> Option<LocatedFinding> {
+    let (case, scans, _) = cases.first()?;
+    let (line, text) = fault::unpromised(case, scans)?;
+    let why = format!("line {line}: {}", cited::unpromised(&text));
+    Some((Finding::new(Verdict::Outside, why), FaultLines::of(case, scans, Some(line))))
 }
 
 /// A note on the memory that no thread of a context writes, as the source promises, or because its loads require that:

@@ -95,6 +95,8 @@ struct ContextBuilder<'a> {
     link: usize,
     /// The scopes of the function's operations.
     scopes: &'a BTreeSet<Scope>,
+    /// Whether a race of weak accesses may show what a fence of the function orders: it leaves PTX defined.
+    racy: bool,
     all: Vec<Context>,
 }
 
@@ -114,7 +116,8 @@ pub fn contexts(
     more: &[ContextShape],
 ) -> Vec<Context> {
     let [frame, other, link] = [3, 2, 1].map(|behind| locations.len() - behind);
-    let mut maker = ContextBuilder { locations, link, scopes, all: Vec::new() };
+    let racy = !cxx && scan.fences;
+    let mut maker = ContextBuilder { locations, link, scopes, racy, all: Vec::new() };
     let places: Vec<usize> =
         (0..scan.uses.len()).filter(|&place| !locations[place].like_another).collect();
     let ordered = |pair: &(usize, usize)| places.contains(&pair.0) && places.contains(&pair.1);
@@ -206,8 +209,13 @@ pub fn meetings(
     locations: &[MeetingLocation],
     scopes: &BTreeSet<Scope>,
 ) -> Vec<Context> {
-    let mut maker =
-        ContextBuilder { locations, link: locations.len() - 1, scopes, all: Vec::new() };
+    let mut maker = ContextBuilder {
+        locations,
+        link: locations.len() - 1,
+        scopes,
+        racy: false,
+        all: Vec::new(),
+    };
     maker.barriers(scan);
     maker.all
 }
@@ -284,7 +292,8 @@ impl ContextBuilder<'_> {
                     ContextOp::Guard(_) | ContextOp::Access { order: AccessOrder::Release, .. }
                 )
             };
-            !ops.iter().any(weak) || ops.iter().any(device)
+            let fence = |op: &ContextOp| matches!(op, ContextOp::Fence(FenceOrder::Sc));
+            !ops.iter().any(weak) || ops.iter().any(device) || self.racy && ops.iter().any(fence)
         };
         if !partners.iter().all(ordered) {
             return;

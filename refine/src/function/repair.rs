@@ -38,10 +38,12 @@ pub(super) fn missing(
     let waits = |line: &usize| target.threads[0].lines[*line].text.starts_with("NOP");
     all.sort_by_key(|(line, _, added)| (waits(line), added.split(' ').count()));
     let machine = matches!(case.target.language, Language::Sass(_));
-    let lacks =
-        |added: String| format!("lacks {}", if machine { of_machine(&added) } else { added });
+    let lacks = |line: usize, added: String| {
+        let text = &target.threads[0].lines[line].text;
+        format!("lacks {}", if machine { of_machine(text, &added) } else { added })
+    };
     let mut all: Vec<_> =
-        all.into_iter().map(|(line, changed, added)| (line, changed, lacks(added))).collect();
+        all.into_iter().map(|(line, changed, added)| (line, changed, lacks(line, added))).collect();
     for (line, of) in target.threads[0].lines.iter().enumerate() {
         if matches!(of.instruction, Instruction::Store(_)) {
             // A jump to the next line has no effect.
@@ -49,13 +51,16 @@ pub(super) fn missing(
             all.push((line, nothing, "is one store too many".to_owned()));
         }
     }
+    // The operations around the function are not its own.
+    let rows = case.bound(context, true).ok()??.rows.clone();
+    all.retain(|(line, ..)| rows.get(*line).copied().flatten().is_some());
     for (line, instruction, what) in all {
         let mut mended = target.clone();
         for thread in 0..context.judged_threads() {
             mended.threads[thread].lines[line].instruction = instruction.clone();
         }
         if case.compare(source, &mended) == ContextResult::Nothing {
-            let text = target.threads[0].lines[line].text.clone();
+            let text = target.threads[0].lines[line].text.split(" &").next().unwrap_or_default();
             let function = case.target;
             let at = case.bound(context, true).ok()??.line(function, line);
             return Some((at, format!("line {at}: `{text}` {what}")));
@@ -65,9 +70,11 @@ pub(super) fn missing(
 }
 
 /// The part to add to a machine instruction.
-fn of_machine(added: &str) -> String {
+fn of_machine(text: &str, added: &str) -> String {
     let (membar, invalidate) = ("a `MEMBAR` before it", "a `CCTL.IVALL` after it");
+    let sc = if text.contains("MEMBAR") { "`.SC`" } else { "a `MEMBAR.SC` before it" };
     added
+        .replace("`.sc`", sc)
         .replace("`.acq_rel`", &format!("{membar} and {invalidate}"))
         .replace("`.release`", membar)
         .replace("`.acquire`", invalidate)
