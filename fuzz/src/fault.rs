@@ -94,8 +94,7 @@ impl PlantedFault {
             PlantedFault::Flag { flag, .. } if flag == "wgmma-register" => {
                 Some("the laws draw no `wgmma`")
             }
-            PlantedFault::Flag { .. } => None,
-            PlantedFault::Rule(_) => None,
+            PlantedFault::Flag { .. } | PlantedFault::Rule(_) => None,
             PlantedFault::Table(EntryPiece { list, piece, .. }) => {
                 let strong = piece.starts_with(".STRONG");
                 if list.ends_with("-strong") {

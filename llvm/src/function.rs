@@ -53,6 +53,7 @@ pub(super) struct FunctionBody<'a, 'm> {
     pub(super) blocks: Vec<Block<'a>>,
 }
 
+#[expect(clippy::struct_excessive_bools, reason = "what is known of a function is yes or no")]
 pub(super) struct Translator<'a, 'm> {
     pub(super) module: &'m Module<'a>,
     pub(super) bodies: &'m Bodies<'a, 'm>,
@@ -232,7 +233,9 @@ fn translated<'a>(
         return Err(translator.refused("it is not valid LLVM IR").into());
     }
     translator.blocks(blocks)?;
-    parameters.iter_mut().for_each(|parameter| parameter.aligned |= translator.aligned);
+    for parameter in &mut parameters {
+        parameter.aligned |= translator.aligned;
+    }
     let at = definition.at;
     let lifted = translator.builder.finish(translator.refused)?;
     Ok(Function {

@@ -105,12 +105,10 @@ fn other_number(
 /// The bytes of each copy that completes on an mbarrier object, and of all of them.
 fn copied(source: &SourceTest) -> Vec<u64> {
     let lines = source.test.program.threads.iter().flat_map(|thread| &thread.lines);
-    let copies = lines.filter_map(|line| match line.instruction.as_asynchronous()? {
-        Asynchronous::Copy(copy) if copy.mbarrier.is_some() => match copy.bytes? {
-            Operand::Imm(bytes) => Some(bytes),
-            Operand::Reg(_) | Operand::Address(_) => None,
-        },
-        _ => None,
+    let copies = lines.filter_map(|line| {
+        let Asynchronous::Copy(copy) = line.instruction.as_asynchronous()? else { return None };
+        let bytes = copy.bytes.filter(|_| copy.mbarrier.is_some())?;
+        if let Operand::Imm(bytes) = bytes { Some(bytes) } else { None }
     });
     let mut all: Vec<u64> = copies.collect();
     all.push(all.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes)));
@@ -182,8 +180,8 @@ fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
 /// A loop that waits for the end of a phase of an object that the test declares, at each place to which a thread comes
 /// once.
 fn phases(source: &SourceTest) -> Vec<ProgramEdit> {
-    let test = &source.test;
-    let declared = test.declarations.variables.iter().zip(&test.program.variables);
+    let of = &source.test;
+    let declared = of.declarations.variables.iter().zip(&of.program.variables);
     let objects: Vec<&str> = declared
         .filter(|(declared, _)| declared.mbarrier)
         .map(|(_, variable)| variable.name.as_str())
@@ -191,14 +189,14 @@ fn phases(source: &SourceTest) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
     for (thread, cells) in source.cells.iter().enumerate() {
         let free = |stem: &str, used: &dyn Fn(&str) -> bool| {
-            (0..).map(|number| format!("{stem}{number}")).find(|name| !used(name))
+            (0..=u16::MAX).map(|number| format!("{stem}{number}")).find(|name| !used(name))
         };
         let label = free("wait", &|name| {
             cells.iter().any(|cell| {
                 cell.text.contains(name) || cell.labels.iter().any(|label| label == name)
             })
         });
-        let registers = &test.program.threads[thread].registers;
+        let registers = &of.program.threads[thread].registers;
         let ended = free("ended", &|name| registers.iter().any(|register| register.name == name));
         let (Some(label), Some(ended)) = (label, ended) else { continue };
         let once =
@@ -220,6 +218,8 @@ fn phases(source: &SourceTest) -> Vec<ProgramEdit> {
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write;
+
     use litmus::revise::SourceTest;
 
     use crate::{RepairOptions, RepairState, repair};
@@ -241,7 +241,7 @@ mod tests {
         let issues = [&*arrives, copies];
         for row in 0..issues.len().max(waits.len()) {
             let cell = |of: &[&str]| of.get(row).copied().unwrap_or_default().to_owned();
-            text += &format!(" {} | {} ;\n", cell(&issues), cell(waits));
+            writeln!(text, " {} | {} ;", cell(&issues), cell(waits)).expect("a string takes it");
         }
         text += condition;
         let source = SourceTest::read("test", text.as_bytes()).expect("it is a test");
@@ -304,7 +304,7 @@ mod tests {
 
     /// The first edit for a test of one thread with these instructions.
     fn first_of(instructions: &[&str]) -> String {
-        let rows: String = instructions.iter().map(|of| format!(" {of} ;\n")).collect();
+        let rows = format!(" {} ;\n", instructions.join(" ;\n "));
         let text = format!(
             "PTX test\nArch=sm_90a\n{{ .global .align 16 .b32 g[4]={{7}};\n.shared .align 16 .b32 s[4]={{1}};\nP0:d=s; }}\n \
              P0@cta 0 ;\n{rows}exists (P0:r0=0)\n"

@@ -210,9 +210,8 @@ impl<'a> Search<'a> {
             let assumption = unfolded.assumptions.iter().find(|of| of.event == skipped.by);
             let by = match assumption.map(|of| of.source) {
                 Some(Source::Read { event, .. }) => event,
-                Some(_) => continue,
                 None if with_waits => skipped.by,
-                None => continue,
+                Some(_) | None => continue,
             };
             let behind = |&&event: &&usize| {
                 event >= skipped.before && unfolded.events[event].thread == Some(skipped.thread)

@@ -106,10 +106,11 @@ pub(crate) fn advise(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let Ok(source) = read(path, bytes, ask) else { return Ok(()) };
-    let mut subject = quoted(&input::shown(path));
-    if let Some(ask) = ask {
-        subject += &format!(" --ask {}", quoted(ask));
-    }
+    let file = quoted(&input::shown(path));
+    let subject = match ask {
+        Some(ask) => format!("{file} --ask {}", quoted(ask)),
+        None => file,
+    };
     let options = RepairOptions {
         bound,
         proposals: 1,

@@ -19,6 +19,7 @@ pub mod judge;
 mod lanes;
 mod mapped;
 mod neighbour;
+mod overlap;
 pub mod partner;
 mod parts;
 mod progress;
