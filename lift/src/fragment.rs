@@ -459,10 +459,11 @@ mod tests {
 
     #[test]
     fn other_instructions_keep_their_text() {
-        let text =
-            "{ .reg .pred %p; setp.ne.b32 %p, a, %tid.x; @%p bra DONE; mov.u32 a, 0x1; DONE: }";
+        let text = "{ .reg .pred %p; .reg .b32 %t; mov.u32 %t, %tid.x; setp.ne.b32 %p, a, %t; @%p bra DONE; mov.u32 a, 0x1; DONE: }";
         let rows = cells(text).expect("it is supported");
-        assert_eq!(rows, ["setp.ne.b32 p, a, tid_x", "@p bra DONE", "mov.u32 a, 0x1", "DONE:"]);
+        let expected =
+            ["mov.u32 t, tid_x", "setp.ne.b32 p, a, t", "@p bra DONE", "mov.u32 a, 0x1", "DONE:"];
+        assert_eq!(rows, expected);
     }
 
     #[test]

@@ -20,7 +20,7 @@ define i64 @shared(ptr addrspace(3) %p, i32 %n) {
   %a = ptrtoint ptr addrspace(3) %p to i32
   %b = inttoptr i32 %n to ptr addrspace(3)
   %c = load i32, ptr addrspace(3) %b
-  %ret = call i32 asm "{ .reg .pred q; setp.ne.b32 q, $1, %laneid; @q bra L${:uid}; mov.u32 $1, 7; L${:uid}: }", "=r,0"(i32 %c)
+  %ret = call i32 asm "{ .reg .pred q; .reg .b32 l; mov.u32 l, %laneid; setp.ne.b32 q, $1, l; @q bra L${:uid}; mov.u32 $1, 7; L${:uid}: }", "=r,0"(i32 %c)
   %d = add i32 %a, %ret
   call void asm sideeffect "st.volatile.shared.u32 [$0], $1; membar.cta;", "r,r,~{memory}"(ptr addrspace(3) %b, i32 %d)
   ret i64 ptrtoint (ptr addrspace(3) getelementptr (i8, ptr addrspace(3) @smem, i32 64) to i64)
