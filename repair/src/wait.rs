@@ -12,6 +12,9 @@ use crate::site::{is_crossed, is_event};
 /// The most places of one test where a wait for a phase is tried.
 const MOST_PLACES: usize = 200;
 
+/// The most groups of which fewer are tried to stay in flight.
+const MOST_GROUPS: u64 = 16;
+
 /// Each wait that may be changed or inserted, cheaper ones first.
 pub(crate) fn waits(source: &SourceTest) -> Vec<ProgramEdit> {
     if !source.test.program.is_asynchronous() {
@@ -61,7 +64,7 @@ fn more_groups(
     };
     let cost = (EditKind::GroupWait, edit::GROUP_WAIT);
     let mut all = Vec::new();
-    for fewer in (0..pending).rev() {
+    for fewer in (0..pending.min(MOST_GROUPS)).rev() {
         let text = with_last_number(source, place, pending, fewer);
         all.extend(text.map(|text| edit::replacement(source, place, text, cost)));
     }
@@ -322,6 +325,10 @@ mod tests {
         assert_eq!(
             first_of(&[copy, commit, "cp.async.wait_group 1", load]),
             "P0: `cp.async.wait_group 1` becomes `cp.async.wait_group 0`"
+        );
+        assert_eq!(
+            first_of(&[copy, commit, "cp.async.wait_group 4294967295", load]),
+            "P0: `cp.async.wait_group 4294967295` becomes `cp.async.wait_group 0`"
         );
         assert_eq!(
             first_of(&[copy, commit, load]),
