@@ -9,7 +9,7 @@ use super::bind::{Argument, Setup, bind};
 use super::fault::FaultLines;
 use super::inputs::{distinct, scanned};
 use super::judge::{LocatedFinding, SIDES};
-use super::scan::{ScanError, ThreadScan, scan};
+use super::scan::{MemoryUse, ScanError, ThreadScan, scan};
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, Verdict};
 
@@ -28,9 +28,13 @@ pub(super) fn overlapping(
     sides: [&Function; 2],
     refiner: &Refiner<'_>,
 ) -> OverlappingInputs {
-    let mut setups = inside(setup, scans, sides);
+    let Ok(bound) = bind(setup, sides[0], &Default::default()) else {
+        return OverlappingInputs::default();
+    };
+    let pointers = Pointers { setup, layout: Layout::new(&bound.program), source: sides[0] };
+    let mut setups = inside(&pointers, scans);
     let mut misaligned = None;
-    for other in shifted(setup, scans, sides) {
+    for other in shifted(&pointers, scans) {
         match scanned(&other, sides, refiner, scan) {
             Err((side, ScanError::Fault { line, why }))
                 if side == SIDES[1] && scanned(&other, [sides[0]; 2], refiner, scan).is_ok() =>
@@ -47,83 +51,106 @@ pub(super) fn overlapping(
     OverlappingInputs { setups, misaligned }
 }
 
+/// The pointers of a choice.
+struct Pointers<'a> {
+    setup: &'a Setup,
+    layout: Layout,
+    source: &'a Function,
+}
+
+impl Pointers<'_> {
+    /// The parameters that point to global memory, with this memory, and without a promise of their alignment.
+    fn unaligned(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.setup.arguments.iter().enumerate().filter_map(|(pointer, argument)| {
+            let Argument::Pointer(memory) = *argument else { return None };
+            let global = self.setup.memory[memory].space == Space::Global;
+            (global && !self.source.parameters[pointer].aligned).then_some((pointer, memory))
+        })
+    }
+
+    /// The choice in which a parameter points so many bytes behind the begin of a memory.
+    fn led(&self, pointer: usize, memory: usize, offset: u32) -> Setup {
+        let variable = VariableId(u16::try_from(memory).expect("few variables"));
+        let address = self.layout.address(variable, ThreadId(0)) + u64::from(offset);
+        let mut other = self.setup.clone();
+        other.arguments[pointer] = Argument::Integer(address);
+        other
+    }
+}
+
+/// The accesses to a memory.
+fn uses(scans: &[ThreadScan], memory: usize) -> Vec<&MemoryUse> {
+    let all = scans.iter().flat_map(|scan| &scan.uses);
+    all.filter(|one| one.place.memory == memory).collect()
+}
+
 /// The maximum number of choices in which a pointer leads into the memory of another one.
 const MOST_INSIDE: usize = 4;
 
 /// Setups in which a pointer leads into the memory of another one, so that accesses at different offsets meet and one of
 /// them writes.
-fn inside(setup: &Setup, scans: &[ThreadScan; 2], sides: [&Function; 2]) -> Vec<Setup> {
-    let Ok(bound) = bind(setup, sides[0], &Default::default()) else { return Vec::new() };
-    let layout = Layout::new(&bound.program);
-    let global =
-        setup.arguments.iter().enumerate().filter_map(|(index, argument)| match argument {
-            Argument::Pointer(memory) if setup.memory[*memory].space == Space::Global => {
-                Some((index, *memory))
-            }
-            Argument::Pointer(_) | Argument::Integer(_) => None,
-        });
-    let global: Vec<(usize, usize)> =
-        global.filter(|(index, _)| !sides[0].parameters[*index].no_alias).collect();
-    let uses = |memory: usize| {
-        let all = scans.iter().flat_map(|scan| &scan.uses);
-        all.filter(move |one| one.place.memory == memory)
-    };
-    let mut all: Vec<Setup> = Vec::new();
-    for &(_, around) in &global {
-        for &(pointer, memory) in global.iter().filter(|(_, memory)| *memory != around) {
-            for (here, there) in
-                uses(around).flat_map(|here| uses(memory).map(move |of| (here, of)))
-            {
-                let apart = here.place.offset.checked_sub(there.place.offset);
-                let Some(apart) = apart.filter(|apart| *apart > 0) else { continue };
-                let aligned = uses(memory).all(|one| apart.is_multiple_of(one.place.bytes.max(1)));
-                if !(here.writes || there.writes) || !aligned {
-                    continue;
-                }
-                let variable = VariableId(u16::try_from(around).expect("few variables"));
-                let address = layout.address(variable, ThreadId(0)) + u64::from(apart);
-                let mut other = setup.clone();
-                other.arguments[pointer] = Argument::Integer(address);
-                let length = setup.memory[memory].element * setup.memory[memory].count;
-                let larger = &mut other.memory[around];
-                larger.count = larger.count.max((apart + length).div_ceil(larger.element));
-                for (number, one) in (40..).zip(uses(memory)) {
-                    let (offset, bytes) = (apart + one.place.offset, one.place.bytes);
-                    if one.float.is_some() {
-                        larger.set_initial(offset, bytes, distinct(number, one.float, bytes));
-                    }
-                }
-                if all.len() < MOST_INSIDE && !all.contains(&other) {
-                    all.push(other);
-                }
-            }
+fn inside(pointers: &Pointers<'_>, scans: &[ThreadScan; 2]) -> Vec<Setup> {
+    let alone = |pointer: usize| pointers.source.parameters[pointer].no_alias;
+    let all: Vec<(usize, usize)> =
+        pointers.unaligned().filter(|(pointer, _)| !alone(*pointer)).collect();
+    let pairs = all.iter().flat_map(|&(_, around)| all.iter().map(move |&of| (around, of)));
+    let setups = pairs.filter(|(around, (_, memory))| around != memory).flat_map(
+        |(around, (pointer, memory))| {
+            let moved = uses(scans, memory);
+            let apart = distances(&uses(scans, around), &moved);
+            let led = move |apart| moved_into(pointers, (pointer, memory), (around, apart), &moved);
+            apart.into_iter().map(led).collect::<Vec<Setup>>()
+        },
+    );
+    setups.take(MOST_INSIDE).collect()
+}
+
+/// How far into a memory another one has to begin so that an access of each meet, and one of the two writes.
+fn distances(around: &[&MemoryUse], moved: &[&MemoryUse]) -> Vec<u32> {
+    let alignment = moved.iter().map(|one| one.place.bytes).max().unwrap_or(1);
+    let mut all = Vec::new();
+    for (here, there) in around.iter().flat_map(|here| moved.iter().map(move |of| (here, of))) {
+        let Some(apart) = here.place.offset.checked_sub(there.place.offset) else { continue };
+        let meets = apart > 0 && (here.writes || there.writes);
+        if meets && apart.is_multiple_of(alignment.max(1)) && !all.contains(&apart) {
+            all.push(apart);
         }
     }
+    all.truncate(MOST_INSIDE);
     all
 }
 
-/// Setups in which a pointer to bytes or halfwords leads into a word.
-fn shifted(setup: &Setup, scans: &[ThreadScan; 2], sides: [&Function; 2]) -> Vec<Setup> {
-    let Ok(bound) = bind(setup, sides[0], &Default::default()) else { return Vec::new() };
-    let layout = Layout::new(&bound.program);
-    let mut all = Vec::new();
-    for (pointer, argument) in setup.arguments.iter().enumerate() {
-        let Argument::Pointer(memory) = *argument else { continue };
-        let own = setup.arguments.iter().filter(|other| *other == argument).count() == 1;
-        if setup.memory[memory].space != Space::Global
-            || sides[0].parameters[pointer].aligned
-            || !own
-        {
-            continue;
+fn moved_into(
+    pointers: &Pointers<'_>,
+    (pointer, memory): (usize, usize),
+    (around, apart): (usize, u32),
+    moved: &[&MemoryUse],
+) -> Setup {
+    let mut other = pointers.led(pointer, around, apart);
+    let before = &pointers.setup.memory[memory];
+    let larger = &mut other.memory[around];
+    larger.count =
+        larger.count.max((apart + before.element * before.count).div_ceil(larger.element));
+    for (number, one) in (40..).zip(moved) {
+        let (offset, bytes) = (apart + one.place.offset, one.place.bytes);
+        if one.float.is_some() {
+            larger.set_initial(offset, bytes, distinct(number, one.float, bytes));
         }
-        let uses: Vec<_> = scans[0].uses.iter().filter(|one| one.place.memory == memory).collect();
+    }
+    other
+}
+
+/// Setups in which a pointer to bytes or halfwords leads into a word.
+fn shifted(pointers: &Pointers<'_>, scans: &[ThreadScan; 2]) -> Vec<Setup> {
+    let arguments = &pointers.setup.arguments;
+    let mut all = Vec::new();
+    for (pointer, memory) in pointers.unaligned() {
+        let uses = uses(&scans[..1], memory);
         // The target may access the word around a byte or two.
         let alignment = uses.iter().map(|one| one.place.bytes).max().filter(|bytes| *bytes <= 2);
-        let Some(alignment) = alignment else { continue };
-        let variable = VariableId(u16::try_from(memory).expect("few variables"));
-        let address = layout.address(variable, ThreadId(0)) + u64::from(alignment);
-        let mut other = setup.clone();
-        other.arguments[pointer] = Argument::Integer(address);
+        let shared = arguments.iter().filter(|other| **other == arguments[pointer]).count() > 1;
+        let Some(alignment) = alignment.filter(|_| !shared) else { continue };
+        let mut other = pointers.led(pointer, memory, alignment);
         let larger = &mut other.memory[memory];
         larger.count += 8_u32.div_ceil(larger.element);
         // What is beside it differs from it.
