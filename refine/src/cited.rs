@@ -12,6 +12,11 @@ pub(crate) fn unpromised(load: &str) -> String {
     )
 }
 
+/// The reason for a target that accesses what is one access of the source, `whole`, in parts.
+pub(crate) fn parts(whole: &str, part: &str) -> String {
+    format!("{whole}, but `{part}` accesses its parts one by one")
+}
+
 /// The target would be correct with `atom` for `red`: everywhere, or only as `place` says.
 pub(crate) fn reduction(place: &str) -> String {
     format!(

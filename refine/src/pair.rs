@@ -247,8 +247,7 @@ fn single(access: &SourceAccess, target: &TargetAccess) -> RowResult<()> {
     if !(access.atomic && access.ty.lanes.is_none() && vector) {
         return Ok(());
     }
-    let why =
-        format!("{} is atomic, but `{}` accesses its parts one by one", access.ty, target.text);
+    let why = cited::parts(&format!("{} is atomic", access.ty), &target.text);
     let context = "[ROW] || an atomic access of the whole, anywhere".to_owned();
     let finding = Finding::new(Verdict::Weaker, why);
     Err(Box::new(Finding { context: Some(context), ..finding }))

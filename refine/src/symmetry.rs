@@ -138,10 +138,7 @@ fn whole(source: &TargetAccess, done: &[&TargetAccess], machine: bool) -> RowRes
         !machine && part.op.is_none() && part.bytes == source.bytes && part.ty.bytes() < part.bytes
     };
     let Some(part) = done.iter().find(|part| pieces || vector(part)) else { return Ok(()) };
-    let why = format!(
-        "`{}` is one access, but `{}` accesses its parts one by one",
-        source.text, part.text
-    );
+    let why = cited::parts(&format!("`{}` is one access", source.text), &part.text);
     let context = "[ROW] || a strong access of the whole, anywhere".to_owned();
     let finding = Finding::new(Verdict::Weaker, why);
     Err(Box::new(Finding { context: Some(context), ..finding }))

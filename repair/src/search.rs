@@ -80,18 +80,17 @@ pub fn repair(source: &SourceTest, options: &RepairOptions<'_>) -> Repairs {
     }
     let mut questions = Questions::new(source, options);
     let original = questions.original();
-    let state = match &original.verdict {
-        Verdict::Fails => RepairState::Allowed,
-        Verdict::Undefined(why) => RepairState::Undefined(why.clone()),
-        Verdict::Stuck(why) if source.test.program.is_asynchronous() => {
+    let state = match (&original.verdict, unanswered(&original)) {
+        (Verdict::Stuck(why), _) if source.test.program.is_asynchronous() => {
             RepairState::Stuck(why.clone())
         }
-        Verdict::Holds | Verdict::Stuck(_) | Verdict::Undecided(_) | Verdict::Unsupported(_) => {
-            let forbidden = || RepairState::Forbidden;
-            return Repairs::of(
-                unanswered(&original).map_or_else(forbidden, RepairState::Excluded),
-            );
-        }
+        (_, Some(why)) => return Repairs::of(RepairState::Excluded(why)),
+        (Verdict::Fails, None) => RepairState::Allowed,
+        (Verdict::Undefined(why), None) => RepairState::Undefined(why.clone()),
+        (
+            Verdict::Holds | Verdict::Stuck(_) | Verdict::Undecided(_) | Verdict::Unsupported(_),
+            None,
+        ) => return Repairs::of(RepairState::Forbidden),
     };
     let mut repairs = Repairs::of(state);
     let (all, possible) = if questions.to_finish {

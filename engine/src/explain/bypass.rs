@@ -134,29 +134,27 @@ impl<R: BitRow> Orders<'_, R> {
                 proxies.0, proxies.1
             )
         };
-        let mut lacks = Vec::new();
+        let mut wanted = Vec::new();
         if aliases {
-            lacks.extend(self.lacks(first, second, &Wanted::alias()));
+            wanted.push(Wanted::alias());
         }
         if [proxies.0, proxies.1].contains(&ASYNC) && proxies.0 != proxies.1 {
-            lacks.extend(self.lacks(first, second, &Wanted::asynchronous()));
+            wanted.push(Wanted::asynchronous());
         } else {
-            for (access, proxy) in [(first, proxies.0), (second, proxies.1)] {
-                if !matches!(proxy, GENERIC | ASYNC) {
-                    lacks.extend(self.lacks(first, second, &Wanted::of(proxy, access)));
-                }
-            }
+            let accesses = [(first, proxies.0), (second, proxies.1)].into_iter();
+            let special = accesses.filter(|(_, proxy)| !matches!(*proxy, GENERIC | ASYNC));
+            wanted.extend(special.map(|(access, proxy)| Wanted::of(proxy, access)));
         }
-        lacks.dedup();
-        let Some(why) = lacks.into_iter().next() else {
+        let lacking = wanted.iter().find_map(|wanted| self.lacks(first, second, wanted));
+        let why = lacking.unwrap_or_else(|| {
             let why = if aliases && proxies != (GENERIC, GENERIC) {
                 "an access through another proxy than the generic one has no fence of its proxy between itself and \
                  `fence.proxy.alias`"
             } else {
                 "the proxy fences between them do not order the two accesses"
             };
-            return Some(format!("{before}, and {why} ({}).", section::CAUSALITY_ORDER.number));
-        };
+            format!("{why} ({})", section::CAUSALITY_ORDER.number)
+        });
         Some(format!("{before}, and {why}."))
     }
 

@@ -29,6 +29,13 @@ pub(super) fn lessen(paths: &mut [Path], shown: bool, ends: Ends<'_>) -> Result<
     if !paths.iter().any(syntactic) {
         return Ok(());
     }
+    for path in &mut *paths {
+        let decided: Vec<Mask> =
+            (0..path.events.len()).map(|at| changes_depend(path, at)).collect();
+        for (event, decided) in path.events.iter_mut().zip(decided) {
+            event.ctrl |= decided;
+        }
+    }
     let all: Vec<Reasoned<'_>> = paths.iter().map(|path| Reasoned::new(path, shown)).collect();
     let mut real = Vec::with_capacity(paths.len());
     for path in &all {
@@ -42,11 +49,6 @@ pub(super) fn lessen(paths: &mut [Path], shown: bool, ends: Ends<'_>) -> Result<
         let skipped: Vec<Mask> = skipped;
         for (of, real) in path.skipped.iter_mut().zip(skipped) {
             of.taint &= real;
-        }
-        let decided: Vec<Mask> =
-            (0..path.events.len()).map(|at| changes_depend(path, at)).collect();
-        for (event, decided) in path.events.iter_mut().zip(decided) {
-            event.ctrl |= decided;
         }
         // What a wait returned is no value of memory: what depends on that still does.
         let waits = (0..).zip(&path.events).filter(|(_, of)| of.mbarrier.is_some());
@@ -225,7 +227,7 @@ impl<'p> Reasoned<'p> {
         let real = |(at, event): (usize, &PathEvent)| {
             let computed = [event.address, event.value].into_iter().flatten();
             let mut real = computed.fold(0, |all, expr| all | self.depends(expr));
-            let syntactic = all_of(event) | changes_depend(self.path, at);
+            let syntactic = all_of(event);
             for (other, parting) in &others {
                 if parting & syntactic & !real != 0 && !self.is_done_by(other, at, *parting) {
                     real |= parting;
