@@ -1,4 +1,4 @@
-//! Pairs of functions in `tests/pairs`, `X.from.ll` and `X.to.ptx` or `X.to.ll`: the target is right, and each mistake
+//! Pairs of functions in `tests/pairs`, `X.from.ll` or `X.from.ptx`, and `X.to.ptx` or `X.to.ll`: the target is right, and each mistake
 //! that its comments list is found.
 //!
 //! `VERDICT: OLD => NEW` in a comment of the target: with NEW instead of OLD, one function has this verdict. `\n` is the
@@ -67,7 +67,9 @@ fn targets_are_right_and_their_mistakes_are_found() {
     assert!(!targets.is_empty());
     for target in &targets {
         let name = target.file_name().expect("a name").to_string_lossy().into_owned();
-        let source = folder.join(format!("{}.from.ll", name.split('.').next().expect("a name")));
+        let stem = name.split('.').next().expect("a name");
+        let sources = ["ll", "ptx"].map(|ending| folder.join(format!("{stem}.from.{ending}")));
+        let source = sources.into_iter().find(|path| path.exists()).expect("it has a source");
         let text = fs::read_to_string(target).expect("it can be read");
         let (mistakes, right) = mistakes(&text);
         assert!(!mistakes.is_empty(), "{name} lists no mistake");

@@ -209,7 +209,7 @@ fn promised_in_a_row(names: &[&str]) -> Option<Vec<String>> {
             }
         }
         Step::Fence { order, scope } => format!("fence.{order:?}.{}", scope.name()),
-        Step::Barrier | Step::Guard => "barrier".to_owned(),
+        Step::Barrier { .. } | Step::Guard => "barrier".to_owned(),
         Step::ClusterArrive { .. } => "ArriveRelaxed".to_owned(),
         Step::ClusterWait => "Wait".to_owned(),
     };

@@ -24,6 +24,11 @@ pub enum Language {
     Sass(u16),
 }
 
+/// Whether GPUs of this `sm_` number have clusters of CTAs, which may access each other's shared memory.
+pub fn has_clusters(sm: u16) -> bool {
+    sm >= 90
+}
+
 /// A function of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Function {
@@ -31,6 +36,8 @@ pub struct Function {
     /// The line in the file at which it begins, from 1.
     pub line: usize,
     pub language: Language,
+    /// Whether its target has clusters of CTAs, as `sm_90` and later ones have; true if the file names no target.
+    pub clusters: bool,
     /// Whether it is a kernel: no other function calls it, so its thread executes nothing else.
     pub kernel: bool,
     pub parameters: Vec<Parameter>,

@@ -242,6 +242,7 @@ fn translated<'a>(
         name: definition.symbol(),
         line: lines.number(at),
         language: Language::Cxx,
+        clusters: true,
         kernel: definition.kernel,
         parameters,
         variables: lifted.variables,

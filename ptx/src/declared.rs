@@ -6,7 +6,7 @@ use text::report::ByteSpan;
 
 use super::syntax::{self, BodyMark, VariableDeclaration};
 use super::{Instruction, Module, constant};
-use crate::version::FunctionKind;
+use crate::version::{FunctionKind, Target};
 
 /// A function with a body; its index is that of [`Module::instructions`].
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -102,6 +102,11 @@ impl<'a> Module<'a> {
     /// 32 or 64; `None` where the module does not say.
     pub fn address_bits(&self) -> Option<u16> {
         self.tree.address_bits
+    }
+
+    /// The first that the module names, if it does.
+    pub fn target(&self) -> Option<Target> {
+        self.tree.target.map(|(target, _)| target)
     }
 
     /// The line of the first byte of an instruction, from 1.

@@ -121,6 +121,15 @@ const BARRIER: &[&str] = &[
     "R; st.na x | ld.na x; B",
 ];
 
+/// Threads that meet the judged steps at barriers, and others that these steps synchronize with: what one of them does is
+/// ordered through both.
+const CHAINED: &[&str] = &[
+    "R | st x; B | ld.acq y; if; ld x",
+    "R | ld x; B | ld.acq y; if; st x",
+    "R | B; ld x | st x; st.rel y",
+    "R | B; st x | ld x; st.rel y",
+];
+
 /// An operation of a context. The placement determines its scope.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ContextOp {
@@ -195,7 +204,7 @@ impl ContextFamily {
     /// The family of a question. Only fences of the source make it mixed, since the target may do more.
     pub fn of(source: &[Step], target: &[Step]) -> ContextFamily {
         let barrier = |step: &Step| {
-            matches!(step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
+            matches!(step, Step::Barrier { .. } | Step::ClusterArrive { .. } | Step::ClusterWait)
         };
         let access = |step: &Step| matches!(step, Step::Access { .. });
         let fence = |step: &Step| matches!(step, Step::Fence { .. });
@@ -289,7 +298,7 @@ pub fn shapes(family: ContextFamily) -> &'static [ContextShape] {
             &[FENCE],
             &[ACCESS, THROUGH],
             &[BARRIER],
-            &[BARRIER, ACCESS, FENCE, THROUGH],
+            &[BARRIER, CHAINED, ACCESS, FENCE, THROUGH],
         ];
         lists.map(|lists| lists.concat().into_iter().map(shape).collect())
     });
@@ -439,6 +448,11 @@ impl Context {
     /// Whether the context has no other thread.
     pub fn is_alone(&self) -> bool {
         self.threads.len() == 1
+    }
+
+    /// Whether a thread is in another CTA than the first.
+    pub fn is_remote(&self, thread: usize) -> bool {
+        !Scope::Cta.includes(self.placements[0], self.placements[thread])
     }
 
     /// The number of leading threads that run the judged code.

@@ -33,7 +33,7 @@ fn promised(mut tokens: Vec<OrderToken>, shown: bool) -> Vec<TargetItem> {
             Promise::Fence(FenceOrder::Acquire, Scope::Sys)
                 if items.last().is_some_and(is_full) => {}
             Promise::Fence(order, scope) => items.push(fence(order, scope)),
-            Promise::Bar => items.push(TargetItem::Step(Step::Barrier)),
+            Promise::Bar => items.push(TargetItem::Step(Step::Barrier { id: 0 })),
             Promise::ClusterArrive => {
                 items.push(TargetItem::Step(Step::ClusterArrive { relaxed: true }));
             }
@@ -113,7 +113,7 @@ pub(super) fn sass(
             (opcode, [order, &[space], operation, &["b32"]].concat())
         }
         Step::Fence { order, scope } => ("fence", vec![order.name(), scope.name()]),
-        Step::Barrier => ("bar", vec!["sync"]),
+        Step::Barrier { .. } => ("bar", vec!["sync"]),
         Step::ClusterArrive { relaxed: false } => ("barrier", vec!["cluster", "arrive"]),
         Step::ClusterArrive { relaxed: true } => ("barrier", vec!["cluster", "arrive", "relaxed"]),
         Step::ClusterWait => ("barrier", vec!["cluster", "wait"]),
@@ -129,7 +129,9 @@ fn acquires(step: Step) -> bool {
             order.is_acquire() && !matches!(act, AccessKind::Reduce | AccessKind::Store)
         }
         Step::Fence { order, .. } => order != FenceOrder::Release,
-        Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => false,
+        Step::Barrier { .. } | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => {
+            false
+        }
     }
 }
 

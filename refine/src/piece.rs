@@ -9,8 +9,8 @@ use model::isa::fence::Fence;
 use model::isa::ld::Load;
 use model::isa::st::Store;
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
-use model::memory::Proxy;
-use model::program::{InitialValue, Register, Thread};
+use model::memory::{Proxy, VariableId};
+use model::program::{InitialValue, Register, Thread, ThreadId};
 use model::scope::{Placement, Scope};
 
 use super::language::SourceId;
@@ -43,6 +43,15 @@ pub struct StepOperands {
     pub words: [String; 2],
 }
 
+impl StepOperands {
+    /// Has a register hold the address of the variable.
+    pub fn point(&mut self, register: Reg, name: &str) {
+        let offset = self.address.offset;
+        self.address.base = Operand::Reg(register);
+        self.at = if offset == 0 { name.to_owned() } else { format!("{name}+{offset}") };
+    }
+}
+
 /// The target of a branch past the last line.
 const PAST: usize = usize::MAX;
 
@@ -56,9 +65,30 @@ pub struct GuardNames {
 
 impl ThreadPiece {
     fn register(&mut self, name: String, bits: u16) -> Reg {
+        self.register_with(name, bits, InitialValue::Value(0))
+    }
+
+    fn register_with(&mut self, name: String, bits: u16, initial: InitialValue) -> Reg {
         let index = u16::try_from(self.registers.len()).expect("a context is short");
-        self.registers.push(Register { name, initial: InitialValue::Value(0), bits });
+        self.registers.push(Register { name, initial, bits });
         Reg(index)
+    }
+
+    /// The register of this name, which begins with an address of the first thread.
+    pub fn pointer(&mut self, name: &str, variable: VariableId) -> Reg {
+        if let Some(found) = self.registers.iter().position(|register| register.name == name) {
+            return Reg(u16::try_from(found).expect("a context is short"));
+        }
+        let initial = InitialValue::Address { variable, thread: ThreadId(0) };
+        self.register_with(name.to_owned(), 64, initial)
+    }
+
+    /// The registers that begin with an address, and its variable.
+    pub fn pointers(&self) -> impl Iterator<Item = (&str, VariableId)> {
+        self.registers.iter().filter_map(|register| match register.initial {
+            InitialValue::Address { variable, .. } => Some((&*register.name, variable)),
+            InitialValue::Value(_) => None,
+        })
     }
 
     fn push(&mut self, guard: Option<Guard>, instruction: Instruction, text: String) {
@@ -156,11 +186,11 @@ impl ThreadPiece {
                 let fence = Instruction::Fence(Fence { order, scope });
                 (fence, text.unwrap_or_else(|| step.to_string()))
             }
-            Step::Barrier => {
-                let (kind, id) = (BarrierKind::Sync, Operand::Imm(0));
+            Step::Barrier { id: number } => {
+                let (kind, id) = (BarrierKind::Sync, Operand::Imm(number));
                 let barrier =
                     Barrier { kind, id, count: None, instance: None, aligned: true, warp: false };
-                (Instruction::Barrier(barrier), named("bar.sync 0"))
+                (Instruction::Barrier(barrier), named(&format!("bar.sync {number}")))
             }
             Step::ClusterArrive { relaxed: false } => {
                 (cluster(ClusterBarrierKind::ArriveRelease), named("barrier.cluster.arrive"))

@@ -30,7 +30,10 @@ pub fn lines(steps: &[NumberedStep]) -> Vec<usize> {
             shown |= act.shows();
             1
         }
-        Step::Fence { .. } | Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait => 1,
+        Step::Fence { .. }
+        | Step::Barrier { .. }
+        | Step::ClusterArrive { .. }
+        | Step::ClusterWait => 1,
     };
     steps.iter().map(count).collect()
 }

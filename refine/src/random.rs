@@ -524,7 +524,7 @@ impl RandomColumn {
                 self.language.access(&access)?
             }
             Step::Fence { order, scope } => self.language.fence(order, scope),
-            Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => {
+            Step::Barrier { .. } | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => {
                 return None;
             }
         };

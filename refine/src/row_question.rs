@@ -86,7 +86,7 @@ impl RowQuestion {
             }
             Step::Access { .. }
             | Step::Fence { .. }
-            | Step::Barrier
+            | Step::Barrier { .. }
             | Step::ClusterArrive { .. }
             | Step::ClusterWait
             | Step::Guard => *step,

@@ -98,7 +98,10 @@ impl Side<'_> {
             included.fold(0_u8, |mask, there| mask | 1 << there)
         };
         let meets = threads.iter().flatten().any(|numbered| {
-            matches!(numbered.step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
+            matches!(
+                numbered.step,
+                Step::Barrier { .. } | Step::ClusterArrive { .. } | Step::ClusterWait
+            )
         });
         // Accesses of C++ are not torn.
         let torn = torn && language.tears();
@@ -116,7 +119,7 @@ impl Side<'_> {
                         Step::Access { act, at, order, scope: Scope::Sys }
                     }
                     Step::Fence { order, .. } => Step::Fence { order, scope: Scope::Sys },
-                    Step::Barrier
+                    Step::Barrier { .. }
                     | Step::ClusterArrive { .. }
                     | Step::ClusterWait
                     | Step::Guard => step,
@@ -187,7 +190,7 @@ impl Side<'_> {
     /// The barriers of the row, at which its partners meet it.
     fn barriers(&self) -> Vec<Step> {
         let barrier = |step: &Step| {
-            matches!(step, Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait)
+            matches!(step, Step::Barrier { .. } | Step::ClusterArrive { .. } | Step::ClusterWait)
         };
         self.question.source.iter().copied().filter(barrier).collect()
     }

@@ -84,8 +84,10 @@ pub enum Step {
         order: FenceOrder,
         scope: Scope,
     },
-    /// A barrier of all threads of the CTA.
-    Barrier,
+    /// A barrier of all threads of the CTA, with its number.
+    Barrier {
+        id: u64,
+    },
     ClusterArrive {
         relaxed: bool,
     },
@@ -103,7 +105,7 @@ impl Step {
     pub fn scope(self) -> Option<Scope> {
         match self {
             Step::Access { order: AccessOrder::Weak, .. }
-            | Step::Barrier
+            | Step::Barrier { .. }
             | Step::ClusterArrive { .. }
             | Step::ClusterWait
             | Step::Guard => None,
@@ -120,7 +122,9 @@ impl Step {
             Step::Fence { order, scope } => {
                 Some(Strength::new(OperationKind::Fence, order.into(), scope))
             }
-            Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => None,
+            Step::Barrier { .. } | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => {
+                None
+            }
         }
     }
 
@@ -131,7 +135,9 @@ impl Step {
             Step::Fence { order: now, .. } => {
                 Step::Fence { order: order.fence().unwrap_or(now), scope }
             }
-            Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => self,
+            Step::Barrier { .. } | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => {
+                self
+            }
         }
     }
 }
@@ -156,7 +162,8 @@ impl fmt::Display for Step {
                 write!(f, " {}", at.name())
             }
             Step::Fence { order, scope } => write!(f, "fence.{}.{scope}", order.name()),
-            Step::Barrier => f.write_str("bar"),
+            Step::Barrier { id: 0 } => f.write_str("bar"),
+            Step::Barrier { id } => write!(f, "bar {id}"),
             Step::ClusterArrive { relaxed: false } => f.write_str("cluster.arrive"),
             Step::ClusterArrive { relaxed: true } => f.write_str("cluster.arrive.relaxed"),
             Step::ClusterWait => f.write_str("cluster.wait"),

@@ -21,7 +21,7 @@ use crate::column::{self, ColumnCell};
 use crate::external::{ASSUMED, ExternalFunction};
 use crate::function::{
     EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refusals,
-    Refused, ReturnedWord, UndefinedValues,
+    Refused, ReturnedWord, UndefinedValues, has_clusters,
 };
 use call::{CalledCode, Linker};
 use ptx::qualifier::Dialect;
@@ -261,6 +261,7 @@ impl<'l> ListedFunctionReader<'l> {
             name: function.name.to_owned(),
             line: function.line,
             language: Language::Sass(self.sm),
+            clusters: has_clusters(self.sm),
             kernel: !device,
             parameters: self.signature.parameters,
             variables: lifted.variables,

@@ -21,7 +21,7 @@ use ptx::{BodyItem, FunctionDeclaration, Instruction, MemoryDeclaration, Module}
 use crate::builder::FunctionBuilder;
 use crate::external::ExternalFunction;
 use crate::function::{
-    Function, Functions, Language, Parameter, Refusals, Refused, UndefinedValues,
+    Function, Functions, Language, Parameter, Refusals, Refused, UndefinedValues, has_clusters,
 };
 use crate::opaque::LONE_LANE;
 use names::Names;
@@ -179,6 +179,7 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         name: declared.name.to_owned(),
         line,
         language: Language::Ptx,
+        clusters: contents.module.target().is_none_or(|target| has_clusters(target.sm)),
         kernel: declared.kernel,
         parameters: reader.parameters,
         variables: lifted.variables,

@@ -5,12 +5,12 @@ use std::collections::BTreeMap;
 
 use lift::function::{Function, HERE, Language, Refused, ReturnedWord};
 use model::isa::{Address, Instruction, Operand, Reg, Type};
-use model::memory::{Space, VariableId};
+use model::memory::Space;
 use model::program::{ContestedBytes, InitialValue, Observed, Program, Thread, ThreadId};
 use model::strength::{AccessOrder, Strength};
 use model::value::Value;
 
-use super::bind::{BoundFunction, Setup, TestColumn, bind};
+use super::bind::{BoundFunction, Setup, TestColumn, bind, variable_id};
 use super::follows::{FollowedProgram, FollowedPrograms};
 use super::inputs::{as_float, scanned};
 use super::mapped::mapped;
@@ -111,6 +111,13 @@ impl<'a> RefinementCase<'a> {
                 written.entry(one.place).or_default();
             }
         }
+        // A thread may race with itself through two virtual addresses.
+        let aliased = |one: &&MemoryUse| {
+            self.setup.memory.iter().any(|memory| memory.alias == Some(one.place.memory))
+        };
+        for one in self.uses.iter().filter(aliased) {
+            written.entry(one.place).or_default();
+        }
         // Each access is inside the bytes, or outside.
         let places = closed(written.keys().copied().collect(), &self.uses).into_iter();
         let contested = places.map(|place| {
@@ -176,7 +183,10 @@ impl<'a> RefinementCase<'a> {
         // The last access that reads, and its first line.
         let (mut piece, mut last) = (ThreadPiece::default(), None::<(usize, usize)>);
         for &op in ops {
-            let shared = op.place().is_some_and(|at| self.locations[at].shared);
+            // Memory of another CTA is accessed by its generic address.
+            let of_cta = op.place().filter(|&at| self.locations[at].shared);
+            let remote = of_cta.filter(|_| context.is_remote(thread));
+            let shared = of_cta.is_some() && remote.is_none();
             let step = context.step(thread, op, if shared { Spot::Y } else { Spot::X })?;
             let mut within = None;
             let (accessed, steps) = match op {
@@ -219,12 +229,20 @@ impl<'a> RefinementCase<'a> {
                     (Some((place, values)), self.steps(step, shared, lowered)?)
                 }
             };
+            let pointer = remote.map(|at| {
+                let place = self.locations[at].place;
+                let name = format!("{}_of_P0", self.setup.memory[place.memory].name);
+                (piece.pointer(&name, variable_id(place.memory)), name)
+            });
             for step in steps {
                 let shown = format!("{prefix}{}", piece.shown.len());
                 let aside = |piece: &ThreadPiece| format!("{prefix}w{}", piece.lines.len());
                 let register = if within.is_some() { aside(&piece) } else { shown.clone() };
                 let mut operands =
                     accessed.map(|(place, values)| self.operands(place, values, register));
+                if let (Some(operands), Some((register, name))) = (&mut operands, &pointer) {
+                    operands.point(*register, name);
+                }
                 // No instruction has a constant of 128 bits.
                 if let (Some(operands), Step::Access { act, .. }) = (&mut operands, step)
                     && operands.bits > 64
@@ -272,10 +290,9 @@ impl<'a> RefinementCase<'a> {
     ) -> StepOperands {
         let ByteRange { memory, offset, bytes } = place;
         let name = &self.setup.memory[memory].name;
-        let variable = VariableId(u16::try_from(memory).expect("few variables"));
         StepOperands {
             at: if offset == 0 { name.clone() } else { format!("{name}+{offset}") },
-            address: Address { base: Operand::Address(variable), offset: offset.into() },
+            address: Address { base: Operand::Address(variable_id(memory)), offset: offset.into() },
             bits: u16::try_from(8 * bytes).expect("16 bytes at most"),
             register,
             value: Operand::Imm(value),
@@ -294,8 +311,12 @@ impl<'a> RefinementCase<'a> {
             others.push(if context.frame(thread).is_some() {
                 self.setup.column(function, &Default::default())
             } else {
-                let cells = self.partner(context, thread, lowered)?.cells();
-                TestColumn { cells, initial: Vec::new() }
+                let piece = self.partner(context, thread, lowered)?;
+                let initial = piece.pointers().map(|(name, variable)| {
+                    let of = &self.setup.memory[usize::from(variable.0)].name;
+                    (name.to_owned(), format!("{of}@P0"))
+                });
+                TestColumn { initial: initial.collect(), cells: piece.cells() }
             });
         }
         Some((first, others))
@@ -491,7 +512,7 @@ impl<'a> RefinementCase<'a> {
         };
         for &(memory, offset, length) in self.shown.iter().filter(|shown| used(shown.0)) {
             all.push(Observed::Memory {
-                variable: VariableId(u16::try_from(memory).expect("few variables")),
+                variable: variable_id(memory),
                 thread: ThreadId(0),
                 offset,
                 length,

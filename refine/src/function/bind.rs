@@ -10,7 +10,7 @@ use litmus::print::TestText;
 use machine::form::LoweredInstruction;
 use model::isa::alu::AluOp;
 use model::isa::{Instruction, Operand, Reg, SpaceQualifier};
-use model::memory::{Space, Variable, VariableId};
+use model::memory::{Alias, Proxy, Space, Variable, VariableId};
 use model::program::{InitialValue, Program, Register, Thread, ThreadId};
 use model::scope::Placement;
 use model::value::{Value, little_endian, low_bits, low_bytes, low64};
@@ -28,6 +28,8 @@ pub struct Memory {
     pub count: u32,
     /// Whether its size is chosen so that the function stays inside.
     pub grows: bool,
+    /// The memory of which it is another virtual address.
+    pub alias: Option<usize>,
     /// Elements whose initial value is not 0.
     pub initial: BTreeMap<u32, u64>,
 }
@@ -72,13 +74,16 @@ impl Memory {
     }
 
     fn variable(&self) -> Variable {
-        let initial = self.initial_bytes(0..self.element * self.count);
+        let initial = match self.alias {
+            Some(_) => Vec::new(),
+            None => self.initial_bytes(0..self.element * self.count),
+        };
         Variable {
             name: self.name.clone(),
             space: self.space,
             initial,
             declared: true,
-            alias: None,
+            alias: self.alias.map(|of| Alias { of: variable_id(of), proxy: Proxy::Generic }),
             home: None,
             absolute: None,
             mbarrier: None,
@@ -87,7 +92,11 @@ impl Memory {
         }
     }
 
-    pub fn declaration(&self) -> String {
+    /// The declaration in a test; `all` is the memory of the question.
+    pub fn declaration(&self, all: &[Memory]) -> String {
+        if let Some(of) = self.alias {
+            return format!("{} @ generic aliases {}", self.name, all[of].name);
+        }
         let mut text = format!(".{} .u{} {}", self.space.name(), 8 * self.element, self.name);
         if self.count > 1 || !self.initial.is_empty() {
             write!(text, "[{}]", self.count).expect("a string takes it");
@@ -99,6 +108,11 @@ impl Memory {
         }
         text
     }
+}
+
+/// The variable of the memory with this index.
+pub fn variable_id(memory: usize) -> VariableId {
+    VariableId(u16::try_from(memory).expect("few variables"))
 }
 
 /// The value of a parameter.
@@ -154,7 +168,7 @@ impl Setup {
         condition: &str,
     ) -> TestText {
         let mut source = TestText::new(language.name(), name);
-        source.declare(self.memory.iter().map(Memory::declaration));
+        source.declare(self.memory.iter().map(|memory| memory.declaration(&self.memory)));
         for (index, (_, column)) in columns.iter().enumerate() {
             let registers = column.initial.iter();
             source.declare(registers.map(|(name, value)| format!("P{index}:{name}={value}")));
@@ -221,9 +235,7 @@ impl Setup {
     fn entry(&self, value: &EntryValue) -> InitialValue {
         let address = |variable| InitialValue::Address { variable, thread: ThreadId(0) };
         let argument = |argument: &Argument| match argument {
-            Argument::Pointer(memory) => {
-                address(VariableId(u16::try_from(*memory).expect("few variables")))
-            }
+            Argument::Pointer(memory) => address(variable_id(*memory)),
             Argument::Integer(value) => InitialValue::Value((*value).into()),
         };
         match value {

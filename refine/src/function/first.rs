@@ -93,6 +93,7 @@ pub(super) fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
                         element,
                         count: variable.bytes / element,
                         grows: variable.grows,
+                        alias: None,
                         initial: initial.collect(),
                     });
                 }
@@ -133,6 +134,7 @@ pub(super) fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
             element: 4,
             count: 1,
             grows: false,
+            alias: None,
             initial: BTreeMap::new(),
         });
     }
@@ -210,6 +212,7 @@ fn pointed(setup: &mut Setup, space: Space, name: String) -> Argument {
         element: 4,
         count: SIZES[0] / 4,
         grows: true,
+        alias: None,
         initial: BTreeMap::new(),
     });
     Argument::Pointer(setup.memory.len() - 1)

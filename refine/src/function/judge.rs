@@ -22,7 +22,8 @@ use super::follows::follows;
 use super::inputs::{Inputs, checked, inputs, wanted};
 use super::invented::invented;
 use super::lanes::among_equals;
-use super::partner::{self, MeetingLocation, OWN, contexts, meetings};
+use super::met::other_barriers;
+use super::partner::{self, JudgedScopes, MeetingLocation, OWN, contexts, meetings};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::subword::{NOTE as PARTS_OF_WORDS, words};
 use super::variety::TakenPaths;
@@ -224,7 +225,7 @@ fn judged(
     let nowhere = FaultLines::default();
     let mut late = Vec::new();
     for (case, scans, _) in &*cases {
-        if let Some(found) = invented(case, scans) {
+        if let Some(found) = invented(case, scans).or_else(|| other_barriers(case, scans)) {
             return Ok(found);
         }
         late.extend(progress::compare(case, scans).map_err(|why| refused("context", &why))?);
@@ -463,6 +464,9 @@ fn unseen(cases: &[JudgedSetup<'_>], one_sided: &[Vec<(usize, bool)>; 2]) -> Vec
     all
 }
 
+/// Why a target that runs alone is weaker where pointers are virtual aliases.
+const ALIASED: &str = "the target does not order accesses through two virtual addresses of one location, as `fence.proxy.alias` of the source does";
+
 /// A value that the target computes without other threads and the source does not, in any setup. This is not
 /// a question of order.
 pub(super) fn wrong_value(cases: &mut [JudgedSetup<'_>]) -> JudgeResult<Option<LocatedFinding>> {
@@ -473,10 +477,13 @@ pub(super) fn wrong_value(cases: &mut [JudgedSetup<'_>]) -> JudgeResult<Option<L
                 .judge(case, context, false)
                 .map_err(|why| refused("context", &why))?;
             if let Some((refutation, _)) = found {
-                let (finding, mut lines) = located(refutation, case, scans);
+                let (mut finding, mut lines) = located(refutation, case, scans);
                 if finding.verdict == Verdict::WrongValue {
                     let line = fault::writer(case, scans, &context[0]);
                     lines = FaultLines::of(case, scans, line);
+                    if case.setup.memory.iter().any(|memory| memory.alias.is_some()) {
+                        (finding.verdict, finding.why) = (Verdict::Weaker, ALIASED.to_owned());
+                    }
                 }
                 return Ok(Some((finding, lines)));
             }
@@ -616,7 +623,8 @@ pub(super) fn case<'a>(
     // Local memory that a parameter points to belongs to the caller.
     let callers = |place: &&ByteRange| setup.arguments.contains(&Argument::Pointer(place.memory));
     let private = scans.iter().flat_map(|scan| scan.private.keys()).filter(callers).copied();
-    for place in all().map(|one| one.place).chain(own).chain(private) {
+    let roots = |place: &ByteRange| setup.memory[place.memory].alias.is_none();
+    for place in all().map(|one| one.place).chain(own).chain(private).filter(roots) {
         let element = setup.memory[place.memory].element;
         for offset in (place.offset..place.offset + place.bytes).step_by(element as usize) {
             shown.insert((place.memory, offset - offset % element, element));
@@ -631,23 +639,27 @@ pub(super) fn case<'a>(
 
 /// The scopes of the source's operations; all of them if it has barriers or either side has shared memory, which
 /// depend on the CTA and the cluster.
-fn scopes(sides: [&Function; 2]) -> BTreeSet<Scope> {
-    let all = [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys];
+fn scopes(sides: [&Function; 2]) -> JudgedScopes {
     let shared = |function: &Function| {
         let pointers = function.parameters.iter().filter_map(|one| one.points_to);
         let mut spaces = pointers.chain(function.variables.iter().map(|one| one.space));
         spaces.any(|space| space == Space::Shared)
     };
-    let mut scopes = BTreeSet::new();
+    let mut all = sides.into_iter().any(shared);
+    let mut of_cluster = false;
+    let mut distinct = BTreeSet::new();
     for step in sides[0].rows.iter().flat_map(|row| &row.lines) {
         let instruction = &step.line.instruction;
-        if matches!(instruction, Instruction::Barrier(_) | Instruction::ClusterBarrier(_)) {
-            return BTreeSet::from(all);
-        }
+        of_cluster |= matches!(instruction, Instruction::ClusterBarrier(_));
+        all |= of_cluster || matches!(instruction, Instruction::Barrier(_));
         let strength = Strength::of(instruction);
-        scopes.extend(strength.filter(|of| of.order != AccessOrder::Weak).map(|of| of.scope));
+        distinct.extend(strength.filter(|of| of.order != AccessOrder::Weak).map(|of| of.scope));
     }
-    if sides.into_iter().any(shared) { BTreeSet::from(all) } else { scopes }
+    of_cluster |= distinct.iter().any(|scope| *scope > Scope::Cta);
+    if all {
+        distinct.extend(Scope::ALL);
+    }
+    JudgedScopes { distinct, clusters: of_cluster && sides.iter().all(|side| side.clusters) }
 }
 
 /// The accesses to a place on each path, as reads and writes between strong accesses, fences and barriers. Places

@@ -107,7 +107,7 @@ fn instructions(of: &Instruction, steps: &[Step]) -> Option<Vec<Instruction>> {
             let kind = Strength::of(&plain)?.kind;
             Strength::new(kind, order, scope).applied(&plain)
         }
-        Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => None,
+        Step::Barrier { .. } | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => None,
     });
     let all: Option<Vec<Instruction>> = all.collect();
     all.filter(|_| accesses <= 1)

@@ -18,6 +18,7 @@ mod invented;
 pub mod judge;
 mod lanes;
 mod mapped;
+mod met;
 mod neighbour;
 mod overlap;
 pub mod partner;

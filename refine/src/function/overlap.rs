@@ -1,15 +1,17 @@
 //! Inputs with pointers that lead into the memory of others, and to the inside of words.
 
 use execution::layout::Layout;
-use lift::function::Function;
-use model::memory::{Space, VariableId};
+use lift::function::{Function, Language};
+use model::isa::fence::ProxyFence;
+use model::isa::{Instruction, Line};
+use model::memory::Space;
 use model::program::ThreadId;
 
-use super::bind::{Argument, Setup, bind};
+use super::bind::{Argument, Setup, bind, variable_id};
 use super::fault::FaultLines;
 use super::inputs::{distinct, scanned};
 use super::judge::{LocatedFinding, SIDES};
-use super::scan::{MemoryUse, ScanError, ThreadScan, scan};
+use super::scan::{ByteRange, MemoryUse, ScanError, ThreadScan, scan};
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, Verdict};
 
@@ -33,6 +35,7 @@ pub(super) fn overlapping(
     };
     let pointers = Pointers { setup, layout: Layout::new(&bound.program), source: sides[0] };
     let mut setups = inside(&pointers, scans);
+    setups.extend(aliased(&pointers, scans, sides));
     let mut misaligned = None;
     for other in shifted(&pointers, scans) {
         match scanned(&other, sides, refiner, scan) {
@@ -70,8 +73,7 @@ impl Pointers<'_> {
 
     /// The choice in which a parameter points so many bytes behind the begin of a memory.
     fn led(&self, pointer: usize, memory: usize, offset: u32) -> Setup {
-        let variable = VariableId(u16::try_from(memory).expect("few variables"));
-        let address = self.layout.address(variable, ThreadId(0)) + u64::from(offset);
+        let address = self.layout.address(variable_id(memory), ThreadId(0)) + u64::from(offset);
         let mut other = self.setup.clone();
         other.arguments[pointer] = Argument::Integer(address);
         other
@@ -103,6 +105,45 @@ fn inside(pointers: &Pointers<'_>, scans: &[ThreadScan; 2]) -> Vec<Setup> {
         },
     );
     setups.take(MOST_INSIDE).collect()
+}
+
+/// The maximum number of choices in which two pointers lead to one location through two virtual addresses.
+const MOST_ALIASED: usize = 4;
+
+/// Setups in which a pointer leads to the memory of another one through another virtual address, if the source orders
+/// accesses through two of them. What listings show of such a fence is not known.
+fn aliased(pointers: &Pointers<'_>, scans: &[ThreadScan; 2], sides: [&Function; 2]) -> Vec<Setup> {
+    let fence = |line: &Line| line.instruction == Instruction::ProxyFence(ProxyFence::Alias);
+    let mut lines = sides[0].rows.iter().flat_map(|row| &row.lines).map(|step| &step.line);
+    if sides[1].language != Language::Ptx || !lines.any(fence) {
+        return Vec::new();
+    }
+    let global = |argument: &Argument| match argument {
+        Argument::Pointer(memory) => {
+            (pointers.setup.memory[*memory].space == Space::Global).then_some(*memory)
+        }
+        Argument::Integer(_) => None,
+    };
+    let all: Vec<usize> = pointers.setup.arguments.iter().filter_map(global).collect();
+    let pairs = all.iter().flat_map(|&of| all.iter().map(move |&alias| (of, alias)));
+    let meet = |(of, alias): &(usize, usize)| {
+        let theirs = uses(scans, *alias);
+        of < alias
+            && uses(scans, *of).iter().any(|here| {
+                let moved = |there: &&MemoryUse| ByteRange { memory: *of, ..there.place };
+                let both = |there: &&MemoryUse| here.place.overlaps(moved(there));
+                theirs.iter().any(|there| both(there) && (here.writes || there.writes))
+            })
+    };
+    let setups = pairs.filter(meet).map(|(of, alias)| {
+        let mut other = pointers.setup.clone();
+        let bytes = other.memory[alias].element * other.memory[alias].count;
+        other.memory[alias].alias = Some(of);
+        let larger = &mut other.memory[of];
+        larger.count = larger.count.max(bytes.div_ceil(larger.element));
+        other
+    });
+    setups.take(MOST_ALIASED).collect()
 }
 
 /// How far into a memory another one has to begin so that an access of each meet, and one of the two writes.

@@ -76,6 +76,14 @@ const GIVEN_BACK: [&str; 2] = ["R | swap.acq y; unless; st x", "R | swap.acq y; 
 /// A callee, as another thread: it is asked at `y` and answers at `z`, and what it does with `x` happens in between.
 const CALLED: [&str; 2] = ["R | ld.acq y; if; ld x; st.rel z", "R | ld.acq y; if; st x; st.rel z"];
 
+/// A thread that meets the function at its barriers, and one that the function synchronizes with at `y`.
+const CHAINED: [&str; 4] = [
+    "R | st x; B | ld.acq y; if; ld x",
+    "R | ld x; B | ld.acq y; if; st x",
+    "R | B; ld x | st x; st.rel y",
+    "R | B; st x | ld x; st.rel y",
+];
+
 /// The same for one place.
 const SINGLES: &[&str] =
     &["R | st y", "R | swap y", "R | ld y; ld y", "R | st y; ld y", "R | st y; st y"];
@@ -89,12 +97,20 @@ const MANY: usize = 1_000;
 /// The first value of a context's stores. A function is unlikely to store such a value.
 pub const FRESH: u64 = 101;
 
+/// The scopes that matter for the placement of a function's partners.
+pub struct JudgedScopes {
+    /// Those by which placements differ.
+    pub distinct: BTreeSet<Scope>,
+    /// Whether threads of other CTAs of the cluster may access shared memory of the function: its target has clusters,
+    /// and some operation of the source has a scope that includes them.
+    pub clusters: bool,
+}
+
 struct ContextBuilder<'a> {
     locations: &'a [MeetingLocation],
     /// The context's own place, between partners.
     link: usize,
-    /// The scopes of the function's operations.
-    scopes: &'a BTreeSet<Scope>,
+    scopes: &'a JudgedScopes,
     /// Whether a race of weak accesses may show what a fence of the function orders: it leaves PTX defined.
     racy: bool,
     all: Vec<Context>,
@@ -112,7 +128,7 @@ pub fn contexts(
     locations: &[MeetingLocation],
     framed: bool,
     cxx: bool,
-    scopes: &BTreeSet<Scope>,
+    scopes: &JudgedScopes,
     more: &[ContextShape],
 ) -> Vec<Context> {
     let [frame, other, link] = [3, 2, 1].map(|behind| locations.len() - behind);
@@ -133,8 +149,10 @@ pub fn contexts(
     }
     maker.alone();
     maker.barriers(scan);
+    maker.chained(scan, frame, &places);
     let pairs = maker.all.len();
-    for shape in &shapes {
+    for shape in shapes.iter().flat_map(|shape| meeting(shape, scan)) {
+        let shape = &shape;
         if shape.seq_cst && !cxx {
             continue;
         }
@@ -207,7 +225,7 @@ pub fn contexts(
 pub fn meetings(
     scan: &ThreadScan,
     locations: &[MeetingLocation],
-    scopes: &BTreeSet<Scope>,
+    scopes: &JudgedScopes,
 ) -> Vec<Context> {
     let mut maker = ContextBuilder {
         locations,
@@ -218,6 +236,52 @@ pub fn meetings(
     };
     maker.barriers(scan);
     maker.all
+}
+
+/// A shape with the barriers of the function in place of `B`: each with what precedes and follows between any two of
+/// them. Nothing if no thread can meet the function.
+fn meeting(shape: &ContextShape, scan: &ThreadScan) -> Vec<ContextShape> {
+    let Some(mate) =
+        shape.threads.iter().position(|thread| thread.contains(&ContextOp::RowBarriers))
+    else {
+        return vec![shape.clone()];
+    };
+    let barriers = met(scan);
+    let mut parts = shape.threads[mate].splitn(2, |op| *op == ContextOp::RowBarriers);
+    let (before, behind) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    // A thread executes each barrier once.
+    let again = behind.contains(&ContextOp::RowBarriers);
+    let count = if again { 0 } else { barriers.len() };
+    let mut all = Vec::new();
+    for first in 0..count {
+        for last in first + 1..=count {
+            if before.is_empty() && first > 0 || behind.is_empty() && last < count {
+                continue;
+            }
+            let [early, between, late] =
+                [&barriers[..first], &barriers[first..last], &barriers[last..]];
+            let mut one = shape.clone();
+            one.threads[mate] = [early, before, between, behind, late].concat();
+            all.push(one);
+        }
+    }
+    all
+}
+
+/// The barriers of a function at which partners meet it.
+fn met(scan: &ThreadScan) -> Vec<ContextOp> {
+    let met = scan.barriers.iter().flatten().take(MEETINGS);
+    met.map(|&barrier| ContextOp::Barrier(barrier)).collect()
+}
+
+/// The widest scope of which all threads meet at some of these operations.
+fn within(ops: &[ContextOp]) -> Scope {
+    let mut barriers = ops.iter().filter(|op| matches!(op, ContextOp::Barrier(_))).peekable();
+    if barriers.peek().is_none() {
+        return Scope::Sys;
+    }
+    let of_cta = |op: &ContextOp| matches!(op, ContextOp::Barrier(Step::Barrier { .. }));
+    if barriers.all(of_cta) { Scope::Cta } else { Scope::Cluster }
 }
 
 /// The context without other threads, for so many places.
@@ -388,19 +452,29 @@ impl ContextBuilder<'_> {
             .any(|op| matches!(op, ContextOp::Access { at, .. } if self.locations[*at].shared));
         let mut known = BTreeSet::new();
         for (distance, placements) in placements(1 + partners.len()) {
+            let meets = |(partner, &other): (&Vec<ContextOp>, &Placement)| {
+                within(partner).includes(HERE, other)
+            };
+            if !partners.iter().zip(&placements[1..]).all(meets) {
+                continue;
+            }
+            if shared && !placements.iter().all(|&other| self.reach().includes(HERE, other)) {
+                continue;
+            }
             // Of placements that the function's scopes do not tell apart, the first is the farthest. Nearer
             // threads of the target have no more outcomes.
             if !known.insert(self.relations(&placements)) {
-                continue;
-            }
-            let same = placements.iter().all(|&other| Scope::Cta.includes(HERE, other));
-            if shared && !same {
                 continue;
             }
             let first = [before, &[ContextOp::Judged], behind].concat();
             let threads = std::iter::once(first).chain(partners.iter().cloned()).collect();
             self.push(threads, placements, distance);
         }
+    }
+
+    /// The threads that may access shared memory.
+    fn reach(&self) -> Scope {
+        if self.scopes.clusters { Scope::Cluster } else { Scope::Cta }
     }
 
     /// For each scope of the function and each pair of threads, whether the scope of one includes the other.
@@ -410,7 +484,7 @@ impl ContextBuilder<'_> {
         });
         pairs
             .flat_map(|(first, second)| {
-                self.scopes.iter().map(move |scope| scope.includes(first, second))
+                self.scopes.distinct.iter().map(move |scope| scope.includes(first, second))
             })
             .collect()
     }
@@ -441,15 +515,22 @@ impl ContextBuilder<'_> {
         }
     }
 
+    /// Partners of which one meets the function at its barriers, and the function synchronizes with the other one.
+    fn chained(&mut self, scan: &ThreadScan, frame: usize, places: &[usize]) {
+        for shape in CHAINED.iter().flat_map(|text| meeting(&shape(text), scan)) {
+            for &place in places.iter().filter(|place| !self.locations[**place].plain) {
+                self.pair(&shape, [frame, place], [&[], &[]]);
+            }
+        }
+    }
+
     /// Partners that meet the function at its barriers, and access a place between two of them.
     fn barriers(&mut self, scan: &ThreadScan) {
-        let met = scan.barriers.iter().flatten().take(MEETINGS);
-        let barriers: Vec<ContextOp> = met.map(|&meeting| ContextOp::Barrier(meeting)).collect();
+        let barriers = met(scan);
         if barriers.is_empty() {
             return;
         }
-        let cluster = barriers.iter().any(|op| *op != ContextOp::Barrier(Step::Barrier));
-        let within = if cluster { Scope::Cluster } else { Scope::Cta };
+        let within = within(&barriers);
         let near: Vec<_> =
             pairs().into_iter().filter(|(_, two, _)| within.includes(two[0], two[1])).collect();
         let uses = 0..scan.uses.len();
@@ -467,7 +548,7 @@ impl ContextBuilder<'_> {
                     let op = ContextOp::Access { act, at, order, value: FRESH, expects: 0 };
                     ops.insert(behind, op);
                     for (distance, placements, _) in &near {
-                        if location.shared && placements[0] != placements[1] {
+                        if location.shared && !self.reach().includes(placements[0], placements[1]) {
                             continue;
                         }
                         let threads = vec![vec![ContextOp::Judged], ops.clone()];

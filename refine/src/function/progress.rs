@@ -11,7 +11,7 @@ use model::isa::{Instruction, Reg};
 use model::program::Thread;
 
 use super::ask::RefinementCase;
-use super::bind::bind;
+use super::bind::{BoundFunction, bind};
 use super::scan::{ByteRange, PathAccess, ThreadScan};
 use crate::verdict::{Finding, Verdict};
 
@@ -51,6 +51,12 @@ pub(super) fn compare(
     if let Some(why) = lost(scans, (&places, &vectors), case) {
         all.push(Finding::new(Verdict::Weaker, format!("progress: {why}")));
     }
+    if let Some(line) = plain_mmio(case, scans, &bounds) {
+        let why = format!(
+            "progress: line {line} of the target: an access that is `.mmio` in the source is not"
+        );
+        all.push(Finding::new(Verdict::Weaker, why));
+    }
     let waits = waits(bounds[0].thread(), &scans[0]);
     let kept = self::waits(bounds[1].thread(), &scans[1]);
     for wait in waits.iter().filter(|wait| kept.iter().all(|kept| kept.place != wait.place)) {
@@ -70,6 +76,29 @@ pub(super) fn compare(
         });
     }
     Ok(all)
+}
+
+/// The line of the target with an access, other than `.mmio`, to a place that its source accesses by `.mmio` only: such
+/// an access is neither joined nor repeated (8.4.2).
+fn plain_mmio(
+    case: &RefinementCase<'_>,
+    scans: &[ThreadScan; 2],
+    bounds: &[BoundFunction; 2],
+) -> Option<usize> {
+    let is_mmio = |side: usize, line: usize| {
+        let function = [case.source, case.target][side];
+        let row = bounds[side].rows.get(line).copied().flatten();
+        row.is_some_and(|row| function.rows[row].text.to_ascii_lowercase().contains(".mmio"))
+    };
+    let ours = || scans[0].paths.iter().flatten().filter(|one| one.strong);
+    let (mmio, others): (Vec<&PathAccess>, Vec<&PathAccess>) =
+        ours().partition(|one| is_mmio(0, one.line));
+    let only = |place: ByteRange| {
+        mmio.iter().any(|one| one.place == place) && others.iter().all(|one| one.place != place)
+    };
+    let mut theirs = scans[1].paths.iter().flatten();
+    let plain = theirs.find(|one| only(one.place) && !is_mmio(1, one.line))?;
+    Some(bounds[1].line(case.target, plain.line))
 }
 
 /// The bytes of a place: the memory, and an offset.

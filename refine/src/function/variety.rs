@@ -7,7 +7,7 @@ use lift::function::{EntryValue, Function, FunctionStep};
 use model::memory::Space;
 use model::value::{low_bits, low_bytes, low64};
 
-use super::bind::{Argument, Memory, Setup, bind};
+use super::bind::{Argument, Setup, bind};
 use super::decisions::dictionary;
 use super::fault::FaultLines;
 use super::fills::filled;
@@ -254,7 +254,11 @@ fn gone(setup: &Setup, target: &Function, line: Option<usize>, why: &str) -> Loc
         |name: &str| target.initial.iter().any(|(known, value)| known == name && is_chosen(value));
     let registers = registers.filter(|(name, _)| chosen(name));
     let registers = registers.map(|(name, value)| format!("{name}={value}"));
-    let memory = setup.memory.iter().map(Memory::declaration).filter(|text| text.contains('='));
+    let memory = setup
+        .memory
+        .iter()
+        .map(|memory| memory.declaration(&setup.memory))
+        .filter(|text| text.contains('='));
     let context = format!("alone, with {}", registers.chain(memory).collect::<Vec<_>>().join("; "));
     let finding = Finding { context: Some(context), ..Finding::new(Verdict::WrongValue, why) };
     (finding, FaultLines { source: None, target: line })

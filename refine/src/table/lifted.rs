@@ -101,7 +101,7 @@ fn becomes(line: &Line, table: &LoweringTable, sm: u16) -> Result<Vec<LiftedLine
         all.push(match item {
             TargetItem::Access(done) => LiftedLine::Access(done.order, done.scope),
             TargetItem::Step(Step::Fence { order, scope }) => LiftedLine::Fence(order, scope),
-            TargetItem::Step(Step::Barrier) => LiftedLine::Barrier,
+            TargetItem::Step(Step::Barrier { .. }) => LiftedLine::Barrier,
             TargetItem::Step(Step::ClusterArrive { .. }) => {
                 LiftedLine::Cluster(ClusterBarrierKind::ArriveRelaxed)
             }
@@ -184,7 +184,7 @@ pub(super) fn step(step: Step, table: &LoweringTable) -> Option<Vec<Step>> {
             (opcode, order, Some((act, at)))
         }
         Step::Fence { order, .. } => ("fence", order.into(), None),
-        Step::Barrier | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => {
+        Step::Barrier { .. } | Step::ClusterArrive { .. } | Step::ClusterWait | Step::Guard => {
             return None;
         }
     };
