@@ -85,11 +85,6 @@ fn names(want: &str, reason: &str) -> bool {
 /// program.
 fn hang(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Complaint> {
     let want = test.meta("Hang")?;
-    let expected = match want {
-        "yes" => true,
-        "no" => false,
-        _ => return Some(format!("Hang={want}: it is `yes` or `no`").into()),
-    };
     let hangs = match &judgement.verdict {
         Verdict::Stuck(_) => true,
         Verdict::Holds | Verdict::Fails => {
@@ -105,6 +100,16 @@ fn hang(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Complaint
             }
         }
         Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Undecided(_) => return None,
+    };
+    other_end(want, hangs)
+}
+
+/// The complaint about `Hang=`, given whether some execution never finishes.
+fn other_end(want: &str, hangs: bool) -> Option<Complaint> {
+    let expected = match want {
+        "yes" => true,
+        "no" => false,
+        _ => return Some(format!("Hang={want}: it is `yes` or `no`").into()),
     };
     let found = if hangs { "some execution never finishes" } else { "every execution finishes" };
     (hangs != expected).then(|| format!("Hang={want}: {found}").into())
@@ -149,8 +154,8 @@ fn noted(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Complain
 
 /// Why a known verdict about termination is not what the test expects.
 fn termination(test: &Test, judgement: &Judgement) -> Option<Complaint> {
-    if test.meta("Hang").is_some() {
-        return None;
+    if let Some(want) = test.meta("Hang") {
+        return other_end(want, judgement.verdict == Verdict::Fails);
     }
     let keys = ["Stuck", "Sometimes-stuck"];
     let places = judgement.notes.iter().find(|note| note.code == "stuck");
