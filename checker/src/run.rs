@@ -37,6 +37,7 @@ use crate::serve;
 use engine::exit::Exit;
 use engine::explain::{self, SHOWN_RELATIONS};
 use engine::interrupt;
+use engine::resting::alternatives;
 use engine::{self, Engine};
 
 /// The models that `--model` knows by name, except `ptx`.
@@ -429,9 +430,10 @@ fn fix_command(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
-    let Some(SelectedModel { model, .. }) = chosen else { return Ok(Exit::BadInput) };
+    let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
     let Some(engines) = engines(command.engine, err)? else { return Ok(Exit::BadInput) };
-    fix::command(command, &model, engines, out, err)
+    let alternatives = readings.map_or(Vec::new(), alternatives);
+    fix::command(command, &model, (engines, &alternatives), out, err)
 }
 
 /// Prints the errors of an input that was not judged to standard error, after the output so far, if the format

@@ -67,6 +67,18 @@ pub enum Revision {
     Claim(Quantifier),
 }
 
+impl Revision {
+    /// The thread and the cell of the instruction that is changed or removed, if one is.
+    pub fn changed(&self) -> Option<(usize, usize)> {
+        match self {
+            Revision::Rename { thread, cell, .. }
+            | Revision::Remove { thread, cell }
+            | Revision::Replace { thread, cell, .. } => Some((*thread, *cell)),
+            Revision::Insert { .. } | Revision::Claim(_) => None,
+        }
+    }
+}
+
 impl SourceTest {
     /// Reads a litmus test in PTX, or reports all of its errors. `path` is for the messages.
     pub fn read(path: &str, bytes: &[u8]) -> Result<SourceTest, Vec<Diagnostic>> {

@@ -32,10 +32,14 @@ pub enum EditKind {
     ExpectedBytes,
     /// An mbarrier object expects another number of arrivals.
     Count,
+    /// An arrival or a wait is on another mbarrier object.
+    Object,
     /// Inserts `wgmma.fence`.
     RegisterFence,
     /// A wait waits for more groups of asynchronous operations, or also for what they write; or there is a new one.
     GroupWait,
+    /// Inserts a `commit_group` before a wait for groups.
+    Commit,
     /// Inserts a loop that waits for the end of a phase of an mbarrier object.
     PhaseWait,
     /// Inserts `bar.sync` into each thread of a CTA.
@@ -58,8 +62,10 @@ impl EditKind {
             EditKind::Parity => "parity",
             EditKind::ExpectedBytes => "expected-bytes",
             EditKind::Count => "count",
+            EditKind::Object => "object",
             EditKind::RegisterFence => "wgmma-fence",
             EditKind::GroupWait => "group-wait",
+            EditKind::Commit => "commit",
             EditKind::PhaseWait => "phase-wait",
             EditKind::Barrier => "barrier",
             EditKind::Removal => "removal",
@@ -70,7 +76,8 @@ impl EditKind {
 /// What changes are compared by, in this order.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct EditCost {
-    /// The number of instructions that are changed or inserted.
+    /// The number of instructions that are changed or inserted. One that occurs several times, and becomes the same
+    /// instruction everywhere, counts once.
     pub edits: u32,
     /// The sum of the weights of the edits: see `docs/fix.md`.
     pub weight: u32,
@@ -126,7 +133,7 @@ impl fmt::Display for EditedLine {
 pub struct ProgramEdit {
     pub kind: EditKind,
     pub cost: EditCost,
-    /// One, except for a barrier and a loop that waits.
+    /// One, except for a barrier, a loop that waits, and an instruction that occurs several times.
     pub lines: Vec<EditedLine>,
     pub revisions: Vec<Revision>,
 }
@@ -196,8 +203,17 @@ pub(crate) const NUMBER: EditCost = EditCost { edits: 1, weight: 3, width: 0 };
 /// What a wait for more groups costs.
 pub(crate) const GROUP_WAIT: EditCost = EditCost { edits: 1, weight: 3, width: 0 };
 
+/// What a new `commit_group` costs.
+pub(crate) const COMMIT: EditCost = EditCost { edits: 1, weight: 4, width: 0 };
+
+/// What it costs that an arrival also expects bytes.
+pub(crate) const EXPECTATION: EditCost = EditCost { edits: 1, weight: 4, width: 0 };
+
 /// What a new wait for groups costs.
 pub(crate) const NEW_GROUP_WAIT: EditCost = EditCost { edits: 1, weight: 5, width: 0 };
+
+/// What a new `cp.async.wait_all` costs.
+pub(crate) const WAIT_ALL: EditCost = EditCost { edits: 1, weight: 6, width: 0 };
 
 /// What a `wgmma.fence` costs.
 pub(crate) const REGISTER_FENCE: EditCost = EditCost { edits: 1, weight: 4, width: 0 };

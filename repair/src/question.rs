@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use engine::judge::{BOUND, Judgement, Task, Verdict, judge};
+use engine::resting::{Alternative, Resting};
 use engine::{ENGINES, Engine, MEMORY};
 use litmus::revise::{Revision, SourceTest};
 use litmus::{Quantifier, Test};
@@ -33,6 +34,8 @@ pub struct RepairOptions<'a> {
     /// The work for each changed test, which is then judged by the enumerating engine alone: see
     /// [`engine::Limits::work`].
     pub work: Option<u64>,
+    /// What the model of a proposal is compared with: see [`engine::resting::alternatives`].
+    pub alternatives: &'a [Alternative],
 }
 
 impl<'a> RepairOptions<'a> {
@@ -49,6 +52,7 @@ impl<'a> RepairOptions<'a> {
             timeout: None,
             memory: MEMORY,
             work: None,
+            alternatives: &[],
         }
     }
 }
@@ -175,7 +179,8 @@ impl<'q> Questions<'q> {
         let found = &judgement.found;
         let wanted = match judgement.verdict {
             Verdict::Holds => true,
-            Verdict::Fails => self.to_finish,
+            // What the test demands, it demands of a program that finishes, too.
+            Verdict::Fails => self.to_finish && self.source.test.quantifier == Quantifier::Exists,
             Verdict::Undefined(_)
             | Verdict::Stuck(_)
             | Verdict::Undecided(_)
@@ -200,6 +205,17 @@ impl<'q> Questions<'q> {
             engines: engines.copied().collect(),
             disagreement: judgement.disagreement,
         }
+    }
+
+    /// The readings by which a test with these edits forbids the outcome.
+    pub(crate) fn resting(&self, revisions: &[Revision]) -> Resting {
+        let alternatives = self.options.alternatives;
+        if alternatives.is_empty() {
+            return Resting::default();
+        }
+        let Ok(test) = self.source.parse(revisions) else { return Resting::default() };
+        let task = Task { rests: true, alternatives, ..self.task(true) };
+        judge(&claimed(test), &task).resting.unwrap_or_default()
     }
 
     /// The outcomes of a test that are not unwanted, as text; `None` if they are not known.

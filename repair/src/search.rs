@@ -4,10 +4,11 @@
 //! solution. Within each set, the weakest choices that suffice are found, by the same law.
 
 use engine::judge::Verdict;
+use engine::resting::Resting;
 use litmus::Quantifier;
 use litmus::revise::{Revision, SourceTest};
 
-use crate::edit::{EditCost, ProgramEdit};
+use crate::edit::{EditCost, EditKind, ProgramEdit};
 use crate::hitting::minimal_sets;
 use crate::question::{Questions, RepairLimit, RepairOptions, excluded, unanswered};
 use crate::site::{EditSite, barriers, sites};
@@ -20,6 +21,8 @@ pub struct Proposal {
     pub cost: EditCost,
     /// The engines that found the outcome forbidden.
     pub engines: Vec<&'static str>,
+    /// The readings by which the outcome is forbidden.
+    pub resting: Resting,
     /// The number of other outcomes that the test had and keeps; `None` if they are not known.
     pub kept: Option<usize>,
     /// The other outcomes that it loses.
@@ -45,12 +48,17 @@ pub enum RepairState {
 #[derive(Clone, Debug)]
 pub struct Repairs {
     pub state: RepairState,
-    /// Cheaper ones first.
+    /// Smaller ones first; of the same size, those that rest on no reading, and cheaper ones.
     pub proposals: Vec<Proposal>,
     /// The number of sets of edits that were found; more than there are proposals if not all were judged again.
     pub found: usize,
-    /// Whether all edits together forbid the outcome, if that is known.
+    /// Whether all edits together forbid the outcome, if that is known. It is not where waits can be changed: of these one
+    /// or two are tried.
     pub possible: Option<bool>,
+    /// Whether some executions of the test never finish, but others do.
+    pub sometimes_stuck: bool,
+    /// Whether changes of waits were tried.
+    pub asynchronous: bool,
     /// The number of changed tests that were judged.
     pub asked: usize,
     pub limit: Option<RepairLimit>,
@@ -65,6 +73,8 @@ impl Repairs {
             proposals: Vec::new(),
             found: 0,
             possible: None,
+            asynchronous: false,
+            sometimes_stuck: false,
             asked: 0,
             limit: None,
             disagreement: None,
@@ -90,21 +100,28 @@ pub fn repair(source: &SourceTest, options: &RepairOptions<'_>) -> Repairs {
         (
             Verdict::Holds | Verdict::Stuck(_) | Verdict::Undecided(_) | Verdict::Unsupported(_),
             None,
-        ) => return Repairs::of(RepairState::Forbidden),
+        ) => {
+            let sometimes_stuck = original.found.seen.stuck.is_some();
+            return Repairs { sometimes_stuck, ..Repairs::of(RepairState::Forbidden) };
+        }
     };
     let mut repairs = Repairs::of(state);
+    repairs.asynchronous = source.test.program.is_asynchronous();
     let (all, possible) = if questions.to_finish {
         let waits = changed_waits(source, options.edits as usize, &mut questions);
         let possible = !waits.is_empty();
-        (waits, (possible || questions.limit.is_none()).then_some(possible))
+        (waits, possible.then_some(true))
     } else {
         solutions(source, &mut questions)
     };
     repairs.possible = possible;
     repairs.found = all.len();
     let wanted = questions.wanted(&[]);
+    let most = options.proposals.saturating_mul(LOOKED_AT);
     for edits in all {
-        if repairs.proposals.len() == options.proposals {
+        let robust = repairs.proposals.iter().any(|proposal| proposal.resting.on.is_empty());
+        let enough = if robust { options.proposals } else { most };
+        if repairs.proposals.len() >= enough {
             break;
         }
         match propose(source, edits, wanted.as_deref(), &mut questions) {
@@ -116,10 +133,18 @@ pub fn repair(source: &SourceTest, options: &RepairOptions<'_>) -> Repairs {
             }
         }
     }
+    // What no reading undoes is better than what is cheaper.
+    repairs
+        .proposals
+        .sort_by_key(|proposal| (proposal.cost.edits, !proposal.resting.on.is_empty()));
+    repairs.proposals.truncate(options.proposals);
     repairs.asked = questions.asked;
     repairs.limit = questions.limit;
     repairs
 }
+
+/// How many times more proposals are judged again than are wanted, to find one that rests on no reading.
+const LOOKED_AT: usize = 3;
 
 /// The edits as a proposal, judged again; `None` if an engine does not confirm it, or an edit is not needed.
 fn propose(
@@ -167,6 +192,7 @@ fn propose(
     Ok(Some(Proposal {
         cost: cost(&edits),
         engines: verified.engines,
+        resting: questions.resting(&revisions),
         kept,
         lost,
         text: source.revised(&revisions),
@@ -209,20 +235,72 @@ fn solutions(
         }
     }
     all.sort_by_key(|edits| cost(edits));
-    let known = sets.is_some() || !all.is_empty() || questions.limit.is_none();
     let possible = sets.is_some() || !all.is_empty();
+    let known = possible || questions.limit.is_none() && !source.test.program.is_asynchronous();
     (all, known.then_some(possible))
 }
 
-/// The changed and new waits that suffice alone.
+/// The changed and new waits that suffice alone, or else two of them, or one and a stronger instruction or fence.
 fn changed_waits(
     source: &SourceTest,
     most: usize,
     questions: &mut Questions<'_>,
 ) -> Vec<Vec<ProgramEdit>> {
-    let mut suffices =
-        |edit: &ProgramEdit| edit.cost.edits as usize <= most && questions.forbids(&[edit]);
-    waits(source).into_iter().filter(|edit| suffices(edit)).map(|edit| vec![edit]).collect()
+    let waits = waits(source);
+    let mut all: Vec<ProgramEdit> = Vec::new();
+    for edit in &waits {
+        // A part of it suffices.
+        let more = |known: &ProgramEdit| {
+            known.revisions.iter().all(|revision| edit.revisions.contains(revision))
+        };
+        if edit.cost.edits as usize <= most && !all.iter().any(more) && questions.forbids(&[edit]) {
+            all.push(edit.clone());
+        }
+    }
+    let mut all: Vec<Vec<ProgramEdit>> = all.into_iter().map(|edit| vec![edit]).collect();
+    if all.is_empty() && most > 1 {
+        let small: Vec<&ProgramEdit> = waits.iter().filter(|edit| edit.cost.edits == 1).collect();
+        all = pairs_of(source, &small, questions);
+    }
+    if questions.to_finish {
+        // A wait for a phase that is over lets everything finish.
+        let parity = |edits: &[ProgramEdit]| {
+            edits.iter().filter(|edit| edit.kind == EditKind::Parity).count()
+        };
+        all.sort_by_key(|edits| (cost(edits).edits, parity(edits), cost(edits)));
+    }
+    all
+}
+
+/// The maximum number of pairs that are tried.
+const MOST_PAIRS: usize = 2_000;
+
+/// Two changes of which at least one is that of a wait.
+fn pairs_of(
+    source: &SourceTest,
+    waits: &[&ProgramEdit],
+    questions: &mut Questions<'_>,
+) -> Vec<Vec<ProgramEdit>> {
+    let sites = sites(source);
+    let tops = sites.iter().map(|site| &site.choices[site.top()].edit);
+    let others: Vec<&ProgramEdit> = if questions.to_finish { Vec::new() } else { tops.collect() };
+    let with = |at: usize| waits[at + 1..].iter().chain(&others).copied();
+    let pairs = (0..waits.len()).flat_map(|at| with(at).map(move |other| (at, other)));
+    // Two changes of one instruction.
+    let apart = |(at, other): &(usize, &ProgramEdit)| {
+        let places = |edit: &ProgramEdit| -> Vec<(usize, usize)> {
+            edit.revisions.iter().filter_map(Revision::changed).collect()
+        };
+        let (one, other) = (places(waits[*at]), places(other));
+        !one.iter().any(|place| other.contains(place))
+    };
+    let mut all = Vec::new();
+    for (at, other) in pairs.filter(apart).take(MOST_PAIRS) {
+        if questions.forbids(&[waits[at], other]) {
+            all.push(vec![waits[at].clone(), other.clone()]);
+        }
+    }
+    all
 }
 
 /// Of the choices at these places, the combinations that forbid the outcome and are weaker than no other one.
@@ -349,7 +427,7 @@ mod tests {
             let mut tried = tried(&source, &mut questions);
             let fresh = &mut Questions::new(&source, &options);
             let (mut found, _) = solutions(&source, fresh);
-            found.retain(|edits| edits.iter().all(|edit| edit.kind != crate::EditKind::Barrier));
+            found.retain(|edits| edits.iter().all(|edit| edit.kind != EditKind::Barrier));
             let order = |edits: &Vec<ProgramEdit>| {
                 let lines = edits.iter().flat_map(|edit| edit.lines.clone());
                 lines.map(|line| line.to_string()).collect::<Vec<_>>()
@@ -367,7 +445,7 @@ mod tests {
         let model = model::ptx::model();
         let options = RepairOptions { all: true, proposals: 500, ..RepairOptions::new(&model) };
         let repairs = repair(&source(TOGETHER), &options);
-        let barrier = |proposal: &&Proposal| proposal.edits[0].kind == crate::EditKind::Barrier;
+        let barrier = |proposal: &&Proposal| proposal.edits[0].kind == EditKind::Barrier;
         let proposal = repairs.proposals.iter().find(barrier).expect("a barrier suffices");
         assert_eq!((proposal.edits.len(), proposal.cost.edits), (1, 2));
         assert!(!proposal.lost.is_empty());

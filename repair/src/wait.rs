@@ -2,11 +2,14 @@
 //!
 //! A wait may also keep a program from finishing, so that more of them are not always better: each is tried alone.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use litmus::revise::SourceTest;
 use model::isa::Operand;
 use model::isa::asynchronous::{Asynchronous, AwaitedPhase, GroupKind, MbarrierOp, WaitGroup};
+use model::isa::tensor_memory::TensorOp;
 
-use crate::edit::{self, EditCost, EditKind, ProgramEdit};
+use crate::edit::{self, EditCost, EditKind, EditedLine, ProgramEdit};
 use crate::site::{is_crossed, is_event};
 
 /// The most places of one test where a wait for a phase is tried.
@@ -21,6 +24,7 @@ pub(crate) fn waits(source: &SourceTest) -> Vec<ProgramEdit> {
         return Vec::new();
     }
     let mut all = Vec::new();
+    let objects = objects(source);
     for thread in 0..source.cells.len() {
         for cell in 0..source.cells[thread].len() {
             let lines = &source.test.program.threads[thread].lines;
@@ -29,14 +33,73 @@ pub(crate) fn waits(source: &SourceTest) -> Vec<ProgramEdit> {
                 all.extend(other_parity(source, (thread, cell), of));
                 all.extend(more_groups(source, (thread, cell), of));
                 all.extend(other_number(source, (thread, cell), of));
+                all.extend(expectation(source, (thread, cell), of));
+                all.extend(counted_once(source, (thread, cell), of));
+                all.extend(other_object(source, (thread, cell), of, &objects));
             }
         }
     }
+    all.extend(everywhere(&all));
     all.extend(groups(source));
     all.extend(phases(source));
     all.retain(|edit: &ProgramEdit| source.parse(&edit.revisions).is_ok());
     all.sort_by_key(|edit| edit.cost);
     all
+}
+
+/// The same change of each instruction with the same text: of code in a loop, a test has one for each round.
+fn everywhere(all: &[ProgramEdit]) -> Vec<ProgramEdit> {
+    let mut by_change: BTreeMap<(EditKind, &str, &str), Vec<&ProgramEdit>> = BTreeMap::new();
+    for edit in all {
+        let [EditedLine { before: Some(before), after: Some(after), .. }] = &edit.lines[..] else {
+            continue;
+        };
+        by_change.entry((edit.kind, before, after)).or_default().push(edit);
+    }
+    let together = by_change.into_values().filter(|edits| edits.len() > 1).map(|edits| {
+        let more = u32::try_from(edits.len() - 1).unwrap_or(u32::MAX);
+        let cost = edits[0].cost;
+        ProgramEdit {
+            kind: edits[0].kind,
+            cost: EditCost { weight: cost.weight.saturating_add(more), ..cost },
+            lines: edits.iter().flat_map(|edit| edit.lines.iter().cloned()).collect(),
+            revisions: edits.iter().flat_map(|edit| edit.revisions.iter().cloned()).collect(),
+        }
+    });
+    together.collect()
+}
+
+/// The mbarrier objects that the test declares, by name.
+fn objects(source: &SourceTest) -> Vec<&str> {
+    let of = &source.test;
+    let declared = of.declarations.variables.iter().zip(&of.program.variables);
+    let objects = declared.filter(|(declared, _)| declared.mbarrier);
+    objects.map(|(_, variable)| variable.name.as_str()).collect()
+}
+
+/// The most objects of a test of which an arrival or a wait is tried on another one.
+const MOST_OBJECTS: usize = 4;
+
+/// An arrival or a wait on another object.
+fn other_object(
+    source: &SourceTest,
+    place: (usize, usize),
+    instruction: &Asynchronous,
+    objects: &[&str],
+) -> Vec<ProgramEdit> {
+    let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
+    let meets = matches!(of.op, MbarrierOp::Arrive { .. } | MbarrierOp::Wait { .. });
+    let text = written(source, place);
+    let named = objects.iter().find(|name| text.contains(&format!("[{name}]")));
+    let Some(own) = named.filter(|_| meets && objects.len() <= MOST_OBJECTS) else {
+        return Vec::new();
+    };
+    let others = objects.iter().filter(|other| *other != own);
+    let with = |other: &&str| {
+        let text = text.replacen(&format!("[{own}]"), &format!("[{other}]"), 1);
+        edit::replacement(source, place, text, (EditKind::Object, edit::NUMBER))
+    };
+    others.map(with).collect()
 }
 
 /// A wait for the phases of the other parity.
@@ -105,6 +168,42 @@ fn other_number(
     texts.map(|text| edit::replacement(source, place, text, (kind, edit::NUMBER))).collect()
 }
 
+/// An arrival that also expects the bytes of a copy.
+fn expectation(
+    source: &SourceTest,
+    place: (usize, usize),
+    instruction: &Asynchronous,
+) -> Vec<ProgramEdit> {
+    let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
+    let MbarrierOp::Arrive { expected: None, .. } = of.op else { return Vec::new() };
+    let cell = &source.cells[place.0][place.1];
+    if !cell.name.starts_with("mbarrier.arrive.") && cell.name != "mbarrier.arrive" {
+        return Vec::new();
+    }
+    let name = cell.name.replacen("mbarrier.arrive", "mbarrier.arrive.expect_tx", 1);
+    let text = written(source, place).replacen(&cell.name, &name, 1);
+    let cost = (EditKind::ExpectedBytes, edit::EXPECTATION);
+    let with = |bytes: u64| edit::replacement(source, place, format!("{text}, {bytes}"), cost);
+    copied(source).into_iter().filter(|bytes| *bytes > 0).map(with).collect()
+}
+
+/// `cp.async.mbarrier.arrive` with `.noinc` or without it.
+fn counted_once(
+    source: &SourceTest,
+    place: (usize, usize),
+    instruction: &Asynchronous,
+) -> Option<ProgramEdit> {
+    let Asynchronous::Track(track) = instruction else { return None };
+    let cell = &source.cells[place.0][place.1];
+    let name = if track.increments {
+        cell.name.replacen("mbarrier.arrive", "mbarrier.arrive.noinc", 1)
+    } else {
+        cell.name.replacen(".noinc", "", 1)
+    };
+    let text = written(source, place).replacen(&cell.name, &name, 1);
+    Some(edit::replacement(source, place, text, (EditKind::Count, edit::NUMBER)))
+}
+
 /// The bytes of each copy that completes on an mbarrier object, and of all of them.
 fn copied(source: &SourceTest) -> Vec<u64> {
     let lines = source.test.program.threads.iter().flat_map(|thread| &thread.lines);
@@ -138,7 +237,7 @@ fn with_last_number(
     (text[at..] == before.to_string()).then(|| format!("{}{after}", &text[..at]))
 }
 
-/// A wait for all groups that a thread has committed, and a fence of the registers of `wgmma`.
+/// A wait for what a thread has started, a commit before a wait for groups, and a fence of the registers of `wgmma`.
 fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
     for (thread, cells) in source.cells.iter().enumerate() {
@@ -149,30 +248,35 @@ fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
             if is_crossed(source, thread, cell) {
                 continue;
             }
-            let before = (0..at).filter_map(asynchronous);
-            let mut committed: Vec<GroupKind> = before
-                .filter_map(
-                    |of| if let Asynchronous::Commit(kind) = of { Some(*kind) } else { None },
-                )
-                .collect();
-            committed.sort_unstable();
-            committed.dedup();
-            // Of places with only arithmetic between them the first one is enough.
-            if cell == 0 || !is_event(source, thread, cell - 1) {
-                committed.clear();
-            }
             let mut insert = |text: &str, cost: (EditKind, EditCost)| {
                 all.push(edit::insertion(source, &[(thread, cell)], text, cost));
             };
-            for kind in committed {
-                let text = match kind {
-                    GroupKind::Copies => "cp.async.wait_group 0",
-                    GroupKind::BulkCopies => "cp.async.bulk.wait_group 0",
-                    GroupKind::Multiplications => "wgmma.wait_group.sync.aligned 0",
+            let next = asynchronous(at);
+            // Of places with only arithmetic between them the first one is enough.
+            let first = cell > 0 && is_event(source, thread, cell - 1);
+            let started: BTreeSet<Started> = (0..at)
+                .filter_map(asynchronous)
+                .filter_map(Started::by)
+                .filter(|_| first)
+                .collect();
+            for started in started {
+                let cost = match started {
+                    Started::Copies => edit::WAIT_ALL,
+                    Started::Groups(_) | Started::TensorLoads | Started::TensorStores => {
+                        edit::NEW_GROUP_WAIT
+                    }
                 };
-                insert(text, (EditKind::GroupWait, edit::NEW_GROUP_WAIT));
+                insert(started.wait(), (EditKind::GroupWait, cost));
             }
-            if let Some(Asynchronous::Multiply(_)) = asynchronous(at) {
+            if let Some(Asynchronous::WaitGroup(WaitGroup { of, commits: false, .. })) = next {
+                let text = match of {
+                    GroupKind::Copies => "cp.async.commit_group",
+                    GroupKind::BulkCopies => "cp.async.bulk.commit_group",
+                    GroupKind::Multiplications => "wgmma.commit_group.sync.aligned",
+                };
+                insert(text, (EditKind::Commit, edit::COMMIT));
+            }
+            if let Some(Asynchronous::Multiply(_)) = next {
                 insert("wgmma.fence.sync.aligned", (EditKind::RegisterFence, edit::REGISTER_FENCE));
             }
         }
@@ -180,15 +284,47 @@ fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
     all
 }
 
+/// What a thread has started, and can wait for by itself.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Started {
+    Groups(GroupKind),
+    /// `cp.async`, in a group or not.
+    Copies,
+    TensorLoads,
+    TensorStores,
+}
+
+impl Started {
+    fn by(instruction: &Asynchronous) -> Option<Started> {
+        if let Asynchronous::Commit(kind) = instruction {
+            return Some(Started::Groups(*kind));
+        }
+        let copies = matches!(instruction, Asynchronous::Copy(copy) if !copy.bulk);
+        let Asynchronous::TensorMemory(of) = instruction else {
+            return copies.then_some(Started::Copies);
+        };
+        let loads = matches!(of, TensorOp::Load { .. }).then_some(Started::TensorLoads);
+        loads.or(matches!(of, TensorOp::Store { .. }).then_some(Started::TensorStores))
+    }
+
+    /// The wait for all of them.
+    fn wait(self) -> &'static str {
+        match self {
+            Started::Groups(GroupKind::Copies) => "cp.async.wait_group 0",
+            Started::Groups(GroupKind::BulkCopies) => "cp.async.bulk.wait_group 0",
+            Started::Groups(GroupKind::Multiplications) => "wgmma.wait_group.sync.aligned 0",
+            Started::Copies => "cp.async.wait_all",
+            Started::TensorLoads => "tcgen05.wait::ld.sync.aligned",
+            Started::TensorStores => "tcgen05.wait::st.sync.aligned",
+        }
+    }
+}
+
 /// A loop that waits for the end of a phase of an object that the test declares, at each place to which a thread comes
 /// once.
 fn phases(source: &SourceTest) -> Vec<ProgramEdit> {
     let of = &source.test;
-    let declared = of.declarations.variables.iter().zip(&of.program.variables);
-    let objects: Vec<&str> = declared
-        .filter(|(declared, _)| declared.mbarrier)
-        .map(|(_, variable)| variable.name.as_str())
-        .collect();
+    let objects = objects(source);
     let mut all = Vec::new();
     for (thread, cells) in source.cells.iter().enumerate() {
         let free = |stem: &str, used: &dyn Fn(&str) -> bool| {
@@ -289,6 +425,29 @@ mod tests {
             ),
             "{edits}"
         );
+    }
+
+    #[test]
+    fn the_same_mistake_in_each_round_is_one_edit() {
+        let round = |parity: u32, label: &str| {
+            format!(
+                " mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 32 ;\n \
+                 cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g], 16, [b] ;\n \
+                 {label}: mbarrier.try_wait.parity.shared::cta.b64 p, [b], {parity} ;\n @!p bra {label} ;\n"
+            )
+        };
+        let text = format!(
+            "PTX rounds\nArch=sm_90a\n{{ .shared .mbarrier b={{1}}; .global .align 16 .b32 g[4]={{7}}; \
+             .shared .align 16 .b32 s[4]; }}\n P0@cta 0 ;\n{}{} ld.shared.u32 r0, [s] ;\nexists (P0:r0=7)\n",
+            round(0, "L"),
+            round(1, "M")
+        );
+        let source = SourceTest::read("test", text.as_bytes()).expect("it is a test");
+        let model = model::ptx::model();
+        let repairs = repair(&source, &RepairOptions::new(&model));
+        let first = &repairs.proposals[0];
+        assert_eq!((first.edits.len(), first.edits[0].lines.len()), (1, 2), "{first:?}");
+        assert!(first.text.contains("_, [b], 16") && !first.text.contains("_, [b], 32"));
     }
 
     #[test]

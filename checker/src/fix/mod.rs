@@ -8,6 +8,7 @@ use std::path::Path;
 
 use engine::Engine;
 use engine::exit::Exit;
+use engine::resting::Alternative;
 use litmus::revise::SourceTest;
 use model::rel::Model;
 use repair::{RepairLimit, RepairOptions, RepairState, Repairs, Weakening, repair, weaken};
@@ -25,7 +26,7 @@ use crate::run::complain_of;
 pub fn command(
     fix: &Fix,
     model: &Model,
-    engines: Vec<&dyn Engine>,
+    (engines, alternatives): (Vec<&dyn Engine>, &[Alternative]),
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
@@ -52,6 +53,7 @@ pub fn command(
         proposals: if fix.all { usize::MAX } else { 5 },
         timeout: Some(fix.timeout),
         memory: usize::try_from(fix.memory.as_u64()).unwrap_or(usize::MAX),
+        alternatives,
         ..RepairOptions::new(model)
     };
     let result = if fix.weaken {

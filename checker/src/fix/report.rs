@@ -11,15 +11,31 @@ use serde::Serialize;
 
 use super::FixResult;
 use crate::format::diff::unified;
+use crate::input::quoted;
 
-/// Said where not even all edits together suffice.
+/// Said where nothing suffices of what was tried.
 fn nothing(repairs: &Repairs) -> String {
-    let does = match repairs.state {
-        RepairState::Undefined(_) => "defines the test and forbids its outcome",
-        RepairState::Stuck(_) => return "No change of waits lets it finish".to_owned(),
-        RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => "forbids it",
-    };
-    format!("No change of orders, scopes, fences, waits and barriers {does}")
+    match (&repairs.state, repairs.asynchronous) {
+        (RepairState::Stuck(_), _) => "No one or two changes of waits let it finish".to_owned(),
+        (RepairState::Undefined(_), true) => {
+            "No set of orders, scopes and fences, no barrier, and no one or two changes of waits define the test and forbid its outcome".to_owned()
+        }
+        (_, true) => {
+            "No set of orders, scopes and fences, no barrier, and no one or two changes of waits forbid it".to_owned()
+        }
+        (RepairState::Undefined(_), false) => {
+            "No change of orders, scopes, fences and barriers defines the test and forbids its outcome".to_owned()
+        }
+        (RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_), false) => {
+            "No change of orders, scopes, fences and barriers forbids it".to_owned()
+        }
+    }
+}
+
+/// Whether nothing suffices of what is ever tried.
+fn is_exhausted(repairs: &Repairs) -> bool {
+    repairs.possible == Some(false)
+        || repairs.asynchronous && repairs.possible.is_none() && repairs.limit.is_none()
 }
 
 /// Prints a result as text.
@@ -48,13 +64,21 @@ fn stronger(
     match &repairs.state {
         RepairState::Excluded(why) => return writeln!(out, "{path}: not searched: {why}"),
         RepairState::Forbidden => {
-            return writeln!(out, "{path}: {subject} `{condition}` is already forbidden");
+            writeln!(out, "{path}: {subject} `{condition}` is already forbidden")?;
+            if repairs.sometimes_stuck {
+                let file = quoted(path);
+                writeln!(
+                    out,
+                    "note: some executions never finish: see `causeway check --property termination {file}`"
+                )?;
+            }
+            return Ok(());
         }
         RepairState::Allowed => {
             writeln!(out, "{path}: {subject} `{condition}` is allowed")?;
         }
         RepairState::Undefined(why) => writeln!(out, "{path}: the test is undefined: {why}")?,
-        RepairState::Stuck(why) => writeln!(out, "{path}: no execution finishes: {why}")?,
+        RepairState::Stuck(why) => writeln!(out, "{path}: {why}")?,
     }
     if let Some(why) = &repairs.disagreement {
         writeln!(
@@ -80,6 +104,7 @@ fn stronger(
     }
     lines(&first.edits, "  ", out)?;
     writeln!(out, "{}", account(first))?;
+    rests(first, "", out)?;
     writeln!(out)?;
     write!(out, "{}", unified(path, "fixed", source.text(), &first.text))?;
     if !others.is_empty() {
@@ -87,6 +112,7 @@ fn stronger(
     }
     for (number, proposal) in others.iter().enumerate() {
         writeln!(out, "{}. {}", number + 2, account(proposal))?;
+        rests(proposal, "   ", out)?;
         lines(&proposal.edits, "     ", out)?;
     }
     let more = repairs.found - repairs.proposals.len();
@@ -99,7 +125,7 @@ fn stronger(
 /// Prints the first proposal in a few lines, for `explain`; nothing where there is none.
 pub(super) fn brief(subject: &str, repairs: &Repairs, out: &mut dyn Write) -> io::Result<()> {
     let Some(first) = repairs.proposals.first() else {
-        if repairs.possible == Some(false) {
+        if is_exhausted(repairs) {
             writeln!(out, "\n{}.", nothing(repairs))?;
         }
         return Ok(());
@@ -144,7 +170,7 @@ fn none(repairs: &Repairs, most: u32, out: &mut dyn Write) -> io::Result<()> {
     if let Some(limit) = &repairs.limit {
         return writeln!(out, "no proposal was found before a limit was reached: {}", limit.text());
     }
-    if repairs.possible == Some(false) {
+    if is_exhausted(repairs) {
         return writeln!(out, "{}", nothing(repairs));
     }
     let set = if most == 1 { "edit".to_owned() } else { format!("set of at most {most} edits") };
@@ -185,7 +211,19 @@ fn weaker(
 
 fn lines(edits: &[ProgramEdit], indent: &str, out: &mut dyn Write) -> io::Result<()> {
     let all = edits.iter().flat_map(|edit| &edit.lines);
-    all.into_iter().try_for_each(|line| writeln!(out, "{indent}{line}"))
+    // The same change of an instruction that occurs several times.
+    let mut printed: Vec<(String, usize)> = Vec::new();
+    for line in all {
+        let text = line.to_string();
+        match printed.iter_mut().find(|(known, _)| *known == text) {
+            Some((_, times)) => *times += 1,
+            None => printed.push((text, 1)),
+        }
+    }
+    printed.into_iter().try_for_each(|(text, times)| match times {
+        1 => writeln!(out, "{indent}{text}"),
+        times => writeln!(out, "{indent}{text} ({times} times)"),
+    })
 }
 
 fn limited(limit: Option<&repair::RepairLimit>, out: &mut dyn Write) -> io::Result<()> {
@@ -203,6 +241,11 @@ fn checked(engines: &[&str]) -> String {
 }
 
 /// The cost of a proposal, and what the test keeps.
+/// The readings by which a proposal forbids the outcome, or may, a line for each.
+fn rests(proposal: &Proposal, indent: &str, out: &mut dyn Write) -> io::Result<()> {
+    proposal.resting.lines().iter().try_for_each(|line| writeln!(out, "{indent}{line}"))
+}
+
 fn account(proposal: &Proposal) -> String {
     let EditCost { weight, .. } = proposal.cost;
     let kept = match (proposal.kept, proposal.lost.as_slice()) {
@@ -249,10 +292,13 @@ pub(crate) struct FixObject<'a> {
 #[derive(Serialize, JsonSchema)]
 struct FixProposal<'a> {
     edits: Vec<FixEdit<'a>>,
-    /// What proposals are ordered by: the number of instructions, then their weight, then the widths of their scopes.
+    /// What proposals are ordered by: the number of instructions, then whether the verdict rests on no reading, then
+    /// their weight, then the widths of their scopes.
     cost: FixCost,
     /// The engines that found the outcome forbidden.
     checked_by: &'a [&'static str],
+    /// The readings by which the outcome is forbidden: `B5`.
+    readings: Vec<&'static str>,
     /// The number of other outcomes that remain; `null` if they are not known.
     kept: Option<usize>,
     /// Other outcomes that are lost.
@@ -271,7 +317,8 @@ struct FixCost {
 /// One change.
 #[derive(Serialize, JsonSchema)]
 struct FixEdit<'a> {
-    /// `scope`, `order`, `plain-load`, `fence`, `proxy-fence`, `fence-sc`, `barrier` or `removal`.
+    /// `scope`, `order`, `plain-load`, `fence`, `proxy-fence`, `grid-wait`, `fence-sc`, `parity`, `expected-bytes`,
+    /// `count`, `object`, `wgmma-fence`, `group-wait`, `commit`, `phase-wait`, `barrier` or `removal`.
     kind: &'static str,
     lines: Vec<FixLine<'a>>,
 }
@@ -357,6 +404,7 @@ pub(super) fn object<'a>(
                 edits: edits.iter().map(edit).collect(),
                 cost: cost(edits.iter().fold(EditCost::default(), |all, edit| all + edit.cost)),
                 checked_by: &weakening.engines,
+                readings: Vec::new(),
                 kept: None,
                 lost: &[],
                 text: &weakening.text,
@@ -371,6 +419,7 @@ fn proposal(proposal: &Proposal) -> FixProposal<'_> {
         edits: proposal.edits.iter().map(edit).collect(),
         cost: cost(proposal.cost),
         checked_by: &proposal.engines,
+        readings: proposal.resting.names(),
         kept: proposal.kept,
         lost: &proposal.lost,
         text: &proposal.text,
