@@ -1,7 +1,7 @@
 //! `shfl.sync`, `vote.sync`, `match.sync`, `redux.sync` and `elect.sync`.
 
 use model::isa::bar::{Barrier, BarrierKind};
-use model::isa::warp::{Exchange, ExchangeOp, LaneReduction, Shuffle};
+use model::isa::warp::{Exchange, ExchangeOp, FloatReduction, LaneReduction, Shuffle};
 use model::isa::{Instruction, Operand, Reg};
 
 use super::InstructionReader;
@@ -29,9 +29,6 @@ impl<'a> InstructionReader<'_> {
         let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
         if !self.is_written_as_produced(cell, &parts) {
             return None;
-        }
-        if matches!(parts[..], ["redux", .., "f32"]) {
-            return Some(Self::unsupported(cell, "a reduction of floats over a warp"));
         }
         let Some(op) = operation(&parts) else {
             self.no_exchange(cell, &parts);
@@ -160,6 +157,13 @@ fn operation(parts: &[&str]) -> Option<ExchangeOp> {
         ["match", which @ ("any" | "all"), "sync", ty @ ("b32" | "b64")] => {
             let bits = if *ty == "b64" { 64 } else { 32 };
             if *which == "any" { ExchangeOp::MatchAny(bits) } else { ExchangeOp::MatchAll(bits) }
+        }
+        ["redux", "sync", op @ ("min" | "max"), modifiers @ .., "f32"] => {
+            ExchangeOp::Reduce(LaneReduction::Float(FloatReduction {
+                greatest: *op == "max",
+                abs: modifiers.contains(&"abs"),
+                nan: modifiers.contains(&"NaN"),
+            }))
         }
         ["redux", "sync", op, ty] => ExchangeOp::Reduce(match (*op, *ty) {
             ("add", "u32" | "s32") => LaneReduction::Add,

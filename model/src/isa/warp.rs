@@ -2,6 +2,7 @@
 //!
 //! They wait for the lanes of their mask and order no memory operations.
 
+use super::float::FloatOp;
 use super::{Operand, Reg};
 use crate::value::{Value, low_bits};
 
@@ -45,6 +46,19 @@ pub enum LaneReduction {
     And,
     Or,
     Xor,
+    /// The least or the greatest `.f32`.
+    Float(FloatReduction),
+}
+
+/// What `redux.sync` makes of floats.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct FloatReduction {
+    /// The greatest, not the least.
+    pub greatest: bool,
+    /// Of the absolute values.
+    pub abs: bool,
+    /// A NaN if some lane brings one. Otherwise NaNs are left out.
+    pub nan: bool,
 }
 
 /// One of these instructions; its mask is that of its [`super::bar::Barrier`].
@@ -139,7 +153,7 @@ impl ExchangeOp {
                 if same == each { same } else { 0 }
             }
             ExchangeOp::Reduce(reduction) => {
-                let values = all.iter().map(|(_, value)| *value);
+                let values = all.iter().map(|(_, value)| reduction.taken(*value));
                 values.reduce(|a, b| reduction.apply(a, b)).unwrap_or(own)
             }
             ExchangeOp::Elect => {
@@ -150,6 +164,13 @@ impl ExchangeOp {
 }
 
 impl LaneReduction {
+    /// What is made of the value of a lane first. A NaN has one form.
+    fn taken(self, value: Value) -> Value {
+        let LaneReduction::Float(FloatReduction { abs, .. }) = self else { return value };
+        let value = if abs { FloatOp::Abs.apply(32, value, 0, 0) } else { value };
+        self.apply(value, value)
+    }
+
     /// Of values of 32 bits.
     fn apply(self, a: Value, b: Value) -> Value {
         let signed = |value: Value| i64::from(low32(value).cast_signed());
@@ -163,6 +184,10 @@ impl LaneReduction {
             LaneReduction::And => a & b,
             LaneReduction::Or => a | b,
             LaneReduction::Xor => a ^ b,
+            LaneReduction::Float(FloatReduction { greatest, nan, .. }) => {
+                let op = if greatest { FloatOp::Max { nan } } else { FloatOp::Min { nan } };
+                op.apply(32, a, b, 0)
+            }
         }
     }
 }
@@ -216,5 +241,15 @@ mod tests {
         assert_eq!(reduced(LaneReduction::MinUnsigned, &[1, 0xffff_fffe]), 1);
         assert_eq!(reduced(LaneReduction::MaxSigned, &[1, 0xffff_fffe]), 1);
         assert_eq!(reduced(LaneReduction::Xor, &[1, 3, 4]), 6);
+        let [one, minus_two, nan] = [0x3f80_0000, 0xc000_0000, 0x7fc0_0001];
+        let float =
+            |greatest, abs, nan| LaneReduction::Float(FloatReduction { greatest, abs, nan });
+        assert_eq!(reduced(float(false, false, false), &[one, minus_two, nan]), minus_two);
+        assert_eq!(reduced(float(false, true, false), &[one, minus_two]), one);
+        assert_eq!(reduced(float(true, true, false), &[one, minus_two]), 0x4000_0000);
+        assert_eq!(reduced(float(true, false, true), &[one, nan]), 0x7fff_ffff);
+        assert_eq!(reduced(float(true, false, false), &[nan]), 0x7fff_ffff);
+        // -0 is less than 0.
+        assert_eq!(reduced(float(true, false, false), &[0x8000_0000, 0]), 0);
     }
 }
