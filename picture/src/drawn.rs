@@ -93,7 +93,7 @@ pub(crate) fn lines(graph: &ExecutionGraph) -> Vec<DrawnEdge> {
         add(&mut lines, line);
     }
     for (from, to, edge) in races {
-        race(&mut lines, from, to, edge);
+        race(&mut lines, (from, to), edge, &graph.events[edge].relation);
     }
     // What is already said by the line of another pair.
     let tied: Vec<(NodeIndex, NodeIndex)> = lines
@@ -110,15 +110,22 @@ pub(crate) fn lines(graph: &ExecutionGraph) -> Vec<DrawnEdge> {
 }
 
 /// Adds a race: to a line between the two events, if there is one.
-fn race(lines: &mut Vec<DrawnEdge>, from: NodeIndex, to: NodeIndex, edge: EdgeIndex) {
+fn race(
+    lines: &mut Vec<DrawnEdge>,
+    (from, to): (NodeIndex, NodeIndex),
+    edge: EdgeIndex,
+    name: &str,
+) {
     let pairs = [(from, to), (to, from)];
     let known = lines.iter_mut().find(|line| pairs.contains(&(line.from, line.to)));
     if let Some(known) = known {
-        known.labels.push("race".to_owned());
+        if !known.labels.iter().any(|label| label == name) {
+            known.labels.push(name.to_owned());
+        }
         known.of.push(edge);
         return;
     }
-    let labels = vec!["race".to_owned()];
+    let labels = vec![name.to_owned()];
     let (role, of) = (EdgeRole::Race, vec![edge]);
     lines.push(DrawnEdge { from, to, labels, role, supports: true, shape: ArrowShape::Both, of });
 }

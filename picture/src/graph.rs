@@ -59,7 +59,7 @@ pub struct GraphEvent {
 /// An edge: a pair of a relation.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphEdge {
-    /// The name of the relation in the model.
+    /// The name of the relation in the model, or of the flag; `race` for a data race.
     pub relation: String,
     /// The section that defines the relation.
     pub section: Option<Section>,

@@ -137,7 +137,7 @@ fn edges(graph: &ExecutionGraph, prefix: &str, out: &mut String) {
     let groups: [(EdgeFilter<'_>, &str); 3] = [
         (&unordered, "Reads from other threads that do not synchronize:"),
         (&race, "Data races:"),
-        (&others, "Reads that leave the program undefined:"),
+        (&others, "Accesses that leave the program undefined:"),
     ];
     for (is_one, words) in groups {
         let of: Vec<EdgeIndex> =

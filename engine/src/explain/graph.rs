@@ -121,11 +121,23 @@ impl GraphBuilder<'_> {
 
     /// The races of this execution, and reads that it makes undefined.
     fn flags(&mut self, model: &Model, account: &ExplainedCandidate) {
+        let plain = |flag: usize| model.flags[flag].name == "data-race";
+        // A race that makes the program undefined says more than that the pair is a data race.
+        let told = |from: usize, to: usize| {
+            let mut all = account.flagged.iter();
+            all.any(|&(flag, one, other)| {
+                let same = [(from, to), (to, from)].contains(&(one, other));
+                same && !plain(flag) && model.flags[flag].name.ends_with("race")
+            })
+        };
         for &(flag, from, to) in &account.flagged {
+            if plain(flag) && told(from, to) {
+                continue;
+            }
+            let relation = if plain(flag) { "race" } else { &model.flags[flag].name };
             let flag = &model.flags[flag];
-            let race = flag.name.ends_with("race");
             let edge = GraphEdge {
-                relation: if race { "race".to_owned() } else { flag.name.clone() },
+                relation: relation.to_owned(),
                 section: flag.section,
                 role: EdgeRole::Race,
                 within: None,
