@@ -30,12 +30,13 @@ pub fn race_text(test: &Test, race: Race) -> String {
 }
 
 /// `P0: st.weak [x], 1`, of a thread and a line; with the line of the file where the thread has this text twice.
-pub fn place_text(test: &Test, (thread, line): (ThreadId, u16)) -> String {
+pub fn place_text(test: &Test, place: (ThreadId, u16)) -> String {
+    let (thread, line) = place;
     let (thread, line) = (usize::from(thread.0), usize::from(line));
     let of = &test.program.threads[thread];
     let written = &of.lines[line].text;
     let twice = of.lines.iter().filter(|other| other.text == *written).count() > 1;
-    let number = test.line_numbers.get(thread).and_then(|lines| lines.get(line)).filter(|_| twice);
+    let number = test.line_number(place).filter(|_| twice);
     let at = number.map_or(String::new(), |number| format!(" in line {number}"));
     format!("{}: `{written}`{at}", of.name)
 }

@@ -140,6 +140,11 @@ impl Test {
         self.metadata.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 
+    /// The line of the file, from 1, of an instruction: a thread and an index into its lines.
+    pub fn line_number(&self, (thread, line): (ThreadId, u16)) -> Option<usize> {
+        self.line_numbers.get(usize::from(thread.0))?.get(usize::from(line)).copied()
+    }
+
     /// Whether the filter lets an outcome through.
     pub fn passes(&self, outcome: &[Value]) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter.holds(&self.program, outcome))

@@ -13,7 +13,7 @@ use litmus::Test;
 use crate::input;
 use crate::lines::{self, LineKind};
 use crate::report::finding::{
-    FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
+    FilePosition, Level, Related, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
 };
 use crate::report::herd::Entry;
 use crate::report::json;
@@ -21,7 +21,7 @@ use crate::report::{Reportable, RunSummary, count_of};
 use crate::suite::{FileResult, SuiteItem};
 use engine::exit::Exit;
 use engine::judge::{Judgement, Property, Verdict};
-use engine::words::with_threads;
+use engine::words::{place_text, with_threads};
 
 /// The result of one file.
 pub struct CheckedTest<'a> {
@@ -109,10 +109,22 @@ fn case(item: &SuiteItem, test: &Test, judgement: &Judgement, help: Option<Strin
         ("outcome", outcome.clone()),
     ];
     let some = |(name, text): (&'static str, Option<String>)| Some((name, text?));
+    let undefined = judgement.found.seen.undefined.as_ref();
+    let places: Vec<Related> = undefined
+        .map_or(&[][..], |undefined| &undefined.where_)
+        .iter()
+        .map(|&place| Related {
+            place: FilePosition::line(&*file, test.line_number(place)),
+            text: place_text(test, place),
+        })
+        .collect();
+    let first = places.first().map(|related| related.place.clone());
+    let place = first.unwrap_or_else(|| FilePosition::file(&*file));
     let finding = ReportFinding {
         remarks: [("outcome", outcome), ("help", help)].into_iter().filter_map(some).collect(),
         facts: facts.into_iter().filter_map(|(name, text)| Some((name, text?.into()))).collect(),
-        ..ReportFinding::new(rule(judgement), Level::of(exit), message, FilePosition::file(&*file))
+        related: places,
+        ..ReportFinding::new(rule(judgement), Level::of(exit), message, place)
     };
     let notes = judgement.notes.iter().map(|note| format!("note: {}", note.text));
     ReportCase {
