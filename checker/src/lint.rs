@@ -224,6 +224,9 @@ pub(crate) struct LintSummary {
     /// Corrections that can be made of what is left: those that keep the meaning, and the others.
     safe_fixes: usize,
     unsafe_fixes: usize,
+    /// The corrections that were tried.
+    #[serde(skip)]
+    tried: Option<FixChoice>,
     /// Instructions that access memory or synchronize threads and were not judged, by name.
     not_judged: BTreeMap<String, usize>,
 }
@@ -246,6 +249,7 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
         return Ok(Exit::BadInput);
     }
     let options = LintOptions { isa: lint.ptx_isa, target: lint.target, strict: lint.strict };
+    let choice = if lint.unsafe_fixes { FixChoice::All } else { FixChoice::Safe };
     let mut summary = LintSummary {
         files: files.len(),
         unread: 0,
@@ -256,6 +260,7 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
         fixed: 0,
         safe_fixes: 0,
         unsafe_fixes: 0,
+        tried: (lint.fix || lint.diff).then_some(choice),
         not_judged: BTreeMap::new(),
     };
     let (mut report, mut exit) = (lint.format.report(), Exit::AsExpected);
@@ -263,7 +268,6 @@ pub fn command(lint: &Lint, out: &mut dyn Write, err: &mut dyn Write) -> io::Res
     for path in files.iter().take_while(|_| !interrupt::raised()) {
         let bytes = input::read_kind(path, FileKind::Ptx);
         if lint.fix || lint.diff {
-            let choice = if lint.unsafe_fixes { FixChoice::All } else { FixChoice::Safe };
             let fixed = bytes.map(|bytes| FixedFile::new(path, bytes, options, choice));
             if lint.diff {
                 exit = exit.max(diff(path, fixed, &mut summary, out, err)?);
@@ -439,7 +443,20 @@ impl RunSummary for LintSummary {
         }
         writeln!(out)?;
         let corrections = |count| count_of(count, "correction");
-        match (self.safe_fixes, self.unsafe_fixes) {
+        // What is left of the corrections that were tried was not kept.
+        let (tried, safe, other) = match self.tried {
+            Some(FixChoice::All) => (self.safe_fixes + self.unsafe_fixes, 0, 0),
+            Some(FixChoice::Safe) => (self.safe_fixes, 0, self.unsafe_fixes),
+            None => (0, self.safe_fixes, self.unsafe_fixes),
+        };
+        match tried {
+            0 => {}
+            1 => writeln!(out, "1 correction is not made: another rule would be broken")?,
+            tried => {
+                writeln!(out, "{tried} corrections are not made: other rules would be broken")?;
+            }
+        }
+        match (safe, other) {
             (0, 0) => {}
             (safe, 0) => writeln!(out, "--fix makes {}", corrections(safe))?,
             (0, other) => writeln!(out, "--fix --unsafe-fixes makes {}", corrections(other))?,

@@ -35,7 +35,15 @@ impl Parser<'_, '_> {
         loop {
             let at = self.token.at;
             match Target::parse(self.word()) {
-                Some(target) => drop(self.module.target.get_or_insert((target, start.to(at)))),
+                Some(target) if target.exists() => {
+                    self.module.target.get_or_insert((target, start.to(at)));
+                }
+                Some(target) => {
+                    self.report
+                        .error("target", at, format!("there is no target `{target}`"))
+                        .section(model::section::TARGET)
+                        .help(".target sm_90");
+                }
                 None if self.word().starts_with("sm_")
                     || self.token.kind != lex::TokenKind::Word =>
                 {

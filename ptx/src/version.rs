@@ -44,7 +44,18 @@ pub struct Target {
     pub variant: Option<char>,
 }
 
+/// The numbers that the document has (11.1.2), and `sm_107`, which `ptxas` has.
+const KNOWN: &[u16] = &[
+    10, 11, 12, 13, 20, 21, 30, 32, 35, 37, 50, 52, 53, 60, 61, 62, 70, 72, 75, 80, 86, 87, 88, 89,
+    90, 100, 101, 103, 107, 110, 120, 121,
+];
+
 impl Target {
+    /// Whether there is such a target, or may be a later one.
+    pub fn exists(self) -> bool {
+        KNOWN.contains(&self.sm) || KNOWN.last().is_some_and(|last| self.sm > *last)
+    }
+
     pub fn parse(text: &str) -> Option<Target> {
         let rest = text.strip_prefix("sm_")?;
         let digits = rest.trim_end_matches(|c: char| c.is_ascii_lowercase());
