@@ -191,7 +191,11 @@ fn account_of(
         Verdict::Undecided(reason) if survey.allowed.is_none() => {
             let what = show::proposition(test);
             writeln!(out, "Undecided: {reason}.")?;
-            writeln!(out, "Within this bound no execution has the outcome {what}.")?;
+            if judgement.found.limit.is_some() {
+                writeln!(out, "No execution with the outcome {what} was found before.")?;
+            } else {
+                writeln!(out, "Within this bound no execution has the outcome {what}.")?;
+            }
             if stuck::is_endless(&judgement.found.seen) {
                 for note in &judgement.notes {
                     writeln!(out, "note: {}", note.text)?;
