@@ -163,6 +163,42 @@ fn what_a_read_misses_has_a_reason() {
     }
 }
 
+/// Why an access is not ordered behind an operation in flight: what is waited for is something else.
+#[test]
+fn a_race_with_an_operation_in_flight_has_a_reason() {
+    let model = ptx::model();
+    for (file, reason) in [
+        ("bulk-store+no-commit", "is in no group that is committed before"),
+        ("cp.async+no-commit", "is in no group that is committed before"),
+        ("bulk-store+wait_group-1+newer", "does not wait for the latest group, of which"),
+        ("cp.async+two-groups+newer", "does not wait for the latest group, of which"),
+        ("bulk-store+wait_group.read+destination", "has read its source, not until it has written"),
+        ("bulk-load+try_wait.relaxed", "sees the end of the phase, and is relaxed"),
+    ] {
+        let path = suite::folder().join(format!("program-order-async-operations/{file}.litmus"));
+        let bytes = std::fs::read(&path).expect("the test is there");
+        let test = litmus::parse(file, &bytes).expect("it is a test");
+        let options = ExplainOptions { bound: engine::judge::BOUND, ..ExplainOptions::default() };
+        let text = explanation(&test, &model, options).expect("it is written").text;
+        assert!(text.contains(reason), "{file}: {text}");
+    }
+    let source = |parity: u32| {
+        format!(
+            "PTX phase\nArch=sm_90a\n{{ .shared .mbarrier b={{1}}; .global .align 16 .b32 g[4]={{7}};\n.shared .align 16 .b32 s[4]; }}\n \
+             P0@cta 0 ;\n mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16 ;\n \
+             cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g], 16, [b] ;\n \
+             L: mbarrier.try_wait.parity.shared::cta.b64 p, [b], {parity} ;\n @!p bra L ;\n ld.shared.u32 r0, [s] ;\nexists (P0:r0=0)\n"
+        )
+    };
+    let text = |parity| {
+        let test = litmus::parse("phase", source(parity).as_bytes()).expect("it is a test");
+        let options = ExplainOptions { bound: engine::judge::BOUND, ..ExplainOptions::default() };
+        explanation(&test, &model, options).expect("it is written").text
+    };
+    assert!(text(1).contains("returns at once: of a new object"), "{}", text(1));
+    assert!(!text(0).contains("in phase 0 of its object"), "{}", text(0));
+}
+
 /// 9.7.15.16.5.1: a wait for a phase comes before arrivals in the next one.
 #[test]
 fn an_arrival_without_a_wait_for_the_phase_before_is_noted() {

@@ -3,6 +3,7 @@
 mod bypass;
 pub mod candidate;
 mod graph;
+mod in_flight;
 mod note;
 mod open;
 mod refute;
@@ -392,7 +393,9 @@ impl Survey<'_> {
             Vec::new()
         };
         let (flagged, unseen) = if candidate.broken.is_empty() {
-            (flagged(self.model, candidate.nodes), bypass::unseen(self.model, candidate))
+            let mut unseen = bypass::unseen(self.model, candidate);
+            unseen.extend(in_flight::waits(self.model, candidate));
+            (flagged(self.model, candidate.nodes), unseen)
         } else {
             (Vec::new(), Vec::new())
         };

@@ -1,0 +1,209 @@
+//! Why an access is not ordered behind an asynchronous operation that it races with: what its thread waits for, and what
+//! the operation completes.
+
+use execution::event::{AsyncPart, EventKind, MbarrierStep, MbarrierUse};
+use model::bits::BitRow;
+use model::given::Tag;
+use model::isa::asynchronous::{Asynchronous, GroupKind, WaitGroup};
+use model::rel::Model;
+use model::section;
+
+use super::candidate::Candidate;
+
+/// The kind of the group that an operation becomes part of.
+fn group_of(operation: &Asynchronous) -> Option<GroupKind> {
+    if let Asynchronous::Copy(copy) = operation {
+        let kind = if copy.bulk { GroupKind::BulkCopies } else { GroupKind::Copies };
+        return copy.mbarrier.is_none().then_some(kind);
+    }
+    matches!(operation, Asynchronous::Multiply(_)).then_some(GroupKind::Multiplications)
+}
+
+/// A sentence for each race of an access and an operation in flight, where the reason is known.
+pub(super) fn waits<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<String> {
+    let races = model.flags.iter().filter(|flag| flag.name.ends_with("async-race"));
+    let pairs = races.flat_map(|flag| candidate.nodes[usize::from(flag.node.0)].pairs());
+    let mut all: Vec<String> = Vec::new();
+    for (one, other) in pairs {
+        let flights = Flights { candidate };
+        let text = flights.reason(one, other).or_else(|| flights.reason(other, one));
+        all.extend(text.filter(|text| !all.contains(text)));
+    }
+    all
+}
+
+struct Flights<'c, 'e, R> {
+    candidate: &'c Candidate<'e, R>,
+}
+
+impl<R: BitRow> Flights<'_, '_, R> {
+    /// Why `access` does not come behind the operation that `event` is part of.
+    fn reason(&self, event: usize, access: usize) -> Option<String> {
+        let operation = self.operation(event)?;
+        // An operation is ordered behind what comes before its start.
+        let behind = match self.part(access) {
+            Some(part) => usize::from(part.issued) + self.first(access)?,
+            None => access,
+        };
+        let completions = operation.iter().filter_map(|&part| {
+            let used = self.used(part)?;
+            matches!(used.step, MbarrierStep::Tx(change) if change < 0).then_some((part, used))
+        });
+        let completions: Vec<(usize, MbarrierUse)> = completions.collect();
+        // A multicast completes on an object of each CTA.
+        let awaited = completions.iter().find(|(_, used)| {
+            let waits = self.waits_on(*used, access, behind);
+            waits.is_some_and(|waits| !waits.is_empty())
+        });
+        match awaited.or(completions.first()) {
+            Some(&(completion, used)) => self.phases(event, access, (behind, completion, used)),
+            None => self.groups(event, access, behind),
+        }
+    }
+
+    /// The waits of the thread of an access on an object, as far as they come before.
+    fn waits_on(&self, used: MbarrierUse, access: usize, behind: usize) -> Option<Vec<usize>> {
+        let waits = (self.first(access)?..behind).filter(|&wait| {
+            let of = self.used(wait);
+            of.is_some_and(|of| {
+                of.object == used.object && matches!(of.step, MbarrierStep::Wait { .. })
+            })
+        });
+        Some(waits.collect())
+    }
+
+    /// Of an operation that completes on an mbarrier object.
+    fn phases(
+        &self,
+        event: usize,
+        access: usize,
+        (behind, completion, used): (usize, usize, MbarrierUse),
+    ) -> Option<String> {
+        let u = self.candidate.structure.unfolding;
+        let phase = u.events[completion].phase?;
+        let waits = self.waits_on(used, access, behind)?;
+        let (reader, read) = self.candidate.instruction(access);
+        let number = phase.number;
+        let copy = format!("`{}` completes in phase {number} of its object", self.text(event));
+        let cited = section::MBARRIER.number;
+        let Some(&last) = waits.last() else {
+            return Some(format!(
+                "{copy}, and {reader} does not wait for that phase before `{read}` ({cited})."
+            ));
+        };
+        let seen = |wait: usize| u.events[wait].phase;
+        let enough =
+            waits.iter().find(|&&wait| seen(wait).is_some_and(|seen| phase.is_up_to(seen)));
+        let Some(&wait) = enough else {
+            let seen = seen(last)?;
+            let what = if seen.number < 0 {
+                "returns at once: of a new object, the phase before the first one is complete"
+                    .to_owned()
+            } else {
+                format!("sees the end of phase {}", seen.number)
+            };
+            return Some(format!("{copy}, and {reader}'s `{}` {what} ({cited}).", self.text(last)));
+        };
+        let acquires = u.events[wait].tags.has(Tag::Acquire);
+        (!acquires).then(|| {
+            format!(
+                "{reader}'s `{}` sees the end of the phase, and is relaxed: it orders nothing behind it ({cited}).",
+                self.text(wait)
+            )
+        })
+    }
+
+    /// Of an operation that its thread waits for in a group.
+    fn groups(&self, event: usize, access: usize, behind: usize) -> Option<String> {
+        let u = self.candidate.structure.unfolding;
+        let first = self.first(event)?;
+        let kind = group_of(self.instruction(event)?)?;
+        let end = u.events[first..].iter().take_while(|of| of.thread == u.events[event].thread);
+        let end = first + end.count();
+        let same = u.events[access].thread == u.events[event].thread;
+        let last = if same { behind } else { end };
+        let waits = (event..last.max(event)).filter_map(|wait| {
+            let is_wait = u.events[wait].of?.kind == EventKind::WaitGroup;
+            let of = self.instruction(wait).filter(|_| is_wait)?;
+            let Asynchronous::WaitGroup(of) = of else { return None };
+            (of.of == kind).then_some((wait, *of))
+        });
+        let waits: Vec<(usize, WaitGroup)> = waits.collect();
+        let (issuer, copy) = self.candidate.instruction(event);
+        let cited = section::ASYNC_OPERATIONS.number;
+        let Some(&(wait, of)) = waits.last() else {
+            let before =
+                if same { format!(" before `{}`", self.text(access)) } else { String::new() };
+            return Some(format!("{issuer} does not wait for `{copy}`{before} ({cited})."));
+        };
+        let completes = |event: usize| {
+            u.events[wait].of.is_some_and(|of| of.completes >> (event - first) & 1 == 1)
+        };
+        if completes(event) {
+            return None;
+        }
+        let text = self.text(wait);
+        let others = self.operation(event)?;
+        if of.reads_only && others.iter().any(|&other| completes(other)) {
+            return Some(format!(
+                "`{text}` waits until `{copy}` has read its source, not until it has written ({cited})."
+            ));
+        }
+        let line = |event: usize| Some(usize::from(u.events[event].of?.line));
+        let thread = &u.program.threads[usize::from(u.events[event].thread?.0)];
+        let between = thread.lines.get(line(event)?..line(wait)?).unwrap_or_default();
+        let commits = between.iter().any(|line| {
+            matches!(line.instruction.as_asynchronous(), Some(Asynchronous::Commit(of)) if *of == kind)
+        });
+        if !commits && !of.commits {
+            return Some(format!(
+                "`{copy}` is in no group that is committed before `{text}` ({cited})."
+            ));
+        }
+        (of.pending > 0).then(|| {
+            let latest = if of.pending == 1 {
+                "the latest group".to_owned()
+            } else {
+                format!("the latest {} groups", of.pending)
+            };
+            format!("`{text}` does not wait for {latest}, of which `{copy}` is part ({cited}).")
+        })
+    }
+
+    /// The events of the asynchronous operation that this one is part of.
+    fn operation(&self, event: usize) -> Option<Vec<usize>> {
+        let u = self.candidate.structure.unfolding;
+        let part = self.part(event)?;
+        let first = self.first(event)?;
+        let same = |&other: &usize| {
+            u.events[other].thread == u.events[event].thread
+                && self.part(other).is_some_and(|of| of.operation == part.operation)
+        };
+        Some((first..u.events.len()).filter(same).collect())
+    }
+
+    fn part(&self, event: usize) -> Option<AsyncPart> {
+        self.candidate.structure.unfolding.events[event].of?.part
+    }
+
+    fn used(&self, event: usize) -> Option<MbarrierUse> {
+        self.candidate.structure.unfolding.events[event].of?.mbarrier
+    }
+
+    /// The first event of the thread of an event.
+    fn first(&self, event: usize) -> Option<usize> {
+        let u = self.candidate.structure.unfolding;
+        Some(u.first[usize::from(u.events[event].thread?.0)])
+    }
+
+    fn instruction(&self, event: usize) -> Option<&Asynchronous> {
+        let u = self.candidate.structure.unfolding;
+        let of = &u.events[event];
+        let thread = &u.program.threads[usize::from(of.thread?.0)];
+        thread.lines[usize::from(of.of?.line)].instruction.as_asynchronous()
+    }
+
+    fn text(&self, event: usize) -> &str {
+        self.candidate.instruction(event).1
+    }
+}
