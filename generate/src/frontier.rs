@@ -185,6 +185,18 @@ impl<'p> Lattice<'p> {
         self.settled(ask).result()
     }
 
+    /// The same, and a cycle whose own answer is not what others settled: then a stronger choice allows more on this side, and
+    /// the frontier is none. At most so many cycles are asked for again, spread over the lattice.
+    pub fn checked_frontier(
+        &self,
+        ask: &mut dyn FnMut(&Cycle) -> CycleAnswer,
+        checks: usize,
+    ) -> (Frontier, Option<Cycle>) {
+        let mut search = self.settled(ask);
+        let wrong = search.contradicted(checks);
+        (search.result(), wrong)
+    }
+
     /// Where two sides differ. Each settles every point as for its frontier.
     pub fn differences(
         &self,
@@ -329,6 +341,22 @@ impl FrontierSearch<'_, '_> {
             }
         }
         state
+    }
+
+    /// A cycle whose own answer is not what others settled, among so many of them.
+    fn contradicted(&mut self, checks: usize) -> Option<Cycle> {
+        let step = self.states.len().div_ceil(checks.max(1));
+        let points = (0..self.states.len()).step_by(step.max(1)).take(checks);
+        for point in points {
+            let Some(settled) = self.states[point].answer() else { continue };
+            let cycle = self.lattice.cycle(point);
+            let answer = (self.ask)(&cycle);
+            let decided = matches!(answer, CycleAnswer::Allowed | CycleAnswer::Forbidden);
+            if decided && answer != settled {
+                return Some(cycle);
+            }
+        }
+        None
     }
 
     fn result(&self) -> Frontier {

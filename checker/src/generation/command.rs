@@ -17,6 +17,9 @@ use super::work::{ComparedEngines, CycleSource, DonePiece, GeneratedTest, Job};
 use crate::input::shown;
 use crate::report::count_of;
 
+/// The number of choices of each frontier that are judged again under a model of one's own.
+const SPOT_CHECKS: usize = 64;
+
 /// Tests that are written or printed, at most.
 const MOST_WRITTEN: u128 = 1_000_000;
 
@@ -45,7 +48,8 @@ pub fn command(
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = command.jobs.map_or(cores, usize::from);
     if command.frontier {
-        let asked = FrontierJob { model, engines, limits: &limits, jobs };
+        let checks = if command.judging.model.is_some() { SPOT_CHECKS } else { 0 };
+        let asked = FrontierJob { model, engines, limits: &limits, jobs, checks };
         return frontiers::print(&space, &asked, progress, out, err);
     }
     let source = match command.sample {

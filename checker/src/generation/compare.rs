@@ -93,7 +93,12 @@ pub fn command(
             )?;
         }
         if !found.forbidden.is_empty() {
-            writeln!(out, "{}: {} forbidden{total}", one.name, states(found.forbidden.len()))?;
+            let counts = found.forbidden.iter().filter_map(|state| state.count);
+            let times_seen = match counts.sum::<u64>() {
+                0 => String::new(),
+                count => format!(", seen {count} of {}", times(found.seen)),
+            };
+            writeln!(out, "{}: {} forbidden{times_seen}", one.name, states(found.forbidden.len()))?;
             for state in &found.forbidden {
                 writeln!(out, "  line {}: {}", state.line, shown_state(state))?;
             }

@@ -22,6 +22,9 @@ pub(super) struct FrontierJob<'a> {
     pub(super) engines: &'a [&'static dyn Engine],
     pub(super) limits: &'a (dyn Fn() -> Limits + Sync),
     pub(super) jobs: usize,
+    /// The number of choices of each frontier that are judged again: under a model of one's own, a stronger choice may allow
+    /// more.
+    pub(super) checks: usize,
 }
 
 /// A frontier, and what engines disagree about on the way.
@@ -29,6 +32,8 @@ struct FoundFrontier {
     name: String,
     frontier: Frontier,
     disagreement: Option<String>,
+    /// A choice that is not what others settled.
+    contradiction: Option<Cycle>,
     compared: ComparedEngines,
 }
 
@@ -61,7 +66,7 @@ pub(super) fn print(
     let start = Instant::now();
     let bar = progress(lattices.len());
     let (mut frontiers, mut settled, mut judged, mut other) = (0, 0, 0, 0);
-    let mut disagreement = None;
+    let (mut disagreement, mut contradiction) = (None, None);
     let mut compared = ComparedEngines::default();
     let work = |index: usize| job.find(&lattices[index]);
     parallel::in_order(lattices.len(), job.jobs, &work, &mut |found| {
@@ -72,11 +77,24 @@ pub(super) fn print(
         judged += found.frontier.judged;
         other += found.frontier.other;
         compared.join(&found.compared);
+        if found.contradiction.is_some() || contradiction.is_some() {
+            contradiction = contradiction.take().or(found.contradiction);
+            return Ok(());
+        }
         bar.suspend(|| one(&found, out))?;
         disagreement = disagreement.take().or(found.disagreement);
         Ok(())
     })?;
     bar.finish_and_clear();
+    if let Some(cycle) = contradiction {
+        writeln!(
+            err,
+            "error: under this model a stronger choice allows more: `{}` is not what others settle, so there is no frontier",
+            cycle.name()
+        )?;
+        writeln!(err, "help: --check, which judges every choice")?;
+        return Ok(Exit::BadInput);
+    }
     writeln!(
         out,
         "{}: {} settled by {}   ({}; {:.1} s)",
@@ -103,7 +121,7 @@ impl FrontierJob<'_> {
     fn find(&self, lattice: &Lattice<'_>) -> FoundFrontier {
         let mut disagreement = None;
         let mut compared = ComparedEngines::default();
-        let frontier = lattice.frontier(&mut |cycle| {
+        let mut ask = |cycle: &Cycle| {
             if interrupt::raised() {
                 return CycleAnswer::Undecided(engine::Limit::Interrupted.text());
             }
@@ -114,8 +132,9 @@ impl FrontierJob<'_> {
                 disagreement = Some(cycle.words());
             }
             answer.expect("there is an engine")
-        });
-        FoundFrontier { name: lattice.name(), frontier, disagreement, compared }
+        };
+        let (frontier, contradiction) = lattice.checked_frontier(&mut ask, self.checks);
+        FoundFrontier { name: lattice.name(), frontier, disagreement, contradiction, compared }
     }
 }
 
