@@ -73,6 +73,13 @@ impl<'m> Evaluator<'m, '_> {
             ExprKind::Postfix(inner, _) | ExprKind::Not(inner) | ExprKind::ToId(inner) => {
                 self.check_names(inner, parameters, scope);
             }
+            ExprKind::Let(definitions, body) => {
+                let inner: Vec<&str> = definitions.iter().map(|(name, _)| *name).collect();
+                for (_, expr) in definitions {
+                    self.check_names(expr, parameters, scope);
+                }
+                self.check_names(body, &[parameters, &inner].concat(), scope);
+            }
             ExprKind::Call(name, arguments) => {
                 known(name, first(expr.at, name));
                 for argument in arguments {

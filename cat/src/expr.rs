@@ -103,6 +103,13 @@ impl<'m, 'r> Evaluator<'m, 'r> {
                 wrap(set.map(SetOrEnds::id))
             }
             ExprKind::Call(name, arguments) => self.call(name, expr.at, arguments, scope),
+            ExprKind::Let(definitions, body) => {
+                let own = definitions.iter().map(|(name, of)| (*name, self.value(of, scope)));
+                let mut parameters: Vec<_> = own.collect();
+                // The first of a name is the innermost.
+                parameters.extend(scope.parameters.iter().cloned());
+                self.value(body, &NameScope { parameters, ..*scope })
+            }
         }
     }
 

@@ -108,6 +108,8 @@ pub(super) fn given<'m>(m: &'m Builder, names: Vocabulary, name: &str) -> Option
 fn set<'m>(m: &'m Builder, names: Vocabulary, name: &str) -> Option<Set<'m>> {
     let set = match (name, names) {
         ("F", Vocabulary::Peer) => m.tag(Tag::Fence) | m.tag(Tag::ProxyFence),
+        ("ACQ", Vocabulary::Peer) => m.tag(Tag::Acquire) | m.tag(Tag::FenceAcquire),
+        ("REL", Vocabulary::Peer) => m.tag(Tag::Release) | m.tag(Tag::FenceRelease),
         ("GEN", Vocabulary::Peer) => m.tag(Tag::Generic) | m.tag(Tag::Fence),
         ("M", _) => m.tag(Tag::Read) | m.tag(Tag::Write),
         ("ACQ_REL", _) => m.tag(Tag::FenceAcqRel),

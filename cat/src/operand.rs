@@ -128,7 +128,11 @@ impl<'t> Parser<'t, '_> {
                 let close = self.demand("]")?;
                 made(at.to(close), ExprKind::ToId(Box::new(inner)))
             }
-            (TokenKind::Keyword, what @ ("let" | "fun" | "try" | "if" | "match" | "begin")) => {
+            (TokenKind::Keyword, "let") => {
+                self.next += 1;
+                self.local(at)
+            }
+            (TokenKind::Keyword, what @ ("fun" | "try" | "if" | "match" | "begin")) => {
                 self.report
                     .error("unsupported", at, format!("`{what}` is not supported in an expression"))
                     .note("an expression consists of names and operators");
@@ -140,6 +144,29 @@ impl<'t> Parser<'t, '_> {
                 None
             }
         }
+    }
+
+    /// `x = e and y = f in g`, behind `let`.
+    fn local(&mut self, start: ByteSpan) -> Option<Expr<'t>> {
+        let mut definitions = Vec::new();
+        loop {
+            let (name, at) = self.name("the name of a set or a relation")?;
+            if name == "rec" || !self.is("=") {
+                self.report
+                    .error("unsupported", at, "a function or a recursion inside an expression")
+                    .help("define it before, by `let`");
+                return None;
+            }
+            self.demand("=")?;
+            definitions.push((name, self.expression()?));
+            if self.eat("and").is_none() {
+                break;
+            }
+        }
+        self.demand("in")?;
+        let body = self.expression()?;
+        let at = start.to(body.at);
+        Some(Expr { at, kind: ExprKind::Let(definitions, Box::new(body)) })
     }
 
     /// A name, or `f(x, y)`, or `f x`.

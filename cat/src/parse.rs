@@ -95,7 +95,7 @@ impl<'t> Parser<'t, '_> {
         found
     }
 
-    fn name(&mut self, what: &str) -> Option<(&'t str, ByteSpan)> {
+    pub(super) fn name(&mut self, what: &str) -> Option<(&'t str, ByteSpan)> {
         match self.peek() {
             Some(token) if token.kind == TokenKind::Name && token.text != "_" => {
                 self.next += 1;
@@ -202,7 +202,8 @@ impl<'t> Parser<'t, '_> {
             | ExprKind::Postfix(..)
             | ExprKind::Not(_)
             | ExprKind::ToId(_)
-            | ExprKind::Call(..) => None,
+            | ExprKind::Call(..)
+            | ExprKind::Let(..) => None,
         };
         let Some(base) = base.filter(|_| name == "co") else {
             self.report

@@ -144,6 +144,10 @@ fn mentions(expr: &Expr<'_>, name: &str) -> bool {
         ExprKind::Postfix(inner, _) | ExprKind::Not(inner) | ExprKind::ToId(inner) => {
             mentions(inner, name)
         }
+        ExprKind::Let(definitions, body) => {
+            definitions.iter().any(|(_, expr)| mentions(expr, name))
+                || definitions.iter().all(|(of, _)| *of != name) && mentions(body, name)
+        }
         ExprKind::Call(of, arguments) => {
             *of == name || arguments.iter().any(|argument| mentions(argument, name))
         }

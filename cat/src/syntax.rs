@@ -57,6 +57,8 @@ pub(super) enum ExprKind<'t> {
     /// `[S]`.
     ToId(Box<Expr<'t>>),
     Call(&'t str, Vec<Expr<'t>>),
+    /// `let x = e and y = f in g`: the definitions do not see each other.
+    Let(Vec<(&'t str, Expr<'t>)>, Box<Expr<'t>>),
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -325,3 +325,16 @@ fn co_that_nothing_orders_is_noticed() {
     assert!(!open("acyclic po | rf as x"));
     assert!(!ptx::model().leaves_co_open());
 }
+
+#[test]
+fn names_inside_an_expression_are_those_of_its_definitions() {
+    same(
+        "let ordered(r) = let seen = r | co in let both = seen ; seen in both+ acyclic ordered(rf) as x",
+        "acyclic ((rf | co) ; (rf | co))+ as x",
+    );
+    // Definitions with `and` do not see each other, and inner ones hide outer ones.
+    same(
+        "let r = rf acyclic (let r = co and s = r in r ; s) | r as x",
+        "acyclic (co ; rf) | rf as x",
+    );
+}
