@@ -536,6 +536,9 @@ pub struct Check {
     /// Search only what may decide the condition, and stop there; faster, but neither outcomes nor races are listed
     #[arg(long)]
     pub verdict_only: bool,
+    /// List the outcomes of each test; those with which its condition is true have a star
+    #[arg(long, conflicts_with = "verdict_only")]
+    pub outcomes: bool,
     /// Count the executions of each outcome, and list the races of all of them; the search takes as long as there are
     /// executions, not only outcomes. Only the engine `enumerate` counts: it is used where `--engine` is `auto`
     #[arg(long, conflicts_with = "verdict_only")]

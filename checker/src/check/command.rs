@@ -130,7 +130,13 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         }
         run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
         let (model, verbose) = (&*model.name, check.verbose);
-        let judged = CheckedTest { item: &item, model, verbose, explain: &explain };
+        let judged = CheckedTest {
+            item: &item,
+            model,
+            verbose,
+            outcomes: check.outcomes,
+            explain: &explain,
+        };
         progress.suspend(|| report.one(&judged, out))
     });
     progress.finish_and_clear();

@@ -30,6 +30,8 @@ pub struct CheckedTest<'a> {
     pub model: &'a str,
     /// Whether the terminal also shows tests that are as expected.
     pub verbose: bool,
+    /// Whether the terminal shows the outcomes.
+    pub outcomes: bool,
     /// The command that explains the same question, without the file.
     pub explain: &'a str,
 }
@@ -142,7 +144,9 @@ impl CheckedTest<'_> {
         match &self.item.outcome {
             FileResult::Judged { test, judgement } => {
                 let help = self.help(judgement);
-                text::judged(self.item, test, judgement, help.as_deref(), verbose, out)
+                let verbose = verbose || self.outcomes;
+                text::judged(self.item, test, judgement, help.as_deref(), verbose, out)?;
+                if self.outcomes { text::outcomes(test, judgement, out) } else { Ok(()) }
             }
             FileResult::Filtered | FileResult::Rejected(_) | FileResult::Unreadable(_) => Ok(()),
         }

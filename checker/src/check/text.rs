@@ -76,6 +76,17 @@ pub(super) fn judged(
     Ok(())
 }
 
+/// The outcomes, a line for each; those with which the condition is true have a star.
+pub(super) fn outcomes(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
+    for outcome in judgement.found.outcomes.keys() {
+        let holds = test.proposition.holds(&test.program, outcome);
+        let mark = if holds { '*' } else { ' ' };
+        let shown = test.display_outcome(outcome);
+        writeln!(out, "    {mark} {}", with_threads(shown.trim_end_matches([';', ' '])))?;
+    }
+    Ok(())
+}
+
 /// Whether `explain` says more: it is about the condition, and about what makes a program undefined.
 pub(super) fn explains(judgement: &Judgement) -> bool {
     match judgement.verdict {
