@@ -42,7 +42,7 @@ pub enum EditKind {
     Commit,
     /// Inserts a loop that waits for the end of a phase of an mbarrier object.
     PhaseWait,
-    /// Inserts `bar.sync` into each thread of a CTA.
+    /// Inserts `bar.sync` into each thread of a CTA, or a barrier of the cluster into each of its threads.
     Barrier,
     /// Removes a fence.
     Removal,
@@ -229,6 +229,15 @@ pub(crate) fn barrier(threads: usize) -> EditCost {
     let edits = u32::try_from(threads).unwrap_or(u32::MAX);
     EditCost { edits, weight: edits.saturating_mul(10), width: 0 }
 }
+
+/// What a barrier of the cluster costs in this many threads.
+pub(crate) fn cluster_barrier(threads: usize) -> EditCost {
+    let edits = u32::try_from(threads).unwrap_or(u32::MAX);
+    EditCost { edits, weight: edits.saturating_mul(12), width: 1 }
+}
+
+/// What a release costs at the barrier of the cluster.
+pub(crate) const CLUSTER_RELEASE: EditCost = EditCost { edits: 1, weight: 3, width: 1 };
 
 /// The opcode and qualifiers of an instruction with another order and scope.
 pub(crate) fn renamed(name: &str, strength: Strength) -> String {

@@ -133,10 +133,17 @@ pub fn repair(source: &SourceTest, options: &RepairOptions<'_>) -> Repairs {
             }
         }
     }
-    // What no reading undoes is better than what is cheaper.
-    repairs
-        .proposals
-        .sort_by_key(|proposal| (proposal.cost.edits, !proposal.resting.on.is_empty()));
+    // What no reading undoes is better than what is cheaper. All may rest on a reading that another part of the test needs.
+    let names = |proposal: &Proposal| proposal.resting.names();
+    let rests = |proposal: &Proposal, name: &str| names(proposal).contains(&name);
+    let common: Vec<&str> = repairs.proposals.first().map_or(Vec::new(), |first| {
+        let in_all = |name: &&str| repairs.proposals.iter().all(|one| rests(one, name));
+        names(first).into_iter().filter(in_all).collect()
+    });
+    repairs.proposals.sort_by_key(|proposal| {
+        let own = names(proposal).iter().filter(|name| !common.contains(name)).count();
+        (proposal.cost.edits, own > 0)
+    });
     repairs.proposals.truncate(options.proposals);
     repairs.asked = questions.asked;
     repairs.limit = questions.limit;

@@ -1,12 +1,13 @@
 //! Where a test can be made stronger, and how.
 
 use litmus::revise::SourceTest;
-use model::isa::Instruction;
 use model::isa::asynchronous::FenceWindow;
+use model::isa::bar::ClusterBarrierKind;
 use model::isa::fence::FenceOrder;
+use model::isa::{Instruction, Line};
 use model::memory::Proxy;
 use model::program::LaunchOrder;
-use model::scope::Scope;
+use model::scope::{Placement, Scope};
 use model::strength::{AccessOrder, KnownForms, OperationKind, Strength};
 
 use crate::edit::{self, EditCost, EditKind, ProgramEdit};
@@ -88,10 +89,26 @@ pub(crate) fn sites(source: &SourceTest) -> Vec<EditSite> {
         for cell in 0..source.cells[thread].len() {
             all.extend(gap(source, thread, cell));
             all.extend(grid_wait(source, thread, cell));
+            all.extend(cluster_release(source, thread, cell));
             all.extend(access(source, thread, cell));
         }
     }
     all
+}
+
+/// A release for a relaxed arrival at the barrier of the cluster.
+fn cluster_release(source: &SourceTest, thread: usize, cell: usize) -> Option<EditSite> {
+    let of = &source.cells[thread][cell];
+    let lines = source.test.program.threads[thread].lines.get(of.lines.clone())?;
+    let relaxed = |line: &Line| matches!(&line.instruction, Instruction::ClusterBarrier(of) if of.kind == ClusterBarrierKind::ArriveRelaxed);
+    if !lines.iter().any(relaxed) {
+        return None;
+    }
+    let text = of.text.replacen(".relaxed", ".release", 1);
+    let text = text.find(of.name.split('.').next()?).map(|at| text[at..].to_owned())?;
+    let cost = (EditKind::Order, edit::CLUSTER_RELEASE);
+    let edit = edit::replacement(source, (thread, cell), text, cost);
+    EditSite::new(source, vec![EditChoice { edit, strength: None, window: None }])
 }
 
 /// A wait for the kernels before, in front of a cell of a kernel that depends on one.
@@ -291,49 +308,65 @@ fn proxies(source: &SourceTest) -> Vec<&'static str> {
 }
 
 /// The most places that are tried for a barrier in the threads of one CTA.
-const MOST_BARRIERS: usize = 200;
+const MOST_BARRIERS: usize = 600;
 
-/// A barrier in each thread of a CTA that has several, at each combination of places that each thread comes to once.
+/// A barrier in each thread of a CTA that has several, or of a cluster with several CTAs, at each combination of places
+/// that each thread comes to once.
 pub(crate) fn barriers(source: &SourceTest) -> Vec<EditSite> {
     let threads = &source.test.program.threads;
+    let place = |thread: usize| threads[thread].placement;
     let mut all = Vec::new();
     for first in 0..threads.len() {
-        let same = |&other: &usize| threads[first].placement.same_cta(threads[other].placement);
-        let group: Vec<usize> = (0..threads.len()).filter(same).collect();
-        if group.first() != Some(&first) || group.len() < 2 {
-            continue;
+        let of = |same: &dyn Fn(Placement, Placement) -> bool| -> Vec<usize> {
+            (0..threads.len()).filter(|&other| same(place(first), place(other))).collect()
+        };
+        let cta = of(&|here, there| here.same_cta(there));
+        let cluster = of(&|here, there| here.same_cluster(there));
+        if cta.first() == Some(&first)
+            && cta.len() > 1
+            && let Some(id) = free_barrier(source, &cta)
+        {
+            let cost = edit::barrier(cta.len());
+            all.extend(barriers_of(source, &cta, &format!("bar.sync {id}"), cost));
         }
-        let Some(id) = free_barrier(source, &group) else { continue };
-        let places: Vec<Vec<(usize, usize)>> = group
-            .iter()
-            .map(|&thread| {
-                let count = source.cells[thread].len();
-                let before = |at: &usize| *at == count || is_event(source, thread, *at);
-                let once = |at: &usize| !is_crossed(source, thread, *at);
-                (0..=count).filter(before).filter(once).map(|at| (thread, at)).collect()
-            })
-            .collect();
-        if places.iter().map(Vec::len).product::<usize>() > MOST_BARRIERS {
-            continue;
-        }
-        let mut tuples: Vec<Vec<(usize, usize)>> = vec![Vec::new()];
-        for of in &places {
-            let with = |tuple: Vec<(usize, usize)>| {
-                of.iter().map(move |&place| tuple.iter().copied().chain([place]).collect())
-            };
-            tuples = tuples.into_iter().flat_map(with).collect();
-        }
-        let cost: EditCost = edit::barrier(group.len());
-        for tuple in tuples {
-            let text = format!("bar.sync {id}");
-            let edit = edit::insertion(source, &tuple, &text, (EditKind::Barrier, cost));
-            all.extend(EditSite::new(
-                source,
-                vec![EditChoice { edit, strength: None, window: None }],
-            ));
+        let apart = cluster.iter().any(|&other| !place(first).same_cta(place(other)));
+        if cluster.first() == Some(&first) && apart {
+            let cost = edit::cluster_barrier(cluster.len());
+            all.extend(barriers_of(source, &cluster, CLUSTER_BARRIER, cost));
         }
     }
     all
+}
+
+/// A barrier of all threads of a cluster.
+const CLUSTER_BARRIER: &str = "barrier.cluster.arrive.aligned\nbarrier.cluster.wait.aligned";
+
+/// The same barrier in each of these threads.
+fn barriers_of(source: &SourceTest, group: &[usize], text: &str, cost: EditCost) -> Vec<EditSite> {
+    let places: Vec<Vec<(usize, usize)>> = group
+        .iter()
+        .map(|&thread| {
+            let count = source.cells[thread].len();
+            let before = |at: &usize| *at == count || is_event(source, thread, *at);
+            let once = |at: &usize| !is_crossed(source, thread, *at);
+            (0..=count).filter(before).filter(once).map(|at| (thread, at)).collect()
+        })
+        .collect();
+    if places.iter().map(Vec::len).product::<usize>() > MOST_BARRIERS {
+        return Vec::new();
+    }
+    let mut tuples: Vec<Vec<(usize, usize)>> = vec![Vec::new()];
+    for of in &places {
+        let with = |tuple: Vec<(usize, usize)>| {
+            of.iter().map(move |&place| tuple.iter().copied().chain([place]).collect())
+        };
+        tuples = tuples.into_iter().flat_map(with).collect();
+    }
+    let site = |tuple: Vec<(usize, usize)>| {
+        let edit = edit::insertion(source, &tuple, text, (EditKind::Barrier, cost));
+        EditSite::new(source, vec![EditChoice { edit, strength: None, window: None }])
+    };
+    tuples.into_iter().filter_map(site).collect()
 }
 
 /// A barrier that no thread of the group uses.
