@@ -179,8 +179,8 @@ fn a_race_with_an_operation_in_flight_has_a_reason() {
         let bytes = std::fs::read(&path).expect("the test is there");
         let test = litmus::parse(file, &bytes).expect("it is a test");
         let options = ExplainOptions { bound: engine::judge::BOUND, ..ExplainOptions::default() };
-        let text = explanation(&test, &model, options).expect("it is written").text;
-        assert!(text.contains(reason), "{file}: {text}");
+        let shown = explanation(&test, &model, options).expect("it is written").text;
+        assert!(shown.contains(reason), "{file}: {shown}");
     }
     let source = |parity: u32| {
         format!(

@@ -1,5 +1,6 @@
 //! Why a read of an allowed execution misses a write, where asynchronous operations or the async proxy are the reason.
 
+use execution::event::{EventKind, Resource};
 use model::bits::{BitRel, BitRow};
 use model::given::{Fixed, Tag};
 use model::memory::Proxy;
@@ -78,8 +79,8 @@ impl<R: BitRow> Orders<'_, R> {
             return self.proxies(write, read);
         }
         let u = self.candidate.structure.unfolding;
-        if let Some(kernels) = self.kernels(write, read) {
-            return Some(kernels);
+        if let Some(why) = self.kernels(write, read).or_else(|| self.barriers(write, read)) {
+            return Some(why);
         }
         let (before, after) = (&u.events[write], &u.events[read]);
         let (here, there) = (before.thread?, after.thread?);
@@ -217,6 +218,47 @@ impl<R: BitRow> Orders<'_, R> {
             (Tag::Generic, GENERIC),
         ];
         named.into_iter().find_map(|(tag, name)| tags.has(tag).then_some(name))
+    }
+
+    /// That a barrier behind the write and one before the read do not order them.
+    fn barriers(&self, write: usize, read: usize) -> Option<String> {
+        let u = self.candidate.structure.unfolding;
+        let po = self.candidate.structure.fixed(Fixed::Po);
+        let used = |event: usize| u.events[event].of.and_then(|of| of.barrier);
+        let all = 0..u.events.len();
+        let arrivals = all.clone().filter(|&at| po.has(write, at) && used(at).is_some());
+        let is_wait = |at: usize| u.events[at].of.is_some_and(|of| of.kind == EventKind::Wait);
+        let waits: Vec<usize> =
+            all.filter(|&at| po.has(at, read) && used(at).is_some() && is_wait(at)).collect();
+        let same_cta = self.candidate.structure.fixed(Fixed::SameCta);
+        arrivals.flat_map(|arrival| waits.iter().map(move |&wait| (arrival, wait))).find_map(
+            |(arrival, wait)| {
+                let (first, second) = (used(arrival)?, used(wait)?);
+                let [(here, one), (there, other)] =
+                    [arrival, wait].map(|event| self.candidate.instruction(event));
+                if first.resource != second.resource || here == there {
+                    return None;
+                }
+                let together = u.events[arrival].generation == u.events[wait].generation;
+                match first.resource {
+                    Resource::Cluster if first.relaxed && together => Some(format!(
+                        "{here}'s `{one}` releases nothing: what {here} did before it, such as `{}`, is not ordered before \
+                         what follows {there}'s `{other}` ({}).",
+                        self.text(write),
+                        section::of_opcode("barrier.cluster").number,
+                    )),
+                    Resource::Cta { .. } if !same_cta.has(write, read) => Some(format!(
+                        "`{one}` is a barrier of the threads of one CTA: {here} and {there} are in two CTAs, and do not meet \
+                         at it ({}).",
+                        section::of_opcode("bar").number,
+                    )),
+                    Resource::Cluster
+                    | Resource::Cta { .. }
+                    | Resource::Warp { .. }
+                    | Resource::Mbarrier { .. } => None,
+                }
+            },
+        )
     }
 
     fn text(&self, event: usize) -> &str {
