@@ -1,5 +1,6 @@
 //! `--watch`: runs a command again when its files change.
 
+use std::ffi::OsString;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
@@ -31,8 +32,14 @@ pub fn repeat(
         return Ok(Exit::BadInput);
     }
     let (sender, changes) = mpsc::channel();
+    let named: Vec<OsString> =
+        paths.iter().filter_map(|path| Some(path.file_name()?.to_owned())).collect();
     let send = move |event: notify::Result<notify::Event>| {
-        if event.is_ok_and(|event| !matches!(event.kind, EventKind::Access(_))) {
+        let changes = |event: notify::Event| {
+            let read = event.paths.is_empty() || event.paths.iter().any(|of| is_read(of, &named));
+            read && !matches!(event.kind, EventKind::Access(_))
+        };
+        if event.is_ok_and(changes) {
             // The run is over if nobody listens.
             let _ = sender.send(());
         }
@@ -60,6 +67,13 @@ pub fn repeat(
             return Ok(exit);
         }
     }
+}
+
+/// Whether a run may read a file: what it prints may be written into the same folder.
+fn is_read(path: &Path, named: &[OsString]) -> bool {
+    let kinds = ["litmus", "cat", "toml"];
+    let is_kind = path.extension().is_some_and(|ending| kinds.iter().any(|kind| ending == *kind));
+    is_kind || path.file_name().is_some_and(|name| named.iter().any(|one| one == name))
 }
 
 /// Waits for a change; `false` if the run was interrupted.

@@ -129,14 +129,7 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
             folder.add(&item)?;
         }
         run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
-        let (model, verbose) = (&*model.name, check.verbose);
-        let judged = CheckedTest {
-            item: &item,
-            model,
-            verbose,
-            outcomes: check.outcomes,
-            explain: &explain,
-        };
+        let judged = CheckedTest::new(&item, &model.name, check, &explain);
         progress.suspend(|| report.one(&judged, out))
     });
     progress.finish_and_clear();

@@ -10,6 +10,7 @@ use std::io::{self, Write};
 use answer::check::CheckObject;
 use litmus::Test;
 
+use crate::cli::Check;
 use crate::input;
 use crate::lines::{self, LineKind};
 use crate::report::finding::{
@@ -20,7 +21,7 @@ use crate::report::json;
 use crate::report::{Reportable, RunSummary, count_of};
 use crate::suite::{FileResult, SuiteItem};
 use engine::exit::Exit;
-use engine::judge::{Judgement, Property, Verdict};
+use engine::judge::{CLUSTER_EXITED, Judgement, Property, Verdict};
 use engine::words::{place_text, with_threads};
 
 /// The result of one file.
@@ -139,7 +140,17 @@ fn case(item: &SuiteItem, test: &Test, judgement: &Judgement, help: Option<Strin
     }
 }
 
-impl CheckedTest<'_> {
+impl<'a> CheckedTest<'a> {
+    pub fn new(
+        item: &'a SuiteItem,
+        model: &'a str,
+        check: &Check,
+        explain: &'a str,
+    ) -> CheckedTest<'a> {
+        let (verbose, outcomes) = (check.verbose, check.outcomes);
+        CheckedTest { item, model, verbose, outcomes, explain }
+    }
+
     fn shown(&self, verbose: bool, out: &mut dyn Write) -> io::Result<()> {
         match &self.item.outcome {
             FileResult::Judged { test, judgement } => {
@@ -239,6 +250,8 @@ pub struct CheckSummary {
     pub sometimes_stuck: usize,
     /// How many of them have no outcome that passes their filter.
     pub untested: usize,
+    /// How many of them access shared memory of a CTA that may have exited.
+    pub exited: usize,
     pub failed: usize,
     pub undecided: usize,
     pub rejected: usize,
@@ -276,6 +289,7 @@ impl CheckSummary {
                 self.ok += 1;
                 self.sometimes_stuck += usize::from(has_note(item, "stuck"));
                 self.untested += usize::from(has_note(item, "no-outcome"));
+                self.exited += usize::from(has_note(item, CLUSTER_EXITED) && !is_noted(item));
             }
             Exit::Differs => self.failed += 1,
             Exit::Undecided => self.undecided += 1,
@@ -295,6 +309,11 @@ impl CheckSummary {
     }
 }
 
+/// Whether a test says which notes it has.
+fn is_noted(item: &SuiteItem) -> bool {
+    matches!(&item.outcome, FileResult::Judged { test, .. } if test.meta("Notes").is_some())
+}
+
 fn has_note(item: &SuiteItem, code: &str) -> bool {
     match &item.outcome {
         FileResult::Judged { judgement, .. } => {
@@ -311,6 +330,7 @@ impl RunSummary for CheckSummary {
         let noted = [
             (self.sometimes_stuck, "with executions that never finish"),
             (self.untested, "of which no outcome passes the filter"),
+            (self.exited, "with accesses to shared memory of a CTA that may have exited"),
         ];
         let noted: Vec<String> = noted
             .into_iter()
