@@ -335,6 +335,6 @@ fn names_inside_an_expression_are_those_of_its_definitions() {
     // Definitions with `and` do not see each other, and inner ones hide outer ones.
     same(
         "let r = rf acyclic (let r = co and s = r in r ; s) | r as x",
-        "acyclic (co ; rf) | rf as x",
+        "let r = rf acyclic (co ; r) | r as x",
     );
 }
