@@ -289,15 +289,25 @@ pub(crate) fn with_name(cell: &SourceCell, name: &str) -> String {
     cell.text.replacen(&cell.name, name, 1)
 }
 
-/// An edit that gives an instruction another name.
+/// An edit that gives an instruction another order and scope.
 pub(crate) fn rename(
     source: &SourceTest,
     (thread, cell): (usize, usize),
     strength: Strength,
     (kind, cost): (EditKind, EditCost),
 ) -> ProgramEdit {
+    let name = renamed(&source.cells[thread][cell].name, strength);
+    with_opcode(source, (thread, cell), name, (kind, cost))
+}
+
+/// An edit that gives an instruction this opcode with its qualifiers.
+pub(crate) fn with_opcode(
+    source: &SourceTest,
+    (thread, cell): (usize, usize),
+    name: String,
+    (kind, cost): (EditKind, EditCost),
+) -> ProgramEdit {
     let of = &source.cells[thread][cell];
-    let name = renamed(&of.name, strength);
     let line = EditedLine {
         thread: source.test.program.threads[thread].name.clone(),
         line: line_number(source, thread, cell),

@@ -62,6 +62,8 @@ impl<'a> RepairOptions<'a> {
 pub enum RepairLimit {
     Questions(usize),
     Time,
+    /// So many pairs of edits were tried.
+    Pairs(usize),
     /// Some changed test is undecided, for this reason.
     Undecided(String),
 }
@@ -70,6 +72,7 @@ impl RepairLimit {
     pub fn text(&self) -> String {
         match self {
             RepairLimit::Questions(count) => format!("{count} changed tests were judged"),
+            RepairLimit::Pairs(count) => format!("{count} pairs of edits were tried"),
             RepairLimit::Time => "the time limit was reached".to_owned(),
             RepairLimit::Undecided(why) => format!("a changed test is undecided: {why}"),
         }

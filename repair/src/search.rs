@@ -289,23 +289,32 @@ fn pairs_of(
     questions: &mut Questions<'_>,
 ) -> Vec<Vec<ProgramEdit>> {
     let sites = sites(source);
-    let tops = sites.iter().map(|site| &site.choices[site.top()].edit);
-    let others: Vec<&ProgramEdit> = if questions.to_finish { Vec::new() } else { tops.collect() };
-    let with = |at: usize| waits[at + 1..].iter().chain(&others).copied();
-    let pairs = (0..waits.len()).flat_map(|at| with(at).map(move |other| (at, other)));
-    // Two changes of one instruction.
-    let apart = |(at, other): &(usize, &ProgramEdit)| {
-        let places = |edit: &ProgramEdit| -> Vec<(usize, usize)> {
-            edit.revisions.iter().filter_map(Revision::changed).collect()
-        };
-        let (one, other) = (places(waits[*at]), places(other));
-        !one.iter().any(|place| other.contains(place))
+    let others: &[EditSite] = if questions.to_finish { &[] } else { &sites };
+    let of_waits = |at: usize| waits[at + 1..].iter().map(|other| std::slice::from_ref(*other));
+    let choices: Vec<Vec<ProgramEdit>> = others
+        .iter()
+        .map(|site| site.choices[..=site.top()].iter().map(|choice| choice.edit.clone()).collect())
+        .collect();
+    let with = |at: usize| of_waits(at).chain(choices.iter().map(Vec::as_slice));
+    let pairs = (0..waits.len()).flat_map(|at| with(at).map(move |choices| (at, choices)));
+    let places = |edit: &ProgramEdit| -> Vec<(usize, usize)> {
+        edit.revisions.iter().filter_map(Revision::changed).collect()
     };
+    // Two changes of one instruction.
+    let apart = |(at, choices): &(usize, &[ProgramEdit])| {
+        let own = places(waits[*at]);
+        !own.iter().any(|place| places(&choices[0]).contains(place))
+    };
+    let mut pairs = pairs.filter(apart);
     let mut all = Vec::new();
-    for (at, other) in pairs.filter(apart).take(MOST_PAIRS) {
-        if questions.forbids(&[waits[at], other]) {
-            all.push(vec![waits[at].clone(), other.clone()]);
-        }
+    for (at, choices) in pairs.by_ref().take(MOST_PAIRS) {
+        let strongest = choices.last().is_some_and(|last| questions.forbids(&[waits[at], last]));
+        // The cheapest of those that suffice.
+        let least = choices.iter().find(|edit| strongest && questions.forbids(&[waits[at], edit]));
+        all.extend(least.map(|edit| vec![waits[at].clone(), edit.clone()]));
+    }
+    if all.is_empty() && pairs.next().is_some() {
+        questions.limit.get_or_insert(RepairLimit::Pairs(MOST_PAIRS));
     }
     all
 }

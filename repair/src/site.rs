@@ -104,10 +104,9 @@ fn cluster_release(source: &SourceTest, thread: usize, cell: usize) -> Option<Ed
     if !lines.iter().any(relaxed) {
         return None;
     }
-    let text = of.text.replacen(".relaxed", ".release", 1);
-    let text = text.find(of.name.split('.').next()?).map(|at| text[at..].to_owned())?;
+    let name = of.name.replacen(".relaxed", ".release", 1);
     let cost = (EditKind::Order, edit::CLUSTER_RELEASE);
-    let edit = edit::replacement(source, (thread, cell), text, cost);
+    let edit = edit::with_opcode(source, (thread, cell), name, cost);
     EditSite::new(source, vec![EditChoice { edit, strength: None, window: None }])
 }
 

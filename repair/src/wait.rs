@@ -1,6 +1,7 @@
 //! Waits for asynchronous operations: where one may be missing, or is for another phase or for too little.
 //!
-//! A wait may also keep a program from finishing, so that more of them are not always better: each is tried alone.
+//! A wait may also keep a program from finishing, so that more of them are not always better: they are not made all at
+//! once, as other edits are.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -47,14 +48,15 @@ pub(crate) fn waits(source: &SourceTest) -> Vec<ProgramEdit> {
     all
 }
 
-/// The same change of each instruction with the same text: of code in a loop, a test has one for each round.
+/// The same change of each instruction of a thread with the same text: of code in a loop, a test has one for each round.
 fn everywhere(all: &[ProgramEdit]) -> Vec<ProgramEdit> {
-    let mut by_change: BTreeMap<(EditKind, &str, &str), Vec<&ProgramEdit>> = BTreeMap::new();
+    let mut by_change: BTreeMap<(EditKind, [&str; 3]), Vec<&ProgramEdit>> = BTreeMap::new();
     for edit in all {
-        let [EditedLine { before: Some(before), after: Some(after), .. }] = &edit.lines[..] else {
+        let [EditedLine { thread, before: Some(before), after: Some(after), .. }] = &edit.lines[..]
+        else {
             continue;
         };
-        by_change.entry((edit.kind, before, after)).or_default().push(edit);
+        by_change.entry((edit.kind, [thread, before, after])).or_default().push(edit);
     }
     let together = by_change.into_values().filter(|edits| edits.len() > 1).map(|edits| {
         let more = u32::try_from(edits.len() - 1).unwrap_or(u32::MAX);
@@ -131,11 +133,9 @@ fn more_groups(
         let text = with_last_number(source, place, pending, fewer);
         all.extend(text.map(|text| edit::replacement(source, place, text, cost)));
     }
-    let cell = &source.cells[place.0][place.1];
     if reads_only && of == GroupKind::BulkCopies {
-        let name = cell.name.replacen(".read", "", 1);
-        let text = written(source, place).replacen(&cell.name, &name, 1);
-        all.push(edit::replacement(source, place, text, cost));
+        let name = source.cells[place.0][place.1].name.replacen(".read", "", 1);
+        all.push(edit::with_opcode(source, place, name, cost));
     }
     all
 }
@@ -200,8 +200,7 @@ fn counted_once(
     } else {
         cell.name.replacen(".noinc", "", 1)
     };
-    let text = written(source, place).replacen(&cell.name, &name, 1);
-    Some(edit::replacement(source, place, text, (EditKind::Count, edit::NUMBER)))
+    Some(edit::with_opcode(source, place, name, (EditKind::Count, edit::NUMBER)))
 }
 
 /// The bytes of each copy that completes on an mbarrier object, and of all of them.
@@ -260,13 +259,8 @@ fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
                 .filter(|_| first)
                 .collect();
             for started in started {
-                let cost = match started {
-                    Started::Copies => edit::WAIT_ALL,
-                    Started::Groups(_) | Started::TensorLoads | Started::TensorStores => {
-                        edit::NEW_GROUP_WAIT
-                    }
-                };
-                insert(started.wait(), (EditKind::GroupWait, cost));
+                let (text, cost) = started.wait();
+                insert(text, (EditKind::GroupWait, cost));
             }
             if let Some(Asynchronous::WaitGroup(WaitGroup { of, commits: false, .. })) = next {
                 let text = match of {
@@ -307,16 +301,17 @@ impl Started {
         loads.or(matches!(of, TensorOp::Store { .. }).then_some(Started::TensorStores))
     }
 
-    /// The wait for all of them.
-    fn wait(self) -> &'static str {
-        match self {
+    /// The wait for all of them, and what it costs.
+    fn wait(self) -> (&'static str, EditCost) {
+        let text = match self {
             Started::Groups(GroupKind::Copies) => "cp.async.wait_group 0",
             Started::Groups(GroupKind::BulkCopies) => "cp.async.bulk.wait_group 0",
             Started::Groups(GroupKind::Multiplications) => "wgmma.wait_group.sync.aligned 0",
-            Started::Copies => "cp.async.wait_all",
+            Started::Copies => return ("cp.async.wait_all", edit::WAIT_ALL),
             Started::TensorLoads => "tcgen05.wait::ld.sync.aligned",
             Started::TensorStores => "tcgen05.wait::st.sync.aligned",
-        }
+        };
+        (text, edit::NEW_GROUP_WAIT)
     }
 }
 

@@ -13,22 +13,36 @@ use super::FixResult;
 use crate::format::diff::unified;
 use crate::input::quoted;
 
+/// What edits do to a test, of one and of several.
+fn does(state: &RepairState) -> [&'static str; 2] {
+    match state {
+        RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => {
+            ["forbids it", "forbid it"]
+        }
+        RepairState::Undefined(_) => {
+            ["defines it and forbids its outcome", "define it and forbid its outcome"]
+        }
+        RepairState::Stuck(_) => ["lets it finish", "let it finish"],
+    }
+}
+
 /// Said where nothing suffices of what was tried.
 fn nothing(repairs: &Repairs) -> String {
+    let [one, several] = match &repairs.state {
+        RepairState::Undefined(_) => {
+            ["defines the test and forbids its outcome", "define the test and forbid its outcome"]
+        }
+        state @ (RepairState::Allowed
+        | RepairState::Forbidden
+        | RepairState::Excluded(_)
+        | RepairState::Stuck(_)) => does(state),
+    };
     match (&repairs.state, repairs.asynchronous) {
-        (RepairState::Stuck(_), _) => "No one or two changes of waits let it finish".to_owned(),
-        (RepairState::Undefined(_), true) => {
-            "No set of orders, scopes and fences, no barrier, and no one or two changes of waits define the test and forbid its outcome".to_owned()
-        }
-        (_, true) => {
-            "No set of orders, scopes and fences, no barrier, and no one or two changes of waits forbid it".to_owned()
-        }
-        (RepairState::Undefined(_), false) => {
-            "No change of orders, scopes, fences and barriers defines the test and forbids its outcome".to_owned()
-        }
-        (RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_), false) => {
-            "No change of orders, scopes, fences and barriers forbids it".to_owned()
-        }
+        (RepairState::Stuck(_), _) => format!("No one or two changes of waits {several}"),
+        (_, true) => format!(
+            "No set of orders, scopes and fences, no barrier, and no one or two changes of waits {several}"
+        ),
+        (_, false) => format!("No change of orders, scopes, fences and barriers {one}"),
     }
 }
 
@@ -89,15 +103,7 @@ fn stronger(
     let Some((first, others)) = repairs.proposals.split_first() else {
         return none(repairs, most, out);
     };
-    let [one, several] = match repairs.state {
-        RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => {
-            ["forbids it", "forbid it"]
-        }
-        RepairState::Undefined(_) => {
-            ["defines it and forbids its outcome", "define it and forbid its outcome"]
-        }
-        RepairState::Stuck(_) => ["lets it finish", "let it finish"],
-    };
+    let [one, several] = does(&repairs.state);
     match first.cost.edits {
         1 => writeln!(out, "1 edit {one}:")?,
         edits => writeln!(out, "{edits} edits {several}:")?,
