@@ -226,10 +226,18 @@ impl<R: BitRow> Orders<'_, R> {
         let po = self.candidate.structure.fixed(Fixed::Po);
         let used = |event: usize| u.events[event].of.and_then(|of| of.barrier);
         let all = 0..u.events.len();
-        let arrivals = all.clone().filter(|&at| po.has(write, at) && used(at).is_some());
+        let fence = |at: usize| u.events[at].of.is_some_and(|of| of.kind == EventKind::Fence);
+        // Then it is the fence that says why.
+        let fenced = |arrival: usize| {
+            all.clone().any(|at| fence(at) && po.has(write, at) && po.has(at, arrival))
+        };
+        let arrivals =
+            all.clone().filter(|&at| po.has(write, at) && used(at).is_some() && !fenced(at));
         let is_wait = |at: usize| u.events[at].of.is_some_and(|of| of.kind == EventKind::Wait);
-        let waits: Vec<usize> =
-            all.filter(|&at| po.has(at, read) && used(at).is_some() && is_wait(at)).collect();
+        let waits: Vec<usize> = all
+            .clone()
+            .filter(|&at| po.has(at, read) && used(at).is_some() && is_wait(at))
+            .collect();
         let same_cta = self.candidate.structure.fixed(Fixed::SameCta);
         arrivals.flat_map(|arrival| waits.iter().map(move |&wait| (arrival, wait))).find_map(
             |(arrival, wait)| {

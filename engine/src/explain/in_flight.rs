@@ -1,9 +1,9 @@
 //! Why an access is not ordered behind an asynchronous operation that it races with: what its thread waits for, and what
 //! the operation completes.
 
-use execution::event::{AsyncPart, EventKind, MbarrierStep, MbarrierUse};
+use execution::event::{AsyncPart, EventKind, MbarrierStep, MbarrierUse, ObjectPhase};
 use model::bits::BitRow;
-use model::given::Tag;
+use model::given::{Fixed, Tag};
 use model::isa::asynchronous::{Asynchronous, GroupKind, WaitGroup};
 use model::rel::Model;
 use model::section;
@@ -23,9 +23,9 @@ fn group_of(operation: &Asynchronous) -> Option<GroupKind> {
 pub(super) fn waits<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<String> {
     let races = model.flags.iter().filter(|flag| flag.name.ends_with("async-race"));
     let pairs = races.flat_map(|flag| candidate.nodes[usize::from(flag.node.0)].pairs());
+    let flights = Flights { candidate };
     let mut all: Vec<String> = Vec::new();
     for (one, other) in pairs {
-        let flights = Flights { candidate };
         let text = flights.reason(one, other).or_else(|| flights.reason(other, one));
         all.extend(text.filter(|text| !all.contains(text)));
     }
@@ -40,6 +40,12 @@ impl<R: BitRow> Flights<'_, '_, R> {
     /// Why `access` does not come behind the operation that `event` is part of.
     fn reason(&self, event: usize, access: usize) -> Option<String> {
         let operation = self.operation(event)?;
+        let u = self.candidate.structure.unfolding;
+        let same = u.events[access].thread == u.events[event].thread;
+        // What comes before in program order, and what another thread starts, may have to be ordered the other way round.
+        if same && access < event || !same && self.part(access).is_some() {
+            return None;
+        }
         // An operation is ordered behind what comes before its start.
         let behind = match self.part(access) {
             Some(part) => usize::from(part.issued) + self.first(access)?,
@@ -53,7 +59,7 @@ impl<R: BitRow> Flights<'_, '_, R> {
         // A multicast completes on an object of each CTA.
         let awaited = completions.iter().find(|(_, used)| {
             let waits = self.waits_on(*used, access, behind);
-            waits.is_some_and(|waits| !waits.is_empty())
+            waits.is_some_and(|[waits, tests]| !waits.is_empty() || !tests.is_empty())
         });
         match awaited.or(completions.first()) {
             Some(&(completion, used)) => self.phases(event, access, (behind, completion, used)),
@@ -61,15 +67,31 @@ impl<R: BitRow> Flights<'_, '_, R> {
         }
     }
 
-    /// The waits of the thread of an access on an object, as far as they come before.
-    fn waits_on(&self, used: MbarrierUse, access: usize, behind: usize) -> Option<Vec<usize>> {
-        let waits = (self.first(access)?..behind).filter(|&wait| {
-            let of = self.used(wait);
-            of.is_some_and(|of| {
-                of.object == used.object && matches!(of.step, MbarrierStep::Wait { .. })
-            })
-        });
-        Some(waits.collect())
+    /// The waits of the thread of an access on an object, as far as they come before: those that returned true, and others.
+    fn waits_on(&self, used: MbarrierUse, access: usize, behind: usize) -> Option<[Vec<usize>; 2]> {
+        let waited = |wait: usize| {
+            let of = self.used(wait).filter(|of| of.object == used.object)?;
+            let MbarrierStep::Wait { returned, .. } = of.step else { return None };
+            Some((wait, returned))
+        };
+        let all = (self.first(access)?..behind).filter_map(waited);
+        let (ended, others): (Vec<_>, Vec<_>) = all.partition(|(_, returned)| *returned);
+        Some([ended, others].map(|of| of.into_iter().map(|(wait, _)| wait).collect()))
+    }
+
+    /// Whether another operation that completes in a phase of an object writes what is accessed: then it is that one which
+    /// the thread of the access has waited for.
+    fn is_of_another(&self, used: MbarrierUse, phase: ObjectPhase, access: usize) -> bool {
+        let u = self.candidate.structure.unfolding;
+        let overlaps = self.candidate.structure.fixed(Fixed::LocationOverlap);
+        let completes = |event: usize| {
+            let of = self.used(event).is_some_and(|of| of.object == used.object);
+            of && u.events[event].phase == Some(phase) && self.part(event).is_some()
+        };
+        (0..u.events.len()).filter(|&event| completes(event)).any(|event| {
+            let parts = self.operation(event).unwrap_or_default();
+            parts.into_iter().any(|part| u.events[part].is_write() && overlaps.has(part, access))
+        })
     }
 
     /// Of an operation that completes on an mbarrier object.
@@ -81,21 +103,32 @@ impl<R: BitRow> Flights<'_, '_, R> {
     ) -> Option<String> {
         let u = self.candidate.structure.unfolding;
         let phase = u.events[completion].phase?;
-        let waits = self.waits_on(used, access, behind)?;
+        let [waits, tests] = self.waits_on(used, access, behind)?;
         let (reader, read) = self.candidate.instruction(access);
         let number = phase.number;
         let copy = format!("`{}` completes in phase {number} of its object", self.text(event));
         let cited = section::MBARRIER.number;
         let Some(&last) = waits.last() else {
-            return Some(format!(
-                "{copy}, and {reader} does not wait for that phase before `{read}` ({cited})."
-            ));
+            let has_data = |wait: usize| {
+                let used = self.used(wait)?;
+                let ended = matches!(used.step, MbarrierStep::Wait { returned: true, .. });
+                let phase = u.events[wait].phase.filter(|_| ended)?;
+                Some(self.is_of_another(used, phase, access))
+            };
+            if (self.first(access)?..behind).any(|wait| has_data(wait) == Some(true)) {
+                return None;
+            }
+            return tests.is_empty().then(|| {
+                format!(
+                    "{copy}, and {reader} does not wait for that phase before `{read}` ({cited})."
+                )
+            });
         };
         let seen = |wait: usize| u.events[wait].phase;
         let enough =
             waits.iter().find(|&&wait| seen(wait).is_some_and(|seen| phase.is_up_to(seen)));
         let Some(&wait) = enough else {
-            let seen = seen(last)?;
+            let seen = seen(last).filter(|seen| !self.is_of_another(used, *seen, access))?;
             let what = if seen.number < 0 {
                 "returns at once: of a new object, the phase before the first one is complete"
                     .to_owned()
@@ -129,6 +162,13 @@ impl<R: BitRow> Flights<'_, '_, R> {
             (of.of == kind).then_some((wait, *of))
         });
         let waits: Vec<(usize, WaitGroup)> = waits.collect();
+        // What completes it otherwise, such as a wait before or an arrival at an object, is not where the access is.
+        let is_over = u.events[first..last]
+            .iter()
+            .any(|of| of.of.is_some_and(|of| of.completes >> (event - first) & 1 == 1));
+        if is_over {
+            return None;
+        }
         let (issuer, copy) = self.candidate.instruction(event);
         let cited = section::ASYNC_OPERATIONS.number;
         let Some(&(wait, of)) = waits.last() else {
@@ -139,9 +179,6 @@ impl<R: BitRow> Flights<'_, '_, R> {
         let completes = |event: usize| {
             u.events[wait].of.is_some_and(|of| of.completes >> (event - first) & 1 == 1)
         };
-        if completes(event) {
-            return None;
-        }
         let text = self.text(wait);
         let others = self.operation(event)?;
         if of.reads_only && others.iter().any(|&other| completes(other)) {
@@ -152,6 +189,16 @@ impl<R: BitRow> Flights<'_, '_, R> {
         let line = |event: usize| Some(usize::from(u.events[event].of?.line));
         let thread = &u.program.threads[usize::from(u.events[event].thread?.0)];
         let between = thread.lines.get(line(event)?..line(wait)?).unwrap_or_default();
+        // Which groups there are depends on the path.
+        let depends = thread.branches().next().is_some()
+            || between.iter().any(|line| {
+                let commits =
+                    matches!(line.instruction.as_asynchronous(), Some(Asynchronous::Commit(_)));
+                commits && line.guard.is_some()
+            });
+        if depends {
+            return Some(format!("`{text}` does not wait for `{copy}` ({cited})."));
+        }
         let commits = between.iter().any(|line| {
             matches!(line.instruction.as_asynchronous(), Some(Asynchronous::Commit(of)) if *of == kind)
         });
