@@ -150,14 +150,15 @@ impl<'t> Parser<'t, '_> {
     fn local(&mut self, start: ByteSpan) -> Option<Expr<'t>> {
         let mut definitions = Vec::new();
         loop {
+            let recursion = self.eat("rec");
             let (name, at) = self.name("the name of a set or a relation")?;
-            if name == "rec" || !self.is("=") {
+            let defined = self.eat("=").filter(|_| recursion.is_none());
+            if defined.is_none() {
                 self.report
                     .error("unsupported", at, "a function or a recursion inside an expression")
                     .help("define it before, by `let`");
                 return None;
             }
-            self.demand("=")?;
             definitions.push((name, self.expression()?));
             if self.eat("and").is_none() {
                 break;

@@ -43,7 +43,7 @@ pub struct Location {
     pub instance: u8,
     pub initial: Vec<u8>,
     /// The state in which it is an mbarrier object before all threads.
-    pub mbarrier: Option<MbarrierState>,
+    pub mbarriers: Vec<MbarrierState>,
 }
 
 /// Generic addresses that belong to one state space, or to one CTA's part of it.
@@ -145,7 +145,7 @@ impl Layout {
         ranks: &[u64],
     ) -> u16 {
         let named = address_of(program, variable);
-        let root = root_of(program, variable);
+        let root = program.root(variable);
         let declared = &program.variables[usize::from(root.0)];
         let space = declared.space;
         let instance = self.owner(space, thread);
@@ -156,8 +156,8 @@ impl Layout {
         let there = |l: &Location| l.variable == root && l.instance == instance;
         let location = self.locations.iter().position(there).unwrap_or_else(|| {
             let initial = declared.initial.clone();
-            let mbarrier = declared.mbarrier;
-            self.locations.push(Location { variable: root, instance, initial, mbarrier });
+            let mbarriers = declared.mbarriers.clone();
+            self.locations.push(Location { variable: root, instance, initial, mbarriers });
             self.locations.len() - 1
         });
         let extent = u32::try_from(declared.initial.len()).expect("locations are small");
@@ -426,14 +426,6 @@ fn address_of(program: &Program, variable: VariableId) -> VariableId {
     match program.variables[usize::from(variable.0)].alias {
         Some(alias) if alias.proxy != Proxy::Generic => address_of(program, alias.of),
         Some(_) | None => variable,
-    }
-}
-
-/// The variable whose bytes `variable` names.
-pub fn root_of(program: &Program, variable: VariableId) -> VariableId {
-    match program.variables[usize::from(variable.0)].alias {
-        Some(alias) => root_of(program, alias.of),
-        None => variable,
     }
 }
 

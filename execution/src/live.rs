@@ -4,9 +4,11 @@
 use fixedbitset::FixedBitSet;
 
 use crate::event::Mask;
-use crate::expr::ExprId;
-use model::isa::Instruction;
-use model::program::{Observed, Program, Thread, ThreadId};
+use crate::expr::{ExprId, Exprs};
+use model::isa::alu::AluOp;
+use model::isa::{Instruction, Operand, Type};
+use model::program::{InitialValue, Observed, Program, Thread, ThreadId};
+use model::value::Value;
 
 /// Registers live before each line of a thread that has loops.
 pub struct Liveness {
@@ -14,6 +16,8 @@ pub struct Liveness {
     before: Vec<FixedBitSet>,
     /// The targets of backward jumps.
     heads: Vec<usize>,
+    /// The loads in loops: before one, the register that it overwrites is not live, which it may be at the head of its loop.
+    loads: Vec<usize>,
     /// Whether no race between accesses of different sizes makes the program undefined.
     sizes_agree: bool,
 }
@@ -23,10 +27,14 @@ impl Liveness {
         let thread = &program.threads[usize::from(id.0)];
         let heads: Vec<usize> = thread.back_branches().map(|(_, target)| target).collect();
         if heads.is_empty() && !program.omits_covered {
-            return Liveness { before: Vec::new(), heads, sizes_agree: false };
+            return Liveness { before: Vec::new(), heads, loads: Vec::new(), sizes_agree: false };
         }
         let sizes_agree = program.sizes_agree || uniform_sizes(program);
-        Liveness { before: before(program, id), heads, sizes_agree }
+        let mut loads: Vec<usize> =
+            thread.back_branches().flat_map(|(branch, target)| target..=branch).collect();
+        let is_load = |line: usize| matches!(thread.lines[line].instruction, Instruction::Load(_));
+        loads.retain(|&line| is_load(line) && !heads.contains(&line));
+        Liveness { before: before(program, id), heads, loads, sizes_agree }
     }
 
     pub fn loops(&self) -> bool {
@@ -38,8 +46,14 @@ impl Liveness {
         self.before[line].ones()
     }
 
+    /// Whether a state is compared with later ones there.
     pub fn is_head(&self, line: usize) -> bool {
-        self.heads.contains(&line)
+        self.heads.contains(&line) || self.is_load(line)
+    }
+
+    /// Whether it is a load in a loop.
+    pub fn is_load(&self, line: usize) -> bool {
+        self.loads.contains(&line)
     }
 
     /// Whether leaving out accesses hides no race between accesses of different sizes.
@@ -74,10 +88,96 @@ pub fn before(program: &Program, id: ThreadId) -> Vec<FixedBitSet> {
             Observed::Register { .. } | Observed::Memory { .. } => {}
         }
     }
-    solve(thread, &at_end)
+    solve(thread, &decisions(thread), &at_end)
 }
 
-fn solve(thread: &Thread, at_end: &FixedBitSet) -> Vec<FixedBitSet> {
+/// Whether an instruction is executed, and a branch taken, as far as constants decide it.
+#[derive(Clone, Copy)]
+struct ConstantDecision {
+    executes: Option<bool>,
+    taken: Option<bool>,
+}
+
+/// For each line, what the constants that registers have there decide. A thread knows its own index, so that the code of all
+/// threads is often a constant in each.
+fn decisions(thread: &Thread) -> Vec<ConstantDecision> {
+    let initial = thread.registers.iter().map(|register| match register.initial {
+        InitialValue::Value(value) => Some(value),
+        InitialValue::Address { .. } => None,
+    });
+    let count = thread.lines.len();
+    let mut before: Vec<Option<Vec<Option<Value>>>> = vec![None; count + 1];
+    before[0] = Some(initial.collect());
+    let mut decisions = vec![ConstantDecision { executes: None, taken: None }; count];
+    let mut pending = vec![0];
+    while let Some(at) = pending.pop() {
+        if at == count {
+            continue;
+        }
+        let mut registers = before[at].clone().expect("a pending line is reached");
+        let line = &thread.lines[at];
+        let known = |operand: Operand| match operand {
+            Operand::Reg(register) => registers[usize::from(register.0)],
+            Operand::Imm(value) => Some(value.into()),
+            Operand::Address(_) => None,
+        };
+        let executes = line.guard.map_or(Some(true), |guard| {
+            let holds = known(Operand::Reg(guard.predicate))?;
+            Some((holds != 0) != guard.negated)
+        });
+        let branch = line.instruction.as_branch();
+        let taken = branch.and_then(|branch| match branch.condition {
+            None => Some(true),
+            Some((comparison, a, b)) => {
+                let sides = [known(a)?, known(b)?];
+                Some(computed(AluOp::Setp(comparison), Type::U64, &sides)? != 0)
+            }
+        });
+        decisions[at] = ConstantDecision { executes, taken };
+        let result = if let Instruction::Alu(alu) = &line.instruction {
+            let sources: Option<Vec<Value>> = alu.sources.iter().map(|&of| known(of)).collect();
+            sources.and_then(|sources| computed(alu.op, alu.ty, &sources))
+        } else {
+            None
+        };
+        if executes != Some(false) {
+            for register in line.instruction.destinations() {
+                let of = &mut registers[usize::from(register.0)];
+                let kept = executes == Some(true) || *of == result;
+                *of = result.filter(|_| kept);
+            }
+        }
+        let jumps = branch.filter(|_| executes != Some(false) && taken != Some(false));
+        let falls_through = branch.is_none() || executes != Some(true) || taken != Some(true);
+        let next = jumps.map(|branch| branch.target.min(count));
+        for next in next.into_iter().chain(falls_through.then_some(at + 1)) {
+            let known = before[next].get_or_insert_with(|| {
+                pending.push(next);
+                registers.clone()
+            });
+            for (known, of) in known.iter_mut().zip(&registers) {
+                if known.is_some() && known != of {
+                    *known = None;
+                    pending.push(next);
+                }
+            }
+        }
+    }
+    decisions
+}
+
+fn computed(op: AluOp, ty: Type, values: &[Value]) -> Option<Value> {
+    let mut exprs = Exprs::default();
+    let values: Vec<ExprId> = values.iter().map(|&value| exprs.constant(value)).collect();
+    let result = exprs.alu(op, ty, &values);
+    exprs.as_const(result)
+}
+
+fn solve(
+    thread: &Thread,
+    decisions: &[ConstantDecision],
+    at_end: &FixedBitSet,
+) -> Vec<FixedBitSet> {
     let count = thread.lines.len();
     let mut before = vec![FixedBitSet::with_capacity(at_end.len()); count + 1];
     before[count].clone_from(at_end);
@@ -85,11 +185,13 @@ fn solve(thread: &Thread, at_end: &FixedBitSet) -> Vec<FixedBitSet> {
         let mut changed = false;
         for at in (0..count).rev() {
             let line = &thread.lines[at];
+            let ConstantDecision { executes, taken } = decisions[at];
             let mut needed = FixedBitSet::with_capacity(at_end.len());
             let (falls_through, jumps) = match &line.instruction {
-                Instruction::Branch(branch) => {
-                    (line.guard.is_some() || branch.condition.is_some(), Some(branch.target))
-                }
+                Instruction::Branch(branch) => (
+                    executes != Some(true) || taken != Some(true),
+                    Some(branch.target).filter(|_| executes != Some(false) && taken != Some(false)),
+                ),
                 Instruction::Load(_)
                 | Instruction::Store(_)
                 | Instruction::Atomic(_)
@@ -108,13 +210,15 @@ fn solve(thread: &Thread, at_end: &FixedBitSet) -> Vec<FixedBitSet> {
             if let Some(target) = jumps {
                 needed.union_with(&before[target.min(count)]);
             }
-            if line.guard.is_none() {
+            if executes == Some(true) {
                 for register in line.instruction.destinations() {
                     needed.remove(register.0.into());
                 }
             }
-            for register in line.instruction.sources() {
-                needed.insert(register.0.into());
+            if executes != Some(false) {
+                for register in line.instruction.sources() {
+                    needed.insert(register.0.into());
+                }
             }
             if let Some(guard) = line.guard {
                 needed.insert(guard.predicate.0.into());

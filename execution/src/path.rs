@@ -27,7 +27,7 @@ pub use self::address::NOWHERE;
 use self::barrier::cluster_barrier;
 use self::covered::Arrivals;
 pub use self::private::{PrivateAccess, PrivateFinal};
-use self::state::{LoopHead, PathState, PendingPaths, proxy_tag, scope_tag};
+use self::state::{LoopHead, PathState, PendingPaths, Visits, proxy_tag, scope_tag};
 use crate::agreed::RaceFreeVariable;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
@@ -138,6 +138,8 @@ pub struct Decision {
     pub holds: bool,
     /// Index into [`Path::checks`] if a read decides it.
     pub check: Option<u16>,
+    /// Whether it depends on a read, also on one that an earlier check is of.
+    pub depends: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -158,6 +160,8 @@ pub struct Path {
     pub passed_over: bool,
     /// What might have changed mbarrier objects, and did not: reading R49.
     pub skipped: Vec<SkippedOperation>,
+    /// The iterations that have barriers and change nothing: the first event of each, and the one behind it. None overlap.
+    pub rounds: Vec<(u16, u16)>,
 }
 
 /// An operation that might have changed mbarrier objects, and changed none or another one.
@@ -205,6 +209,12 @@ impl Path {
                 .filter(|skipped| usize::from(skipped.before) <= events)
                 .cloned()
                 .collect(),
+            rounds: self
+                .rounds
+                .iter()
+                .filter(|(_, end)| usize::from(*end) <= events)
+                .copied()
+                .collect(),
         }
     }
 }
@@ -241,7 +251,17 @@ const MAX_EVENTS: usize = 128;
 /// Instructions beyond which a path is not followed: code without a loop seldom gets there.
 const MAX_STEPS: u16 = 4096;
 
-/// Lists the paths of `thread`, loops unrolled `bound` times. `agreed` is for each variable what its
+/// How loops are followed.
+#[derive(Clone, Copy)]
+pub struct LoopRule {
+    /// How often each is unrolled.
+    pub bound: u32,
+    /// Whether a path ends with so many iterations that have barriers and change nothing, as all who take part in them may
+    /// be in such iterations.
+    pub rounds: Option<usize>,
+}
+
+/// Lists the paths of `thread`. `agreed` is for each variable what its
 /// accesses agree on, where loops ask for that.
 pub fn paths(
     program: &Program,
@@ -249,7 +269,7 @@ pub fn paths(
     agreed: &[Option<RaceFreeVariable>],
     thread: ThreadId,
     conventions: Conventions,
-    bound: u32,
+    loops: LoopRule,
     ends: Ends<'_>,
 ) -> Result<Vec<Path>, PathLimit> {
     let source = &program.threads[usize::from(thread.0)];
@@ -260,7 +280,7 @@ pub fn paths(
         layout,
         thread,
         conventions,
-        bound,
+        loops,
         live,
         agreed,
         pending: PendingPaths::new(!joins.is_empty()),
@@ -295,8 +315,10 @@ pub fn paths(
         decisions: Vec::new(),
         memory: Vec::new(),
         trace: Vec::new(),
-        visits: vec![0; if walk.live.loops() { source.lines.len() + 1 } else { 0 }],
+        visits: vec![Visits::default(); if walk.live.loops() { source.lines.len() + 1 } else { 0 }],
+        is_beyond: false,
         heads: Vec::new(),
+        rounds: Vec::new(),
         passed_over: false,
         groups: state::AsyncGroups::default(),
     };
@@ -352,7 +374,7 @@ struct Walk<'a> {
     layout: &'a Layout,
     thread: ThreadId,
     conventions: Conventions,
-    bound: u32,
+    loops: LoopRule,
     live: Liveness,
     /// For each variable, what its accesses agree on; nothing where no loop asks.
     agreed: &'a [Option<RaceFreeVariable>],
@@ -401,17 +423,22 @@ impl Walk<'_> {
                 self.finish(state, PathEnd::Finished);
                 return Ok(());
             }
-            if state.events.len() + 8 > MAX_EVENTS {
-                return Err(PathLimit::Events);
+            let is_long = state.events.len() + 8 > MAX_EVENTS;
+            if is_long || state.step >= MAX_STEPS {
+                if state.is_beyond {
+                    self.finish(state, PathEnd::Cut);
+                    return Ok(());
+                }
+                return Err(if is_long { PathLimit::Events } else { PathLimit::Steps });
             }
-            if state.step >= MAX_STEPS {
-                return Err(PathLimit::Steps);
-            }
-            if self.live.is_head(state.pc) {
-                let (registers, taint) = (state.registers.clone(), state.taint.clone());
-                let events = state.events.len();
-                let (line, passed_over) = (state.pc, state.passed_over);
-                state.heads.push(LoopHead { line, registers, taint, events, passed_over });
+            // A fork over addresses repeats its instruction, in the same step.
+            if self.live.is_head(state.pc)
+                && state.heads.last().is_none_or(|of| of.step != state.step)
+            {
+                if self.live.is_load(state.pc) && self.comes_back(&mut state) {
+                    return Ok(());
+                }
+                state.note_head();
             }
             match self.step(&mut state) {
                 Next::Go => {}
@@ -426,6 +453,7 @@ impl Walk<'_> {
         let finals = self.private_finals(&mut state);
         let PathState { exprs, events, checks, decisions, registers, .. } = state;
         let (private, passed_over, skipped) = (state.trace, state.passed_over, state.skipped);
+        let rounds = state.rounds;
         self.done.push(Path {
             exprs,
             events,
@@ -437,6 +465,7 @@ impl Walk<'_> {
             end,
             passed_over,
             skipped,
+            rounds,
         });
     }
 
@@ -539,7 +568,8 @@ impl Walk<'_> {
         let predicate = state.registers[usize::from(guard.predicate.0)];
         if let Some(value) = self.decided(state, predicate) {
             let holds = value != guard.negated;
-            state.decide(holds, None);
+            let taint = state.taint[usize::from(guard.predicate.0)];
+            state.decide_known(holds, taint);
             return holds;
         }
         let mut skipped = state.clone();
@@ -557,7 +587,7 @@ impl Walk<'_> {
         state.ctrl |= a.1 | b.1;
         let holds = state.exprs.alu(AluOp::Setp(comparison), Type::U64, &[a.0, b.0]);
         if let Some(value) = self.decided(state, holds) {
-            state.decide(value, None);
+            state.decide_known(value, a.1 | b.1);
             return value;
         }
         let mut other = state.clone();

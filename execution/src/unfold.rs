@@ -4,6 +4,7 @@
 //! fences. [`crate::structure`] turns it into relations.
 
 mod dependent;
+mod rounds;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +13,7 @@ use crate::event::{Access, Combination, EventKind, ObjectPhase, PathEvent, Resou
 use crate::expr::{Expr, ExprId};
 use crate::generation::{self, Generations, Misuse, Waiting};
 use crate::layout::Layout;
-use crate::path::{self, Assumption, Path, PathEnd, PathLimit, PrivateFinal};
+use crate::path::{self, Assumption, LoopRule, Path, PathEnd, PathLimit, PrivateFinal};
 use model::given::Tag;
 use model::memory::Extent;
 use model::program::{AwaitedObject, Observed, Program, Stays, Stuck, Thread, ThreadId};
@@ -80,6 +81,27 @@ impl<'p> Unfolded<'p> {
         bound: u32,
         ends: Ends<'p>,
     ) -> Result<Unfolded<'p>, UnfoldLimit> {
+        // Where threads repeat a loop together, no bound is large enough for its barriers.
+        let repeated = conventions.silent_atomics
+            && !program.omits_covered
+            && !program.is_asynchronous()
+            && program.threads.iter().any(Thread::loops);
+        for most in 1..=if repeated { rounds::MOST } else { 0 } {
+            let loops = LoopRule { bound, rounds: Some(most) };
+            let unfolded = Unfolded::by_rule(program, conventions, loops, ends)?;
+            if rounds::are_common(&unfolded, most)? {
+                return Ok(unfolded);
+            }
+        }
+        Unfolded::by_rule(program, conventions, LoopRule { bound, rounds: None }, ends)
+    }
+
+    fn by_rule(
+        program: &'p Program,
+        conventions: Conventions,
+        loops: LoopRule,
+        ends: Ends<'p>,
+    ) -> Result<Unfolded<'p>, UnfoldLimit> {
         let layout = Layout::new(program);
         let asked = conventions.silent_atomics && program.threads.iter().any(Thread::loops);
         let agreed = if asked { agreed(program, &layout) } else { Vec::new() };
@@ -90,7 +112,7 @@ impl<'p> Unfolded<'p> {
         for thread in 0..program.threads.len() {
             let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
             let mut list =
-                path::paths(program, &layout, &agreed, id, conventions, bound, &|more| {
+                path::paths(program, &layout, &agreed, id, conventions, loops, &|more| {
                     ends(held + more)
                 })
                 .map_err(|l| match l {
@@ -199,6 +221,9 @@ impl<'p> Unfolded<'p> {
             if let Some(limit) = (self.ends)(self.held) {
                 return Err(limit);
             }
+            if !rounds::can_go_on(paths, &generations, &vec![None; paths.len()]) {
+                continue;
+            }
             let paths = paths.to_vec();
             if !visit(&Unfolding::new(self.program, &self.layout, paths, generations)) {
                 return Ok(false);
@@ -207,6 +232,9 @@ impl<'p> Unfolded<'p> {
         for waiting in groupings.waiting {
             if let Some(limit) = (self.ends)(self.held) {
                 return Err(limit);
+            }
+            if !rounds::can_go_on(paths, &waiting.generations, &waiting.at) {
+                continue;
             }
             let (cut, generations) = stopped(paths, waiting);
             let paths = paths.iter().zip(&cut).map(|(path, cut)| cut.as_ref().unwrap_or(path));
@@ -327,7 +355,7 @@ impl<'u> Unfolding<'u> {
             // An initial write has no virtual address; `structure` never asks for it.
             let access = Some(Access { va: all, pa: all });
             let mut tags = Tags::of(&[Tag::All, Tag::Write, Tag::Init]);
-            if of_location.mbarrier.is_some() {
+            if !of_location.mbarriers.is_empty() {
                 tags = tags.with(Tag::MbarrierInit);
             }
             events.push(Event {

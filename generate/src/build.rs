@@ -19,7 +19,7 @@ use model::isa::ld::{Load, LoadOrder};
 use model::isa::st::{Store, StoreOrder};
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
 use model::memory::{Alias, Proxy, Space, Variable, VariableId};
-use model::program::{InitialValue, Observed, Program, Register, Thread, ThreadId};
+use model::program::{CountedLoops, InitialValue, Observed, Program, Register, Thread, ThreadId};
 use model::scope::{Placement, Scope};
 use model::value::Value;
 
@@ -63,8 +63,9 @@ pub fn program(cycle: &Cycle) -> CycleProgram {
     let shape = &cycle.shape;
     let (locations, forms) = (shape.locations(), cycle.forms_of_accesses());
     let contents = CycleContents::of(cycle);
-    let mut built =
-        CycleProgram { program: Program::default(), outcome: Vec::new(), addresses: Vec::new() };
+    // As a test that is read has it.
+    let program = Program { counted_loops: CountedLoops::Complete, ..Program::default() };
+    let mut built = CycleProgram { program, outcome: Vec::new(), addresses: Vec::new() };
     let plain = |name: String, bytes: usize| Variable {
         name,
         space: Space::Global,
@@ -73,7 +74,7 @@ pub fn program(cycle: &Cycle) -> CycleProgram {
         alias: None,
         home: None,
         absolute: None,
-        mbarrier: None,
+        mbarriers: Vec::new(),
         tensormap: None,
         multimem: Vec::new(),
     };

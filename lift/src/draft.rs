@@ -27,8 +27,10 @@ pub struct VariableDraft {
     pub alias: Option<(Proxy, VariableId)>,
     /// Whether it is in a page that is marked as sparse. Only in tests in SASS.
     pub sparse: bool,
-    /// Whether it is declared as an mbarrier object; its values are then its count, its phase and its tx-count.
+    /// Whether it is declared as an mbarrier object, or an array of them.
     pub mbarrier: bool,
+    /// What is given for each object: its count, its phase and its tx-count.
+    pub objects: Vec<Vec<(Value, ByteSpan)>>,
     /// The tensor that it is the tensormap of, and the position at which it is declared.
     pub tensormap: Option<(VariableId, ByteSpan)>,
     /// The locations behind it if it is a multimem address, and the positions at which they are named.
@@ -249,6 +251,7 @@ impl ProgramBuilder {
             alias: None,
             sparse: false,
             mbarrier: false,
+            objects: Vec::new(),
             tensormap: None,
             multimem: Vec::new(),
             absolute: None,

@@ -10,7 +10,7 @@ use ptx::qualifier::Dialect;
 
 use crate::draft::{DraftAccess, PointsTo, ProgramBuilder, VariableDraft};
 use text::cursor::short;
-use text::report::Diagnostics;
+use text::report::{ByteSpan, Diagnostics};
 
 /// Whether a number of an instruction fits in `bits` bits, as an unsigned or signed number.
 pub fn fits(number: u64, bits: u32) -> bool {
@@ -240,7 +240,7 @@ pub fn variables(draft: &ProgramBuilder, report: &mut Diagnostics) -> Vec<Variab
             alias: variable.alias.map(|(proxy, of)| Alias { of, proxy }),
             home: home(draft, id, report),
             absolute: absolute(draft, id, report),
-            mbarrier: mbarrier(draft, id, report),
+            mbarriers: mbarriers(draft, id, report),
             tensormap: tensormap(draft, id, report),
             multimem: multimem(draft, id, report),
         }
@@ -296,26 +296,37 @@ fn home(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> Opt
     Some(home)
 }
 
-/// The state of an mbarrier object that is declared as initialized: `{count, phase, tx}`.
-fn mbarrier(
+/// The states of mbarrier objects that are declared as initialized: `{count, phase, tx}` each.
+fn mbarriers(
     draft: &ProgramBuilder,
     id: VariableId,
     report: &mut Diagnostics,
-) -> Option<MbarrierState> {
+) -> Vec<MbarrierState> {
     let variable = &draft.variables[usize::from(id.0)];
-    let &(count, at) = variable.values.first().filter(|_| variable.mbarrier)?;
-    let of = |index: usize| variable.values.get(index).map_or(0, |(value, _)| *value);
-    if extent(draft, id) > MBARRIER_BYTES {
-        let message = "an array of mbarrier objects cannot be declared as initialized";
-        report
-            .error("mbarrier-count", at, message)
-            .note("the values of a declaration are the count, the phase and the tx-count of one object")
-            .help("declare each object, or leave the values out and write `mbarrier.init` for each");
+    if let Some(&(_, at)) = variable.objects.last().and_then(|of| of.first()) {
+        let (given, there) = (variable.objects.len(), extent(draft, id) / MBARRIER_BYTES);
+        if u32::try_from(given) != Ok(there) {
+            let name = short(&variable.name);
+            let message =
+                format!("`{name}` has {there} mbarrier objects, but {given} are initialized");
+            report
+                .error("mbarrier-count", at, message)
+                .note("all objects of an array are initialized, or none")
+                .help(
+                    "give the state of each, or leave them out and write `mbarrier.init` for each",
+                );
+        }
     }
+    variable.objects.iter().map(|values| mbarrier(values, report)).collect()
+}
+
+fn mbarrier(values: &[(Value, ByteSpan)], report: &mut Diagnostics) -> MbarrierState {
+    let of = |index: usize| values.get(index).map_or(0, |(value, _)| *value);
+    let at = |index: usize| values[index.min(values.len() - 1)].1;
+    let count = of(0);
     if count == 0 || count >= 1 << 20 {
-        report.error("mbarrier-count", at, "an mbarrier object expects 1 to 1048575 arrivals");
+        report.error("mbarrier-count", at(0), "an mbarrier object expects 1 to 1048575 arrivals");
     }
-    let at = |index: usize| variable.values.get(index).map_or(at, |(_, at)| *at);
     let phase = u16::try_from(of(1));
     if phase.is_err() {
         report.error("mbarrier-count", at(1), "the phase of an mbarrier object is 0 to 65535");
@@ -325,11 +336,11 @@ fn mbarrier(
         let message = "the tx-count of an mbarrier object is -1048575 to 1048575";
         report.error("mbarrier-count", at(2), message).section(model::section::MBARRIER);
     }
-    Some(MbarrierState {
+    MbarrierState {
         count: u32::try_from(count).unwrap_or(1),
         phase: phase.unwrap_or(0).into(),
         tx: tx.unwrap_or(0),
-    })
+    }
 }
 
 /// The tensor of a tensormap, which is copied in parts of 16 bytes.

@@ -21,7 +21,7 @@ use std::ops::Range;
 
 use machine::form::{Family, LoweredInstruction};
 use model::memory::Space;
-use model::program::{Program, ThreadId};
+use model::program::{CountedLoops, Program, ThreadId};
 use model::value::Value;
 pub use proposition::{Comparand, Prop};
 pub use ptx::qualifier::Dialect;
@@ -326,6 +326,7 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<(Test, Vec<Vec<ByteSpan>
         sizes_agree: false,
         omits_covered: false,
         few_addresses: false,
+        counted_loops: CountedLoops::Complete,
     };
     let condition_text =
         format!("{} ({})", tail.quantifier.name(), tail.proposition.text(&program));

@@ -219,10 +219,16 @@ fn variable(test: &Test, index: usize) -> String {
         (Some(space), true) => format!(".{} .b{} ", space.name(), 8 * declared.element),
     };
     if declared.mbarrier {
-        let state = variable.mbarrier.map_or(String::new(), |state| {
-            format!("={{{},{},{}}}", state.count, state.phase, state.tx)
-        });
-        return format!(".shared .mbarrier {}{state}", variable.name);
+        let states = variable.mbarriers.iter();
+        let states: Vec<String> =
+            states.map(|of| format!("{{{},{},{}}}", of.count, of.phase, of.tx)).collect();
+        let count = declared.count.map_or(String::new(), |count| format!("[{count}]"));
+        let states = match (states.as_slice(), declared.count) {
+            ([], _) => String::new(),
+            ([state], None) => format!("={state}"),
+            (states, _) => format!("={{{}}}", states.join(",")),
+        };
+        return format!(".shared .mbarrier {}{count}{states}", variable.name);
     }
     if let Some(tensor) = variable.tensormap {
         let tensor = &test.program.variables[usize::from(tensor.0)].name;

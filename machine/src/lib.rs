@@ -32,6 +32,7 @@ use execution::layout::Layout;
 use model::isa::Instruction;
 use model::isa::Operand;
 use model::isa::bar::{Barrier, BarrierMisuse};
+use model::memory::MBARRIER_BYTES;
 use model::program::{Observed, Program, Stays, Stuck, ThreadId};
 use model::value::{Value, little_endian, low_bytes};
 
@@ -379,8 +380,8 @@ impl<'p> Machine<'p> {
             state.bytes[usize::from(*slot)] = INVALID;
         }
         for (slot, (location, start)) in (0..).zip(self.objects.clone()) {
-            let declared = self.layout.locations[usize::from(location)].mbarrier;
-            if let Some(of) = declared.filter(|_| start == 0) {
+            let states = &self.layout.locations[usize::from(location)].mbarriers;
+            if let Some(of) = states.get((start / MBARRIER_BYTES) as usize) {
                 let (expected, tx) = (of.count.into(), of.tx.into());
                 let new = ObjectWord { phase: of.phase, pending: expected, expected, tx };
                 self.set_object(&mut state, slot, Some(new));

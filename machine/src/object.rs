@@ -141,7 +141,7 @@ pub(super) fn slots(program: &Program, layout: &Layout) -> Vec<(u16, u32)> {
     let all = (0_u16..).zip(&layout.locations).filter(|(index, of)| {
         let variable = &program.variables[usize::from(of.variable.0)];
         variable.space == Space::Shared
-            && (of.mbarrier.is_some() || anywhere || locations.contains(index))
+            && (!of.mbarriers.is_empty() || anywhere || locations.contains(index))
     });
     let starts = all.flat_map(|(index, of)| {
         let objects = u32::try_from(of.initial.len()).unwrap_or(0) / MBARRIER_BYTES;

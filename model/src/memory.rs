@@ -148,8 +148,8 @@ pub struct Variable {
     /// The generic address of its first byte, where the test says it: of global memory, and below
     /// [`ABSOLUTE`].
     pub absolute: Option<u64>,
-    /// The state in which it is an mbarrier object before all threads, if the test says so.
-    pub mbarrier: Option<MbarrierState>,
+    /// The states in which its elements are mbarrier objects before all threads; none if the test does not say so.
+    pub mbarriers: Vec<MbarrierState>,
     /// The tensor that its bytes are a tensormap of: `t @tensormap g`.
     pub tensormap: Option<VariableId>,
     /// The locations behind it if it is a multimem address: `m @multimem x, y`. It has no memory of its own then.

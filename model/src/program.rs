@@ -99,6 +99,18 @@ pub struct Program {
     /// Whether an address that may be any is only the first one of each variable. Other accesses are then those of
     /// some paths, not of all.
     pub few_addresses: bool,
+    /// What is done with loops whose number of iterations no read decides.
+    pub counted_loops: CountedLoops,
+}
+
+/// What is done with loops whose number of iterations no read decides.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum CountedLoops {
+    /// They are unrolled up to the bound, as all loops are.
+    #[default]
+    Bounded,
+    /// They are followed to their end.
+    Complete,
 }
 
 /// Bytes that several threads, or one thread through aliases, may access.
@@ -182,6 +194,14 @@ pub enum Observed {
 }
 
 impl Program {
+    /// The variable whose bytes this one names: itself, or that of which it is an alias.
+    pub fn root(&self, variable: VariableId) -> VariableId {
+        match self.variables[usize::from(variable.0)].alias {
+            Some(alias) => self.root(alias.of),
+            None => variable,
+        }
+    }
+
     /// The lane of a thread in its warp.
     pub fn lane(&self, thread: ThreadId) -> u32 {
         let (before, rest) = self.threads.split_at(thread.0.into());

@@ -131,7 +131,7 @@ pub fn program(threads: &[Vec<NumberedStep>], placements: &[Placement], width: W
             alias: None,
             home: None,
             absolute: None,
-            mbarrier: None,
+            mbarriers: Vec::new(),
             tensormap: None,
             multimem: Vec::new(),
         });

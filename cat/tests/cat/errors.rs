@@ -86,6 +86,8 @@ fn what_is_not_supported_is_named() {
         ("let x = FW", "`FW` is not supported"),
         ("let x = R ++ W", "`++` is not supported"),
         ("let x = if po then rf else co", "`if` is not supported in an expression"),
+        ("let x = let f(y) = y in f", "a function or a recursion inside an expression"),
+        ("let x = let rec r = po in r", "a function or a recursion inside an expression"),
         ("with po from generate_cos(co0)", "a model cannot choose this order"),
         ("with co from generate_orders(R,co0)", "a model cannot choose this order"),
         ("undefined_unless empty po as x", "`undefined_unless` is not supported"),

@@ -10,6 +10,7 @@ use crate::event::{MbarrierStep, MbarrierUse, ObjectPhase, Resource, WaitPhase};
 use crate::layout::Layout;
 use crate::path::{Path, PathEnd};
 use model::isa::asynchronous::{AsyncMisuse, MbarrierLayout};
+use model::memory::MBARRIER_BYTES;
 use model::program::AwaitedObject;
 
 /// The bound of a tx-count: 9.7.15.16.
@@ -73,16 +74,19 @@ pub(super) fn spins_from(path: &Path) -> Option<u16> {
 
 /// The objects that a test declares as initialized.
 pub(super) fn initial_objects(layout: &Layout) -> BTreeMap<(u16, u32), ObjectState> {
-    let all = (0u16..).zip(&layout.locations).filter_map(|(location, of)| {
-        let declared = of.mbarrier?;
+    let all = (0u16..).zip(&layout.locations).flat_map(|(location, of)| {
+        (0u32..).zip(&of.mbarriers).map(move |(index, declared)| (location, index, declared))
+    });
+    let states = all.map(|(location, index, declared)| {
         let count = declared.count.into();
         let number = i32::try_from(declared.phase).unwrap_or(i32::MAX);
         let phase = ObjectPhase { initialization: 0, number };
         let tx = declared.tx.into();
         let layout = MbarrierLayout::V0;
-        Some(((location, 0), ObjectState { layout, phase, pending: count, expected: count, tx }))
+        let state = ObjectState { layout, phase, pending: count, expected: count, tx };
+        ((location, index * MBARRIER_BYTES), state)
     });
-    all.collect()
+    states.collect()
 }
 
 impl ObjectState {

@@ -69,7 +69,6 @@ impl Walk<'_> {
                 state.set(destination, value, 1 << wait);
             }
         }
-        state.heads.clear();
         state.pc += 1;
         Next::Go
     }
@@ -152,5 +151,4 @@ pub(super) fn cluster_barrier(state: &mut PathState, barrier: ClusterBarrier, gu
         waits: barrier.kind == ClusterBarrierKind::Wait,
         aligned: barrier.aligned,
     });
-    state.heads.clear();
 }

@@ -59,7 +59,8 @@ struct Alignment<'a> {
 
 impl<'a> Alignment<'a> {
     fn new(short: &'a PathState, long: &'a PathState) -> Option<Alignment<'a>> {
-        let repeats = long.visits.iter().zip(&short.visits).all(|(long, short)| short <= long);
+        let repeats =
+            long.visits.iter().zip(&short.visits).all(|(long, short)| short.times <= long.times);
         // A state that forks comes to its line again.
         if long.events.len() <= short.events.len() {
             return None;

@@ -82,7 +82,6 @@ impl Walk<'_> {
             };
             state.set(register, value, depends);
         }
-        state.heads.clear();
         state.pc += 1;
         Next::Go
     }

@@ -1,41 +1,24 @@
 //! Loops that return to the same state. Reading R50.
 //!
-//! An iteration can be repeated for ever, and omitted, if it changes nothing: it has no barrier, its live registers
-//! are unchanged, and it writes nothing, or only values that memory already has.
+//! An iteration can be repeated for ever, and omitted, if it changes nothing: its live registers are unchanged, and it
+//! writes nothing, or only values that memory already has. One with barriers can be if all who take part in them are in
+//! such an iteration, which is looked at in [`crate::unfold`].
 
-use super::state::PathState;
+use super::state::{LoopHead, PathState};
 use super::{Assumption, Next, PathEnd, Walk};
+use crate::event::{BarrierUse, Resource};
 use crate::expr::{Expr, ExprId};
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::{Type, TypeKind};
+use model::program::CountedLoops;
 
 impl Walk<'_> {
     pub(super) fn jump(&mut self, state: &mut PathState, target: usize) -> Next {
         self.note_branch(state, target, true);
         if target <= state.pc && target < state.visits.len() {
-            // An iteration that changes nothing and meets no barrier and comes back with the same
-            // live registers, which depend on no less, can be left out: what remains is a path too,
-            // with fewer events and dependencies and so with every outcome of this one.
-            let back = (&state.registers[..], &state.taint[..]);
-            let covers = |head: &&super::LoopHead| {
-                head.line == target
-                    && head.passed_over == state.passed_over
-                    && self.live.covers(target, (&head.registers, &head.taint), back)
-            };
-            // The latest: of fewer writes it takes less that they change nothing.
-            let from = state.heads.iter().rfind(covers).map(|head| head.events);
-            if let Some((from, kept)) = from.and_then(|from| Some((from, kept(state, from)?))) {
-                let index = |of: usize| u16::try_from(of).expect("paths and threads are short");
-                let end = PathEnd::Spins { from: index(from), line: index(state.pc) };
-                let mut spinning = state.clone();
-                spinning.checks.extend(kept.iter().map(|&kept| Assumption::Truth(kept, true)));
-                self.finish(spinning, end);
-                // Where an iteration may make the program undefined, its repetitions count too.
-                if self.is_harmless(state, from) && self.is_agreed(state, from) {
-                    let state = std::mem::replace(state, PathState::empty());
-                    self.changed(&state, &kept, target);
-                    return Next::Stop;
-                }
+            let from = self.same_state(state, target);
+            if from.is_some_and(|from| self.leaves_out(state, from, target)) {
+                return Next::Stop;
             }
             if !self.again(state, target) {
                 let cut = std::mem::replace(state, PathState::empty());
@@ -47,11 +30,93 @@ impl Walk<'_> {
         Next::Go
     }
 
+    /// Whether the path ends before this load, since it was there in the same state. What a loop has loaded is live at its
+    /// head if it is looked at there, and is not before it is loaded again.
+    pub(super) fn comes_back(&mut self, state: &mut PathState) -> bool {
+        let from = self.same_state(state, state.pc);
+        let from = from.filter(|&from| state.events[from..].iter().all(|of| of.value.is_none()));
+        from.is_some_and(|from| self.leaves_out(state, from, state.pc))
+    }
+
+    /// How many events there were when the path was at `target` last, if its live registers were the same and depended on no
+    /// more: an iteration that changes nothing since then can be left out. What remains is a path too, with fewer events
+    /// and dependencies and so with every outcome of this one.
+    fn same_state(&self, state: &PathState, target: usize) -> Option<usize> {
+        let back = (&state.registers[..], &state.taint[..]);
+        let covers = |head: &&LoopHead| {
+            head.line == target
+                && head.passed_over == state.passed_over
+                && self.live.covers(target, (&head.registers, &head.taint), back)
+        };
+        // The latest: of fewer writes it takes less that they change nothing.
+        state.heads.iter().rfind(covers).map(|head| head.events)
+    }
+
+    /// Notes that the path may repeat for ever what it has done since event `from`; whether that can be left out.
+    fn leaves_out(&mut self, state: &mut PathState, from: usize, target: usize) -> bool {
+        let index = |of: usize| u16::try_from(of).expect("paths and threads are short");
+        let end = PathEnd::Spins { from: index(from), line: index(state.pc) };
+        if state.events[from..].iter().any(|of| of.barrier.is_some()) {
+            let apart = state.rounds.last().is_none_or(|(_, end)| usize::from(*end) <= from);
+            let rounds = self.loops.rounds.filter(|_| apart && self.is_round(state, from));
+            let Some(most) = rounds else { return false };
+            state.rounds.push((index(from), index(state.events.len())));
+            self.finish(state.clone(), end);
+            let ends = state.rounds.len() >= most;
+            if ends {
+                *state = PathState::empty();
+            }
+            return ends;
+        }
+        let Some(kept) = kept(state, from) else { return false };
+        let mut spinning = state.clone();
+        spinning.checks.extend(kept.iter().map(|&kept| Assumption::Truth(kept, true)));
+        self.finish(spinning, end);
+        // Where an iteration may make the program undefined, its repetitions count too.
+        let ends = self.is_harmless(state, from) && self.is_agreed(state, from);
+        if ends {
+            let state = std::mem::replace(state, PathState::empty());
+            self.changed(&state, &kept, target);
+        }
+        ends
+    }
+
     /// Goes back to `target`; false where it has been there as often as the bound allows.
     fn again(&self, state: &mut PathState, target: usize) -> bool {
+        let counted =
+            self.program.counted_loops == CountedLoops::Complete && self.is_counted(state, target);
         state.pc = target;
-        state.visits[target] += 1;
-        state.visits[target] < self.bound
+        let visits = &mut state.visits[target];
+        visits.times += 1;
+        visits.decisions = state.decisions.len();
+        let is_beyond = visits.times as usize >= self.loops.bound as usize + state.rounds.len();
+        state.is_beyond |= is_beyond;
+        counted || !is_beyond
+    }
+
+    /// Whether no read decides that a thread at its jump back to `target` is in the loop still.
+    fn is_counted(&self, state: &PathState, target: usize) -> bool {
+        let lines = &self.program.threads[usize::from(self.thread.0)].lines;
+        let body = target..=state.pc;
+        let since = state.decisions[state.visits[target].decisions..].iter();
+        let leaves = |line: usize| {
+            let branch = lines[line].instruction.as_branch();
+            branch.is_some_and(|branch| !body.contains(&branch.target) || line == state.pc)
+        };
+        let mut decided = false;
+        since.filter(|of| body.contains(&of.line.into()) && leaves(of.line.into())).all(|of| {
+            decided = true;
+            !of.depends
+        }) && decided
+    }
+
+    /// Whether the iteration with barriers from this event on changes nothing, and leaving it out hides nothing.
+    fn is_round(&self, state: &PathState, from: usize) -> bool {
+        let mut events = state.events[from..].iter();
+        let peers =
+            |of: &BarrierUse| matches!(of.resource, Resource::Cta { instance: Some(_), .. });
+        self.is_harmless(state, from)
+            && events.all(|of| of.value.is_none() && !of.barrier.as_ref().is_some_and(peers))
     }
 
     /// Goes on where the first of these writes that is none of what is there is each of them.

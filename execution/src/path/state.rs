@@ -31,9 +31,14 @@ pub(super) struct PathState {
     pub(super) memory: Vec<PrivateWrite>,
     /// The accesses to private bytes.
     pub(super) trace: Vec<PrivateAccess>,
-    pub(super) visits: Vec<u32>,
-    /// Loop heads since the last barrier, store, or atomic that changed something.
+    /// For each line, the jumps back to it.
+    pub(super) visits: Vec<Visits>,
+    /// Whether some loop has been followed beyond the bound, as no read decides how often it is repeated.
+    pub(super) is_beyond: bool,
+    /// Loop heads since the last store, or atomic that changed something.
     pub(super) heads: Vec<LoopHead>,
+    /// As of [`super::Path::rounds`].
+    pub(super) rounds: Vec<(u16, u16)>,
     /// Whether a condition led the thread past an aligned barrier.
     pub(super) passed_over: bool,
     pub(super) groups: AsyncGroups,
@@ -131,12 +136,21 @@ impl PendingPaths {
     }
 }
 
-/// A state at the head of a loop.
+/// The jumps of a path back to one line.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Visits {
+    pub(super) times: u32,
+    /// How many decisions there were before the last one.
+    pub(super) decisions: usize,
+}
+
+/// A state at the head of a loop, or before a load in one.
 #[derive(Clone)]
 pub(super) struct LoopHead {
     pub(super) line: usize,
     pub(super) registers: Vec<ExprId>,
     pub(super) taint: Vec<Mask>,
+    pub(super) step: u16,
     /// How many events came before.
     pub(super) events: usize,
     pub(super) passed_over: bool,
@@ -173,7 +187,9 @@ impl PathState {
             memory: Vec::new(),
             trace: Vec::new(),
             visits: Vec::new(),
+            is_beyond: false,
             heads: Vec::new(),
+            rounds: Vec::new(),
             passed_over: false,
             groups: AsyncGroups::default(),
         }
@@ -199,12 +215,32 @@ impl PathState {
         })
     }
 
+    pub(super) fn note_head(&mut self) {
+        self.heads.push(LoopHead {
+            line: self.pc,
+            registers: self.registers.clone(),
+            taint: self.taint.clone(),
+            step: self.step,
+            events: self.events.len(),
+            passed_over: self.passed_over,
+        });
+    }
+
     /// Records what the current line decides, with the assumption if a read decides it.
     pub(super) fn decide(&mut self, holds: bool, assumption: Option<Assumption>) {
         let index = |of: usize| u16::try_from(of).expect("paths and threads are short");
-        let check = assumption.is_some().then(|| index(self.checks.len()));
-        self.decisions.push(Decision { line: index(self.pc), holds, check });
+        let depends = assumption.is_some();
+        let check = depends.then(|| index(self.checks.len()));
+        self.decisions.push(Decision { line: index(self.pc), holds, check, depends });
         self.checks.extend(assumption);
+    }
+
+    /// The same where the path knows what is decided, which depends on these reads.
+    pub(super) fn decide_known(&mut self, holds: bool, taint: Mask) {
+        self.decide(holds, None);
+        if let Some(last) = self.decisions.last_mut() {
+            last.depends = taint != 0;
+        }
     }
 
     pub(super) fn set(&mut self, register: Reg, value: ExprId, taint: Mask) {

@@ -4,7 +4,7 @@ use crate::event::{FenceCoverage, MbarrierStep, ObjectPhase, WaitPhase};
 use crate::unfold::{Event, Unfolding};
 use model::bits::{BitRel, BitRow};
 use model::given::Tag;
-use model::memory::{Extent, Space};
+use model::memory::{Extent, MBARRIER_BYTES, Space};
 use model::program::ThreadId;
 use model::scope::{Placement, Scope};
 
@@ -270,7 +270,8 @@ pub(super) fn next_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 pub(super) fn later_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
     for (arrival, object, phase) in arrivals(u) {
-        let declared = u.layout.locations[usize::from(object.object)].mbarrier;
+        let states = &u.layout.locations[usize::from(object.object)].mbarriers;
+        let declared = states.get((object.start / MBARRIER_BYTES) as usize);
         let declared = declared.filter(|_| phase.initialization == 0);
         let first =
             declared.map_or(0, |declared| i32::try_from(declared.phase).unwrap_or(i32::MAX));

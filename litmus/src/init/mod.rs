@@ -4,6 +4,7 @@ mod declared;
 
 use model::memory::{ABSOLUTE, Home, Proxy, Space, TENSORMAP_BYTES, VariableId};
 use model::program::{InitialValue, Launch, LaunchOrder, ThreadId};
+use model::value::Value;
 use ptx::qualifier::Dialect;
 
 use self::declared::DeclaredType;
@@ -354,45 +355,76 @@ impl<'a> InitReader<'a, '_> {
             self.pointer_in_memory(ByteSpan { end: end.end, ..at });
             return None;
         }
+        if self.draft.variable(id).mbarrier {
+            return self.objects(cursor, id);
+        }
+        let mut values = self.numbers(cursor)?;
+        let variable = self.draft.variable(id);
+        let room = variable.count.unwrap_or(1) as usize;
+        if let Some(&(_, at)) = values.get(room) {
+            let (name, count) = (short(&variable.name), values.len());
+            let message = format!("`{name}` has {room} elements, but {count} values are given");
+            self.report.error("array", at, message).help(format!("{name}[{count}]"));
+            values.truncate(room);
+        }
+        variable.values = values;
+        Some(())
+    }
+
+    /// A number, or several in braces.
+    fn numbers(&mut self, cursor: &mut Cursor<'a>) -> Option<Vec<(Value, ByteSpan)>> {
         let mut values = Vec::new();
-        if cursor.eat("{").is_some() {
-            loop {
-                if cursor.eat("}").is_some() {
-                    break;
-                }
-                let Some(value) = cursor.value(self.report) else {
-                    cursor.expected("a number", self.report);
-                    return None;
-                };
-                values.push(value);
+        if cursor.eat("{").is_none() {
+            let Some(value) = cursor.value(self.report) else {
+                cursor.expected("a number", self.report);
+                return None;
+            };
+            return Some(vec![value]);
+        }
+        while cursor.eat("}").is_none() {
+            let Some(value) = cursor.value(self.report) else {
+                cursor.expected("a number", self.report);
+                return None;
+            };
+            values.push(value);
+            if cursor.eat(",").is_none() && !cursor.is("}") {
+                cursor.expected("`,` or `}`", self.report);
+                return None;
+            }
+        }
+        Some(values)
+    }
+
+    /// The state of an mbarrier object, `{count, phase, tx}`, or of each one of an array: `{{1}, {1, 0, 16}}`.
+    fn objects(&mut self, cursor: &mut Cursor<'a>, id: VariableId) -> Option<()> {
+        let mut objects = Vec::new();
+        let array = self.draft.variable(id).count.is_some();
+        if array && cursor.eat("{").is_some() {
+            while cursor.eat("}").is_none() {
+                objects.push(self.numbers(cursor)?);
                 if cursor.eat(",").is_none() && !cursor.is("}") {
                     cursor.expected("`,` or `}`", self.report);
                     return None;
                 }
             }
         } else {
-            let Some(value) = cursor.value(self.report) else {
-                cursor.expected("a number", self.report);
-                return None;
-            };
-            values.push(value);
+            objects.push(self.numbers(cursor)?);
         }
-        let variable = self.draft.variable(id);
-        let mbarrier = variable.mbarrier;
-        let room = if mbarrier { 3 } else { variable.count.unwrap_or(1) as usize };
-        if let Some(&(_, at)) = values.get(room) {
-            let (name, count) = (short(&variable.name), values.len());
-            let (message, help) = if mbarrier {
-                let message = format!("`{name}` has a count, a phase and a tx-count");
-                (message, format!(".shared .mbarrier {name} = {{1, 0, 0}};"))
-            } else {
-                let message = format!("`{name}` has {room} elements, but {count} values are given");
-                (message, format!("{name}[{count}]"))
-            };
-            self.report.error("array", at, message).help(help);
-            values.truncate(room);
+        for values in &mut objects {
+            if let Some(&(_, at)) = values.get(3) {
+                let name = short(&self.draft.variable(id).name);
+                self.report
+                    .error(
+                        "array",
+                        at,
+                        format!("an object of `{name}` has a count, a phase and a tx-count"),
+                    )
+                    .help(format!(".shared .mbarrier {name} = {{1, 0, 0}};"));
+                values.truncate(3);
+            }
         }
-        variable.values = values;
+        objects.retain(|values| !values.is_empty());
+        self.draft.variable(id).objects = objects;
         Some(())
     }
 

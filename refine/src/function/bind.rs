@@ -86,7 +86,7 @@ impl Memory {
             alias: self.alias.map(|of| Alias { of: variable_id(of), proxy: Proxy::Generic }),
             home: None,
             absolute: None,
-            mbarrier: None,
+            mbarriers: Vec::new(),
             tensormap: None,
             multimem: Vec::new(),
         }

@@ -288,10 +288,7 @@ impl Terms<'_> {
             }
             Observed::Memory { variable, offset, length, .. } => {
                 let of = &program.variables[usize::from(variable.0)];
-                let mut root = of;
-                while let Some(alias) = root.alias {
-                    root = &program.variables[usize::from(alias.of.0)];
-                }
+                let root = &program.variables[usize::from(program.root(variable).0)];
                 if offset != 0 || length as usize != root.initial.len() {
                     return self.refuse("a part of a location in the condition");
                 }

@@ -1,0 +1,253 @@
+//! Iterations with barriers that change nothing, of loops that threads repeat together. Reading R50.
+//!
+//! A thread cannot leave out such an iteration alone: other threads wait at its barriers. Threads that are all in such an
+//! iteration can leave it out together, and can repeat it together for ever.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::{UnfoldLimit, Unfolded};
+use crate::event::{Combination, EventKind};
+use crate::generation::{self, Generations, Groupings};
+use crate::path::{Path, PathEnd};
+use model::isa::bar::Reduction;
+use model::isa::warp::ExchangeOp;
+use model::scope::Placement;
+use model::value::Value;
+
+/// How many of these iterations a path has at most. Threads may begin theirs at different barriers of a loop, so that those of
+/// one thread are in no iteration of this kind of another thread if each has only one.
+pub(super) const MOST: usize = 2;
+
+/// Combinations of paths beyond which iterations with barriers are followed up to the bound.
+const MOST_COMBINATIONS: usize = 4096;
+
+impl Path {
+    /// The first event of the iteration that its thread repeats for ever, if that has a barrier.
+    fn last_round(&self) -> Option<usize> {
+        let PathEnd::Spins { from, .. } = self.end else { return None };
+        let from = usize::from(from);
+        self.events[from..].iter().any(|event| event.barrier.is_some()).then_some(from)
+    }
+}
+
+/// Whether every run in which a thread has so many iterations with barriers that change nothing has some that can be left out
+/// together: the run without them has the same outcome.
+pub(super) fn are_common(unfolded: &Unfolded<'_>, most: usize) -> Result<bool, UnfoldLimit> {
+    let placements: Vec<Placement> =
+        unfolded.program.threads.iter().map(|thread| thread.placement).collect();
+    // What goes on from a shorter path is listed itself.
+    let is_whole = |path: &&Path| path.last_round().is_none() || path.rounds.len() >= most;
+    let threads = unfolded.paths.iter().zip(&unfolded.spinning);
+    let lists: Vec<Vec<&Path>> = threads
+        .map(|(ending, spinning)| ending.iter().chain(spinning.iter().filter(is_whole)).collect())
+        .collect();
+    for (first, &placement) in placements.iter().enumerate() {
+        let same = |other: &Placement| other.same_cluster(placement);
+        if placements[..first].iter().any(same) {
+            continue;
+        }
+        let (here, lists): (Vec<Placement>, Vec<&Vec<&Path>>) =
+            placements.iter().zip(&lists).filter(|(other, _)| same(other)).unzip();
+        let repeats = |list: &&Vec<&Path>| list.iter().any(|path| path.last_round().is_some());
+        if !lists.iter().any(repeats) {
+            continue;
+        }
+        let combinations = lists.iter().try_fold(1, |all: usize, list| all.checked_mul(list.len()));
+        let Some(combinations) = combinations.filter(|&all| all <= MOST_COMBINATIONS) else {
+            return Ok(false);
+        };
+        for combination in 0..combinations {
+            let mut rest = combination;
+            let mut paths: Vec<&Path> = Vec::with_capacity(lists.len());
+            for list in &lists {
+                paths.push(list[rest % list.len()]);
+                rest /= list.len();
+            }
+            if paths.iter().all(|path| path.last_round().is_none()) {
+                continue;
+            }
+            let ends = |more| (unfolded.ends)(unfolded.held + more);
+            let groupings = generation::groupings(&paths, &here, &unfolded.layout, &ends)?;
+            if !have_common(&paths, &groupings) {
+                return Ok(false);
+            }
+        }
+    }
+    Ok(true)
+}
+
+fn have_common(paths: &[&Path], groupings: &Groupings) -> bool {
+    let Groupings { complete, waiting, misused } = groupings;
+    let whole = || paths.iter().map(|path| path.events.len()).collect::<Vec<usize>>();
+    let one = |generations: &Generations, reached: Vec<usize>| {
+        let run = BarrierRun { paths, generations, reached };
+        !run.has_values() || run.has_common()
+    };
+    complete.iter().all(|of| one(of, whole()))
+        && waiting.iter().all(|of| one(&of.generations, come_to(paths, &of.at)))
+        && misused.iter().all(|of| one(&of.generations, of.reached.clone()))
+}
+
+/// How many events of its path each thread has come to, where some wait for ever.
+fn come_to(paths: &[&Path], at: &[Option<u16>]) -> Vec<usize> {
+    let come = |(path, at): (&&Path, &Option<u16>)| at.map_or(path.events.len(), usize::from);
+    paths.iter().zip(at).map(come).collect()
+}
+
+/// Whether the iterations that paths end with can be repeated for ever, where some threads wait at these events of their paths
+/// for ever.
+pub(super) fn can_go_on(paths: &[&Path], generations: &Generations, at: &[Option<u16>]) -> bool {
+    paths.iter().all(|path| path.last_round().is_none())
+        || BarrierRun { paths, generations, reached: come_to(paths, at) }.repeats()
+}
+
+/// A run of threads through their barriers.
+struct BarrierRun<'a> {
+    paths: &'a [&'a Path],
+    generations: &'a Generations,
+    /// How many events of its path each thread has come to.
+    reached: Vec<usize>,
+}
+
+impl BarrierRun<'_> {
+    fn is_over(&self, thread: usize) -> bool {
+        self.reached[thread] >= self.paths[thread].events.len()
+    }
+
+    /// The generation of an event, if the run has come there.
+    fn generation(&self, thread: usize, event: usize) -> Option<u32> {
+        self.generations.of[thread].get(event).copied().flatten()
+    }
+
+    /// The events of each generation, with their threads.
+    fn members(&self) -> BTreeMap<u32, Vec<(usize, usize)>> {
+        let mut members: BTreeMap<u32, Vec<(usize, usize)>> = BTreeMap::new();
+        for (thread, of) in self.generations.of.iter().enumerate() {
+            for (event, generation) in of.iter().enumerate() {
+                if let Some(generation) = generation {
+                    members.entry(*generation).or_default().push((thread, event));
+                }
+            }
+        }
+        members
+    }
+
+    /// Whether those who have come to the end of iterations with barriers that they repeat for ever repeat them together.
+    fn repeats(&self) -> bool {
+        let members = self.members();
+        let round =
+            |thread: usize| self.paths[thread].last_round().filter(|_| self.is_over(thread));
+        (0..self.paths.len()).filter_map(|thread| Some((thread, round(thread)?))).all(
+            |(thread, from)| {
+                let together = |generation: u32| {
+                    let mut events = members[&generation].iter();
+                    events.all(|&(member, event)| round(member).is_some_and(|from| event >= from))
+                };
+                (from..self.paths[thread].events.len())
+                    .filter(|&event| self.paths[thread].events[event].barrier.is_some())
+                    .all(|event| self.generation(thread, event).is_some_and(together))
+            },
+        )
+    }
+
+    /// Whether each who has come to the end of such iterations has one that can be left out with those of others.
+    fn has_common(&self) -> bool {
+        let members = self.members();
+        (0..self.paths.len())
+            .filter(|&thread| self.paths[thread].last_round().is_some() && self.is_over(thread))
+            .all(|thread| {
+                let mut rounds = self.paths[thread].rounds.iter();
+                rounds.any(|&round| self.is_common((thread, round), &members))
+            })
+    }
+
+    /// Whether one such iteration of a thread, and all that meet it at barriers, can be left out.
+    fn is_common(
+        &self,
+        round: (usize, (u16, u16)),
+        members: &BTreeMap<u32, Vec<(usize, usize)>>,
+    ) -> bool {
+        let mut together = BTreeSet::from([round]);
+        let mut pending = vec![round];
+        while let Some((thread, (from, end))) = pending.pop() {
+            if self.reached[thread] < usize::from(end) {
+                return false;
+            }
+            for event in usize::from(from)..usize::from(end) {
+                if self.paths[thread].events[event].barrier.is_none() {
+                    continue;
+                }
+                let Some(generation) = self.generation(thread, event) else { return false };
+                for &(member, event) in &members[&generation] {
+                    // The shortest: less has to be left out with it.
+                    let rounds = self.paths[member].rounds.iter();
+                    let around = rounds.filter(|(from, end)| {
+                        (usize::from(*from)..usize::from(*end)).contains(&event)
+                    });
+                    let Some(&round) = around.min_by_key(|(from, end)| end - from) else {
+                        return false;
+                    };
+                    if together.insert((member, round)) {
+                        pending.push((member, round));
+                    }
+                }
+            }
+        }
+        true
+    }
+
+    /// Whether each result that is the same for all who take part has a value that all of them take it to have.
+    fn has_values(&self) -> bool {
+        self.members().into_values().all(|members| {
+            let mut waits: Vec<(usize, u16)> = Vec::new();
+            let mut combinations = Vec::new();
+            for &(thread, event) in &members {
+                let of = &self.paths[thread].events[event];
+                if let (EventKind::Wait, Some((combination, ..))) =
+                    (of.kind, of.barrier.and_then(|used| used.reduce))
+                {
+                    waits.push((thread, u16::try_from(event).expect("a path has few events")));
+                    combinations.push(combination);
+                }
+            }
+            let values = combinations.first().and_then(|of| common_values(*of, members.len()));
+            let Some(values) =
+                values.filter(|_| combinations.iter().all(|of| *of == combinations[0]))
+            else {
+                return true;
+            };
+            values.into_iter().any(|value| {
+                waits.iter().all(|&(thread, _)| {
+                    self.paths[thread].checks.iter().all(|check| {
+                        let exprs = &self.paths[thread].exprs;
+                        let known = exprs.eval(check.expr(), &mut |leaf| {
+                            let wait = leaf.as_reduced()?;
+                            waits.contains(&(thread, wait)).then_some(value)
+                        });
+                        known.is_none_or(|known| check.holds(known))
+                    })
+                })
+            })
+        })
+    }
+}
+
+/// The values that a result may have, if it is the same for all.
+fn common_values(of: Combination, most: usize) -> Option<Vec<Value>> {
+    match of {
+        Combination::Reduction(Reduction::And | Reduction::Or)
+        | Combination::Lanes(ExchangeOp::All | ExchangeOp::Any | ExchangeOp::Uniform) => {
+            Some(vec![0, 1])
+        }
+        Combination::Reduction(Reduction::Popc) => Some((0..).take(most + 1).collect()),
+        Combination::Lane(_)
+        | Combination::Lanes(
+            ExchangeOp::Shuffle(_)
+            | ExchangeOp::Ballot
+            | ExchangeOp::MatchAny(_)
+            | ExchangeOp::MatchAll(_)
+            | ExchangeOp::Reduce(_)
+            | ExchangeOp::Elect,
+        ) => None,
+    }
+}
