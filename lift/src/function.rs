@@ -98,8 +98,8 @@ pub struct Parameter {
     pub points_to: Option<Space>,
     /// Whether the program promises that no other pointer leads to the same memory: `noalias`.
     pub no_alias: bool,
-    /// Whether the program promises an alignment of what it points to.
-    pub aligned: bool,
+    /// The alignment in bytes that the program promises of what it points to, if it does.
+    pub pointee_alignment: Option<u64>,
 }
 
 /// A variable of the module, or a local variable.

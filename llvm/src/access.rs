@@ -156,7 +156,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
         let (base, offset) = self.constant_address(pointer)?;
         let part = u64::from(access.ty.scalar.bits().div_ceil(8));
-        self.aligned |= access.align.is_some_and(|align| align > part);
+        self.promise(access.align.filter(|align| *align > part));
         if self.checked && matches!(pointer, Value::Local(_)) {
             self.undefined_if_misaligned(access, (&base, offset));
         }

@@ -63,7 +63,7 @@ impl<'a> Translator<'a, '_> {
         let aligned =
             |index| how.aligned.iter().find(|(at, _)| *at == index).map_or(1, |one| one.1);
         let alignment = if sets { aligned(0) } else { aligned(0).min(aligned(1)) };
-        self.aligned |= alignment > 1;
+        self.promise(Some(alignment).filter(|alignment| *alignment > 1));
         let Some(elements) = elements(bytes, alignment) else {
             return self.no(format!(
                 "`@{name}` of more than {MOST} elements of {alignment} bytes is not supported"

@@ -53,7 +53,6 @@ pub(super) struct FunctionBody<'a, 'm> {
     pub(super) blocks: Vec<Block<'a>>,
 }
 
-#[expect(clippy::struct_excessive_bools, reason = "what is known of a function is yes or no")]
 pub(super) struct Translator<'a, 'm> {
     pub(super) module: &'m Module<'a>,
     pub(super) bodies: &'m Bodies<'a, 'm>,
@@ -75,8 +74,8 @@ pub(super) struct Translator<'a, 'm> {
     pub(super) shared_call: Option<CellText>,
     /// Whether the executions in which a result is poison are to be undefined.
     pub(super) checked: bool,
-    /// Whether an access promises more alignment than its parts need.
-    pub(super) aligned: bool,
+    /// The largest alignment that an access promises, if some promises more than its parts need.
+    pub(super) alignment: Option<u64>,
     /// Whether `undef` and `poison` are 0.
     pub(super) zero: bool,
     /// For registers whose values may be poison: the predicates that say whether they are.
@@ -212,7 +211,7 @@ fn translated<'a>(
         calls: Vec::new(),
         shared_call: None,
         checked,
-        aligned: false,
+        alignment: None,
         zero,
         poison: BTreeMap::new(),
         names: BTreeSet::new(),
@@ -234,7 +233,7 @@ fn translated<'a>(
     }
     translator.blocks(blocks)?;
     for parameter in &mut parameters {
-        parameter.aligned |= translator.aligned;
+        parameter.pointee_alignment = parameter.pointee_alignment.max(translator.alignment);
     }
     let at = definition.at;
     let lifted = translator.builder.finish(translator.refused)?;
@@ -343,6 +342,11 @@ impl<'a, 'm> Translator<'a, 'm> {
     /// The line of the instruction that is being translated.
     pub(super) fn line(&self) -> usize {
         self.lines.number(self.at)
+    }
+
+    /// Notes the alignment that an access promises, if it is more than its parts need.
+    pub(super) fn promise(&mut self, alignment: Option<u64>) {
+        self.alignment = self.alignment.max(alignment);
     }
 
     pub(super) fn note(&mut self, note: String) {

@@ -38,6 +38,8 @@ pub(super) struct SignatureParameter<'a> {
     pub(super) attributes: Vec<&'a str>,
     /// The type of the memory that the caller copies for it: `byval(T)`.
     pub(super) copied: Option<Ty>,
+    /// The alignment in bytes of what it points to.
+    pub(super) alignment: Option<u64>,
 }
 
 /// A function that the module defines.
@@ -441,11 +443,16 @@ impl<'a> Parser<'a, '_> {
                 continue;
             }
             let ty = self.any_type()?;
-            let (mut attributes, mut copied) = (Vec::new(), None);
+            let (mut attributes, mut copied, mut alignment) = (Vec::new(), None, None);
             while !matches!(self.text_at(0), "," | ")" | "") && !self.text_at(0).starts_with('%') {
                 let attribute = self.text_at(0);
                 attributes.push(attribute);
                 self.next += 1;
+                if attribute == "align" {
+                    // `align 8` or `align(8)`.
+                    let number = self.text_at(usize::from(self.text_at(0) == "("));
+                    alignment = number.parse().ok();
+                }
                 if attribute == "byval" && self.eat("(") {
                     copied = Some(self.any_type()?);
                     self.expect(")")?;
@@ -454,7 +461,7 @@ impl<'a> Parser<'a, '_> {
                 }
             }
             let name = if self.text_at(0).starts_with('%') { self.name()? } else { "" };
-            parameters.push(SignatureParameter { ty, name, attributes, copied });
+            parameters.push(SignatureParameter { ty, name, attributes, copied, alignment });
         }
         Ok(FunctionDefinition { name, at, kernel, variadic, internal, result, parameters, body })
     }

@@ -72,9 +72,14 @@ impl<'a> Translator<'a, '_> {
         let no_alias = parameter.attributes.contains(&"noalias");
         let register = self.register(name);
         let shown = self.shown(name);
-        let aligned = parameter.attributes.contains(&"align");
-        let mut read =
-            Parameter { name: shown, no_alias, points_to, aligned, ..Parameter::default() };
+        let pointee_alignment = parameter.alignment;
+        let mut read = Parameter {
+            name: shown,
+            no_alias,
+            points_to,
+            pointee_alignment,
+            ..Parameter::default()
+        };
         let aggregate = parameter.ty.is_aggregate(types);
         let parts = if let ([(scalar, _)], false) = (&places[..], aggregate)
             && scalar.bits() <= 64

@@ -66,6 +66,8 @@ pub struct MemoryDeclaration<'a> {
     pub value: Option<&'a str>,
     /// Of a parameter: where `.ptr` says that it points to.
     pub points_to: Option<SpaceQualifier>,
+    /// The alignment in bytes of what is there: 4 where `.ptr` gives none.
+    pub pointee_alignment: Option<u32>,
 }
 
 impl MemoryDeclaration<'_> {
@@ -205,6 +207,7 @@ impl<'a> Module<'a> {
             at: of.name.start,
             value: of.value.map(|at| at.of(self.text)),
             points_to: of.points_to,
+            pointee_alignment: of.pointee_alignment,
         }
     }
 }

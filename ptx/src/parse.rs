@@ -319,7 +319,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         }
         if let Some(space) = space {
             let bytes = count.zip(what.ty).and_then(|(count, ty)| count.checked_mul(ty.bytes()));
-            let points_to = what.points_to;
+            let (points_to, pointee_alignment) = (what.points_to, what.pointee_alignment);
             let element = what.ty;
             self.mark_inside(BodyMark::Variable(self.module.variables.len()));
             self.module.variables.push(VariableDeclaration {
@@ -335,6 +335,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                     .is_some_and(|linkage| linkage.of(self.lexer.text) == ".extern"),
                 value,
                 points_to,
+                pointee_alignment,
             });
         }
         Ok(())
@@ -351,7 +352,11 @@ impl<'a, 'r> Parser<'a, 'r> {
                     let Ok(bytes) = self.word().parse() else {
                         return Err(self.expected("a number of bytes"));
                     };
-                    what.alignment = if pointed { what.alignment } else { Some(bytes) };
+                    if pointed {
+                        what.pointee_alignment = Some(bytes);
+                    } else {
+                        what.alignment = Some(bytes);
+                    }
                     self.bump();
                 }
                 ("attribute", _) => {
@@ -366,6 +371,8 @@ impl<'a, 'r> Parser<'a, 'r> {
                 ("ptr", _) => {
                     pointed = true;
                     what.points_to = Some(SpaceQualifier::Generic);
+                    // Without `.align`.
+                    what.pointee_alignment = Some(4);
                 }
                 (_, Some(Qualifier::Space(space))) if pointed => what.points_to = Some(space),
                 _ => {}
@@ -601,6 +608,8 @@ struct Attributes {
     role: Role,
     /// Of a parameter that is an address.
     points_to: Option<SpaceQualifier>,
+    /// The alignment in bytes of what is there.
+    pointee_alignment: Option<u32>,
 }
 
 impl Attributes {

@@ -76,6 +76,8 @@ pub(crate) struct VariableDeclaration {
     pub(crate) value: Option<ByteSpan>,
     /// Of a parameter: where it points to.
     pub(crate) points_to: Option<SpaceQualifier>,
+    /// The alignment in bytes of what is there.
+    pub(crate) pointee_alignment: Option<u32>,
 }
 
 #[derive(Debug)]

@@ -38,7 +38,7 @@ impl MachineCode {
                 // Another line has the machine's operations for this fence.
                 Promise::Fence(..) if lowered.forms.is_empty() => continue,
                 Promise::Fence(order, scope) => Step::Fence { order, scope },
-                Promise::Bar => Step::Barrier { id: 0 },
+                Promise::Bar => Step::Barrier { id: 0, count: None },
                 Promise::ClusterArrive => Step::ClusterArrive { relaxed: true },
                 Promise::ClusterWait { .. } => Step::ClusterWait,
                 Promise::Access | Promise::AcqRel | Promise::Release | Promise::Acquire => {

@@ -121,9 +121,9 @@ const BARRIER: &[&str] = &[
     "R; st.na x | ld.na x; B",
 ];
 
-/// Threads that meet the judged steps at barriers, and others that these steps synchronize with: what one of them does is
+/// Threads that meet the judged code at barriers, and others that it synchronizes with at `y`: what one of them does is
 /// ordered through both.
-const CHAINED: &[&str] = &[
+pub(super) const CHAINED: &[&str] = &[
     "R | st x; B | ld.acq y; if; ld x",
     "R | ld x; B | ld.acq y; if; st x",
     "R | B; ld x | st x; st.rel y",

@@ -33,7 +33,7 @@ fn promised(mut tokens: Vec<OrderToken>, shown: bool) -> Vec<TargetItem> {
             Promise::Fence(FenceOrder::Acquire, Scope::Sys)
                 if items.last().is_some_and(is_full) => {}
             Promise::Fence(order, scope) => items.push(fence(order, scope)),
-            Promise::Bar => items.push(TargetItem::Step(Step::Barrier { id: 0 })),
+            Promise::Bar => items.push(TargetItem::Step(Step::Barrier { id: 0, count: None })),
             Promise::ClusterArrive => {
                 items.push(TargetItem::Step(Step::ClusterArrive { relaxed: true }));
             }

@@ -105,7 +105,7 @@ pub fn source(instructions: &[Instruction<'_>]) -> Result<SourceThread, String> 
             }
             Operation::Fence { order, scope } => source.fence(*order, scope),
             Operation::Barrier(barrier) => source.steps.push(match barrier {
-                BarrierCall::Cta => Step::Barrier { id: 0 },
+                BarrierCall::Cta => Step::Barrier { id: 0, count: None },
                 BarrierCall::ClusterArrive => Step::ClusterArrive { relaxed: false },
                 BarrierCall::ClusterArriveRelaxed => Step::ClusterArrive { relaxed: true },
                 BarrierCall::ClusterWait => Step::ClusterWait,

@@ -186,11 +186,19 @@ impl ThreadPiece {
                 let fence = Instruction::Fence(Fence { order, scope });
                 (fence, text.unwrap_or_else(|| step.to_string()))
             }
-            Step::Barrier { id: number } => {
-                let (kind, id) = (BarrierKind::Sync, Operand::Imm(number));
-                let barrier =
-                    Barrier { kind, id, count: None, instance: None, aligned: true, warp: false };
-                (Instruction::Barrier(barrier), named(&format!("bar.sync {number}")))
+            Step::Barrier { id, count } => {
+                let (kind, number) = (BarrierKind::Sync, Operand::Imm(id));
+                let threads = count.map(Operand::Imm);
+                let barrier = Barrier {
+                    kind,
+                    id: number,
+                    count: threads,
+                    instance: None,
+                    aligned: true,
+                    warp: false,
+                };
+                let count = count.map_or(String::new(), |count| format!(", {count}"));
+                (Instruction::Barrier(barrier), named(&format!("bar.sync {id}{count}")))
             }
             Step::ClusterArrive { relaxed: false } => {
                 (cluster(ClusterBarrierKind::ArriveRelease), named("barrier.cluster.arrive"))

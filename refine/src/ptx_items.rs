@@ -76,7 +76,7 @@ fn barrier(text: &str) -> Result<Step, UncoveredInstruction> {
     let all = text[name.len()..].trim().chars().all(|c| c == '0' || c == ';');
     match parts[..] {
         ["bar" | "barrier", "sync"] | ["bar" | "barrier", "cta", "sync"] if all => {
-            Ok(Step::Barrier { id: 0 })
+            Ok(Step::Barrier { id: 0, count: None })
         }
         ["barrier", "cluster", "arrive"] | ["barrier", "cluster", "arrive", "release"] => {
             Ok(Step::ClusterArrive { relaxed: false })

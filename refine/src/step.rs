@@ -84,9 +84,10 @@ pub enum Step {
         order: FenceOrder,
         scope: Scope,
     },
-    /// A barrier of all threads of the CTA, with its number.
+    /// A barrier of the CTA, with its number, and the number of threads if it is not all of them.
     Barrier {
         id: u64,
+        count: Option<u64>,
     },
     ClusterArrive {
         relaxed: bool,
@@ -162,8 +163,9 @@ impl fmt::Display for Step {
                 write!(f, " {}", at.name())
             }
             Step::Fence { order, scope } => write!(f, "fence.{}.{scope}", order.name()),
-            Step::Barrier { id: 0 } => f.write_str("bar"),
-            Step::Barrier { id } => write!(f, "bar {id}"),
+            Step::Barrier { id: 0, count: None } => f.write_str("bar"),
+            Step::Barrier { id, count: None } => write!(f, "bar {id}"),
+            Step::Barrier { id, count: Some(count) } => write!(f, "bar {id}, {count}"),
             Step::ClusterArrive { relaxed: false } => f.write_str("cluster.arrive"),
             Step::ClusterArrive { relaxed: true } => f.write_str("cluster.arrive.relaxed"),
             Step::ClusterWait => f.write_str("cluster.wait"),

@@ -227,8 +227,7 @@ impl<'a> FunctionReader<'_, 'a> {
                 alignment: (!scalar).then_some(parameter.alignment),
                 points_to: parameter.points_to.map(|to| to.space().unwrap_or(Space::Global)),
                 no_alias: false,
-                // `.ptr` promises 4 bytes where it has no `.align`.
-                aligned: parameter.points_to.is_some(),
+                pointee_alignment: parameter.pointee_alignment.map(u64::from),
             });
         }
         let results = &function.results;

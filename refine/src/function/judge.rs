@@ -22,7 +22,7 @@ use super::follows::follows;
 use super::inputs::{Inputs, checked, inputs, wanted};
 use super::invented::invented;
 use super::lanes::among_equals;
-use super::met::other_barriers;
+use super::met::{counted, not_met, other_barriers};
 use super::partner::{self, JudgedScopes, MeetingLocation, OWN, contexts, meetings};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::subword::{NOTE as PARTS_OF_WORDS, words};
@@ -279,6 +279,9 @@ fn judged(
         }
         Answer::Included(tally) => (tally, tried),
     };
+    if !followed && let Some(finding) = cases.iter().find_map(|(_, scans, _)| counted(scans)) {
+        return Ok((finding, nowhere));
+    }
     let more = match cases.len() {
         1 => String::new(),
         setups => format!("; {setups} choices of arguments and memory"),
@@ -498,12 +501,16 @@ pub(super) fn located(
     case: &RefinementCase<'_>,
     scans: &[ThreadScan; 2],
 ) -> LocatedFinding {
-    let (line, missing) = refutation.missing.clone().unzip();
+    let instruction = refutation.missing.clone().map(|(line, missing)| {
+        let lines = FaultLines::of(case, scans, Some(line));
+        (lines, missing)
+    });
+    let (lines, missing) = instruction.or_else(|| not_met(case, scans)).unzip();
     let target_text =
         missing.map_or("the target".to_owned(), |missing| format!("{missing}: the target"));
     let listing = matches!(case.target.language, Language::Sass(_));
     let by = if listing { Refuter::Contract } else { Refuter::Axioms };
-    (refutation.finding(&target_text, by), FaultLines::of(case, scans, line))
+    (refutation.finding(&target_text, by), lines.unwrap_or_default())
 }
 
 /// The parts of the target that can be removed, in all setups. Listings are skipped: a weaker promise need

@@ -62,13 +62,23 @@ struct Pointers<'a> {
 }
 
 impl Pointers<'_> {
-    /// The parameters that point to global memory, with this memory, and without a promise of their alignment.
-    fn unaligned(&self) -> impl Iterator<Item = (usize, usize)> {
+    /// The parameters that point to global memory, with this memory.
+    fn global(&self) -> impl Iterator<Item = (usize, usize)> {
         self.setup.arguments.iter().enumerate().filter_map(|(pointer, argument)| {
             let Argument::Pointer(memory) = *argument else { return None };
-            let global = self.setup.memory[memory].space == Space::Global;
-            (global && !self.source.parameters[pointer].aligned).then_some((pointer, memory))
+            (self.setup.memory[memory].space == Space::Global).then_some((pointer, memory))
         })
+    }
+
+    /// Whether the promised alignment of a parameter lets it point so many bytes behind aligned memory.
+    fn may_be_moved(&self, pointer: usize, bytes: u32) -> bool {
+        let promised = self.source.parameters[pointer].pointee_alignment;
+        promised.is_none_or(|promised| u64::from(bytes).is_multiple_of(promised.max(1)))
+    }
+
+    /// Whether another pointer may lead to the same memory.
+    fn is_shared(&self, pointer: usize) -> bool {
+        !self.source.parameters[pointer].no_alias
     }
 
     /// The choice in which a parameter points so many bytes behind the begin of a memory.
@@ -92,14 +102,14 @@ const MOST_INSIDE: usize = 4;
 /// Setups in which a pointer leads into the memory of another one, so that accesses at different offsets meet and one of
 /// them writes.
 fn inside(pointers: &Pointers<'_>, scans: &[ThreadScan; 2]) -> Vec<Setup> {
-    let alone = |pointer: usize| pointers.source.parameters[pointer].no_alias;
     let all: Vec<(usize, usize)> =
-        pointers.unaligned().filter(|(pointer, _)| !alone(*pointer)).collect();
+        pointers.global().filter(|(pointer, _)| pointers.is_shared(*pointer)).collect();
     let pairs = all.iter().flat_map(|&(_, around)| all.iter().map(move |&of| (around, of)));
     let setups = pairs.filter(|(around, (_, memory))| around != memory).flat_map(
         |(around, (pointer, memory))| {
             let moved = uses(scans, memory);
-            let apart = distances(&uses(scans, around), &moved);
+            let fits = |apart: u32| pointers.may_be_moved(pointer, apart);
+            let apart = distances(&uses(scans, around), &moved, &fits);
             let led = move |apart| moved_into(pointers, (pointer, memory), (around, apart), &moved);
             apart.into_iter().map(led).collect::<Vec<Setup>>()
         },
@@ -118,13 +128,8 @@ fn aliased(pointers: &Pointers<'_>, scans: &[ThreadScan; 2], sides: [&Function; 
     if sides[1].language != Language::Ptx || !lines.any(fence) {
         return Vec::new();
     }
-    let global = |argument: &Argument| match argument {
-        Argument::Pointer(memory) => {
-            (pointers.setup.memory[*memory].space == Space::Global).then_some(*memory)
-        }
-        Argument::Integer(_) => None,
-    };
-    let all: Vec<usize> = pointers.setup.arguments.iter().filter_map(global).collect();
+    let shared = pointers.global().filter(|(pointer, _)| pointers.is_shared(*pointer));
+    let all: Vec<usize> = shared.map(|(_, memory)| memory).collect();
     let pairs = all.iter().flat_map(|&of| all.iter().map(move |&alias| (of, alias)));
     let meet = |(of, alias): &(usize, usize)| {
         let theirs = uses(scans, *alias);
@@ -147,12 +152,12 @@ fn aliased(pointers: &Pointers<'_>, scans: &[ThreadScan; 2], sides: [&Function; 
 }
 
 /// How far into a memory another one has to begin so that an access of each meet, and one of the two writes.
-fn distances(around: &[&MemoryUse], moved: &[&MemoryUse]) -> Vec<u32> {
+fn distances(around: &[&MemoryUse], moved: &[&MemoryUse], fits: &dyn Fn(u32) -> bool) -> Vec<u32> {
     let alignment = moved.iter().map(|one| one.place.bytes).max().unwrap_or(1);
     let mut all = Vec::new();
     for (here, there) in around.iter().flat_map(|here| moved.iter().map(move |of| (here, of))) {
         let Some(apart) = here.place.offset.checked_sub(there.place.offset) else { continue };
-        let meets = apart > 0 && (here.writes || there.writes);
+        let meets = apart > 0 && (here.writes || there.writes) && fits(apart);
         if meets && apart.is_multiple_of(alignment.max(1)) && !all.contains(&apart) {
             all.push(apart);
         }
@@ -185,12 +190,13 @@ fn moved_into(
 fn shifted(pointers: &Pointers<'_>, scans: &[ThreadScan; 2]) -> Vec<Setup> {
     let arguments = &pointers.setup.arguments;
     let mut all = Vec::new();
-    for (pointer, memory) in pointers.unaligned() {
+    for (pointer, memory) in pointers.global() {
         let uses = uses(&scans[..1], memory);
         // The target may access the word around a byte or two.
         let alignment = uses.iter().map(|one| one.place.bytes).max().filter(|bytes| *bytes <= 2);
         let shared = arguments.iter().filter(|other| **other == arguments[pointer]).count() > 1;
-        let Some(alignment) = alignment.filter(|_| !shared) else { continue };
+        let fits = |bytes: &u32| !shared && pointers.may_be_moved(pointer, *bytes);
+        let Some(alignment) = alignment.filter(fits) else { continue };
         let mut other = pointers.led(pointer, memory, alignment);
         let larger = &mut other.memory[memory];
         larger.count += 8_u32.div_ceil(larger.element);

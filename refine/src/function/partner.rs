@@ -11,7 +11,9 @@ use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
 use super::scan::{ByteRange, ThreadScan};
-use crate::context::{AwaitedValue, Context, ContextOp, ContextShape, pairs, placements, shape};
+use crate::context::{
+    AwaitedValue, CHAINED, Context, ContextOp, ContextShape, pairs, placements, shape,
+};
 use crate::step::{AccessKind, AccessOrder, Step};
 use lift::function::HERE;
 
@@ -76,15 +78,7 @@ const GIVEN_BACK: [&str; 2] = ["R | swap.acq y; unless; st x", "R | swap.acq y; 
 /// A callee, as another thread: it is asked at `y` and answers at `z`, and what it does with `x` happens in between.
 const CALLED: [&str; 2] = ["R | ld.acq y; if; ld x; st.rel z", "R | ld.acq y; if; st x; st.rel z"];
 
-/// A thread that meets the function at its barriers, and one that the function synchronizes with at `y`.
-const CHAINED: [&str; 4] = [
-    "R | st x; B | ld.acq y; if; ld x",
-    "R | ld x; B | ld.acq y; if; st x",
-    "R | B; ld x | st x; st.rel y",
-    "R | B; st x | ld x; st.rel y",
-];
-
-/// The same for one place.
+/// Shapes for one place.
 const SINGLES: &[&str] =
     &["R | st y", "R | swap y", "R | ld y; ld y", "R | st y; ld y", "R | st y; st y"];
 
@@ -151,11 +145,8 @@ pub fn contexts(
     maker.barriers(scan);
     maker.chained(scan, frame, &places);
     let pairs = maker.all.len();
-    for shape in shapes.iter().flat_map(|shape| meeting(shape, scan)) {
-        let shape = &shape;
-        if shape.seq_cst && !cxx {
-            continue;
-        }
+    let spoken = shapes.iter().filter(|shape| cxx || !shape.seq_cst);
+    for shape in &spoken.flat_map(|shape| meeting(shape, scan)).collect::<Vec<_>>() {
         for &(p, q) in ordered.iter().filter(|(p, q)| p != q) {
             maker.pair(shape, [p, q], [&[], &[]]);
             // A read of the function must not return an older write than a read before it.
@@ -181,9 +172,9 @@ pub fn contexts(
             }
         }
     }
-    for shape in framing.into_iter().filter(|_| framed) {
+    for shape in framing.into_iter().filter(|_| framed).flat_map(|shape| meeting(shape, scan)) {
         for &place in &places {
-            maker.framed(shape, [frame, place]);
+            maker.framed(&shape, [frame, place]);
         }
     }
     let others = maker.all.len();

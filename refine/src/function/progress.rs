@@ -90,9 +90,9 @@ fn plain_mmio(
         let row = bounds[side].rows.get(line).copied().flatten();
         row.is_some_and(|row| function.rows[row].text.to_ascii_lowercase().contains(".mmio"))
     };
-    let ours = || scans[0].paths.iter().flatten().filter(|one| one.strong);
+    let ours = scans[0].paths.iter().flatten();
     let (mmio, others): (Vec<&PathAccess>, Vec<&PathAccess>) =
-        ours().partition(|one| is_mmio(0, one.line));
+        ours.partition(|one| is_mmio(0, one.line));
     let only = |place: ByteRange| {
         mmio.iter().any(|one| one.place == place) && others.iter().all(|one| one.place != place)
     };

@@ -93,7 +93,9 @@ pub struct ThreadScan {
 fn meeting(event: &PathEvent) -> Option<Step> {
     let barrier = event.barrier?;
     match (event.kind, barrier.resource) {
-        (EventKind::Arrive, Resource::Cta { id, .. }) => Some(Step::Barrier { id }),
+        (EventKind::Arrive, Resource::Cta { id, .. }) => {
+            Some(Step::Barrier { id, count: barrier.count })
+        }
         (EventKind::Arrive, Resource::Cluster) => {
             Some(Step::ClusterArrive { relaxed: barrier.relaxed })
         }
