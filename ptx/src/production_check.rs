@@ -32,7 +32,8 @@ pub fn fault(
     let only_modifiers = IN_SHORT.contains(&&*head);
     let form =
         CheckedForm { head: &head, modifiers, operands: &operands, isa, target, only_modifiers };
-    let (production, faults) = form.nearest(production::of(&head)?)?;
+    let productions = production::of(&head)?;
+    let (production, faults) = form.nearest(productions)?;
     if let (Some(why), true) = (production.warning, faults.is_empty()) {
         return Some(ProductionFault {
             code: "production-document",
@@ -43,7 +44,7 @@ pub fn fault(
         });
     }
     let fault = faults.first()?;
-    let SaidFault { code, place, message, note, help } = form.said(production, fault);
+    let SaidFault { code, place, message, note, help } = form.said(productions, production, fault);
     let modifier = match place {
         FaultPlace::Modifier(index) => Some(length + index),
         FaultPlace::Head | FaultPlace::Operand(_) => None,
@@ -153,7 +154,13 @@ impl CheckedForm<'_> {
         })
     }
 
-    pub(crate) fn said(&self, production: &Production, fault: &Fault) -> SaidFault {
+    /// A fault of the nearest production in words.
+    pub(crate) fn said(
+        &self,
+        productions: &[Production],
+        production: &Production,
+        fault: &Fault,
+    ) -> SaidFault {
         let head = self.head;
         let unsaid = String::new();
         let (code, place, message, note, help) = match fault {
@@ -187,7 +194,7 @@ impl CheckedForm<'_> {
             Fault::Value(index, kinds) => {
                 let message =
                     format!("this value of operand {} of `{head}` is out of range", index + 1);
-                let help = format!("expected {}", kind_words(kinds));
+                let help = format!("expected {}", self.values(productions, *index, kinds));
                 ("production-value", FaultPlace::Operand(*index), message, unsaid, help)
             }
             Fault::Count(operands) => {
@@ -210,6 +217,23 @@ impl CheckedForm<'_> {
             }
         };
         SaidFault { code, place, message, note, help }
+    }
+
+    /// The values that an operand may have, in all productions that nothing else is wrong with.
+    fn values(&self, productions: &[Production], index: usize, kinds: &str) -> String {
+        let words = kind_words(kinds);
+        let Some((kind, values)) = words.split_once(": ") else { return words };
+        let mut all = vec![values.to_owned()];
+        for production in productions {
+            let faults = production.faults(self.modifiers, self.operands, self.isa, self.target);
+            let [Fault::Value(of, kinds)] = faults[..] else { continue };
+            let words = kind_words(kinds);
+            let more = words.split_once(": ").filter(|(other, _)| of == index && *other == kind);
+            if let Some((_, more)) = more.filter(|(_, more)| !all.iter().any(|of| of == more)) {
+                all.push(more.to_owned());
+            }
+        }
+        format!("{kind}: {}", all.join(", "))
     }
 
     /// What a gate is about.

@@ -89,7 +89,11 @@ impl<'a> Linter<'a, '_> {
             return checked;
         }
         for fault in faults {
-            self.fault(&written, &instruction.said(production, &fault), (parts, setting));
+            self.fault(
+                &written,
+                &instruction.said(productions, production, &fault),
+                (parts, setting),
+            );
         }
         checked
     }

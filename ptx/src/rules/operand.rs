@@ -174,7 +174,9 @@ fn elements(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
         };
         let fix = match (form.q.vector, name) {
             (Some(vector), Some(name)) => vec![Edit::Replace(vector.position, name)],
-            (Some(vector), None) if count == 1 => vec![Edit::Remove(vector.position)],
+            (Some(vector), None) if count == 1 => {
+                vec![Edit::Remove(vector.position)].into_iter().chain(packed(form, shape)).collect()
+            }
             (None, Some(name)) => {
                 let at = form.q.ty.map_or(form.q.end, |ty| ty.position);
                 vec![Edit::Insert(at, name)]
@@ -188,6 +190,18 @@ fn elements(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
         };
         Some(Breach::at(Spot::Operand(index), note).fixed_by(fix))
     })
+}
+
+/// Two halves in one register are no vector: the type says so, as `.f16x2`.
+fn packed(form: &InstructionForm<'_>, shape: &OperandShape) -> Option<Edit> {
+    let ty = form.q.ty?;
+    let packed = match (form.q.vector?.value, ty.value) {
+        (2, Type { kind: TypeKind::Float, bits: 16 }) => "f16x2",
+        (2, Type { kind: TypeKind::BFloat, bits: 16 }) => "bf16x2",
+        _ => return None,
+    };
+    let OperandShape::Value(ValueShape::Register(Some(register))) = shape else { return None };
+    (register.bits == 32).then_some(Edit::Replace(ty.position, packed))
 }
 
 fn widths(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
