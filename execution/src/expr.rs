@@ -57,20 +57,6 @@ const WRITTEN_OUT: u32 = 64;
 /// The most values that are tried for one that is computed from `selp`.
 const CANDIDATES: usize = 8;
 
-impl Expr {
-    /// The wait whose result it is.
-    pub fn as_reduced(self) -> Option<u16> {
-        match self {
-            Expr::Reduced(wait) => Some(wait),
-            Expr::Const(_)
-            | Expr::Read(_)
-            | Expr::Alu { .. }
-            | Expr::Atomic { .. }
-            | Expr::Extend { .. } => None,
-        }
-    }
-}
-
 impl Exprs {
     /// About how many bytes they take: each is listed, and looked up in a table with free places.
     pub fn bytes(&self) -> usize {

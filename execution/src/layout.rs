@@ -42,7 +42,7 @@ pub struct Location {
     pub variable: VariableId,
     pub instance: u8,
     pub initial: Vec<u8>,
-    /// The state in which it is an mbarrier object before all threads.
+    /// The states in which its elements are mbarrier objects before all threads; none if it is no such object.
     pub mbarriers: Vec<MbarrierState>,
 }
 

@@ -316,7 +316,6 @@ pub fn paths(
         memory: Vec::new(),
         trace: Vec::new(),
         visits: vec![Visits::default(); if walk.live.loops() { source.lines.len() + 1 } else { 0 }],
-        is_beyond: false,
         heads: Vec::new(),
         rounds: Vec::new(),
         passed_over: false,
@@ -425,7 +424,7 @@ impl Walk<'_> {
             }
             let is_long = state.events.len() + 8 > MAX_EVENTS;
             if is_long || state.step >= MAX_STEPS {
-                if state.is_beyond {
+                if self.is_beyond_bound(&state) {
                     self.finish(state, PathEnd::Cut);
                     return Ok(());
                 }

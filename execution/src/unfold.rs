@@ -86,7 +86,8 @@ impl<'p> Unfolded<'p> {
             && !program.omits_covered
             && !program.is_asynchronous()
             && program.threads.iter().any(Thread::loops);
-        for most in 1..=if repeated { rounds::MOST } else { 0 } {
+        let most = if repeated { rounds::MOST } else { 0 };
+        for most in 1..=most {
             let loops = LoopRule { bound, rounds: Some(most) };
             let unfolded = Unfolded::by_rule(program, conventions, loops, ends)?;
             if rounds::are_common(&unfolded, most)? {

@@ -80,7 +80,7 @@ pub(super) fn judged(
     Ok(())
 }
 
-/// Whether a thread repeats a barrier: such a loop is unrolled, also where it does nothing but wait.
+/// Whether a thread repeats a barrier: such a loop is unrolled where not all threads wait in it together.
 fn repeats_barrier(test: &Test) -> bool {
     test.program.threads.iter().any(|thread| {
         thread.back_branches().any(|(branch, target)| {

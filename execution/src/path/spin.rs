@@ -89,9 +89,18 @@ impl Walk<'_> {
         let visits = &mut state.visits[target];
         visits.times += 1;
         visits.decisions = state.decisions.len();
-        let is_beyond = visits.times as usize >= self.loops.bound as usize + state.rounds.len();
-        state.is_beyond |= is_beyond;
-        counted || !is_beyond
+        counted || !self.is_beyond(state, target)
+    }
+
+    /// Whether the path has come back to `target` as often as the bound allows.
+    fn is_beyond(&self, state: &PathState, target: usize) -> bool {
+        let most = self.loops.bound as usize + state.rounds.len();
+        state.visits[target].times as usize >= most
+    }
+
+    /// Whether some loop has been followed beyond the bound, as no read decides how often it is repeated.
+    pub(super) fn is_beyond_bound(&self, state: &PathState) -> bool {
+        (0..state.visits.len()).any(|target| self.is_beyond(state, target))
     }
 
     /// Whether no read decides that a thread at its jump back to `target` is in the loop still.

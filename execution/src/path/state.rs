@@ -33,8 +33,6 @@ pub(super) struct PathState {
     pub(super) trace: Vec<PrivateAccess>,
     /// For each line, the jumps back to it.
     pub(super) visits: Vec<Visits>,
-    /// Whether some loop has been followed beyond the bound, as no read decides how often it is repeated.
-    pub(super) is_beyond: bool,
     /// Loop heads since the last store, or atomic that changed something.
     pub(super) heads: Vec<LoopHead>,
     /// As of [`super::Path::rounds`].
@@ -187,7 +185,6 @@ impl PathState {
             memory: Vec::new(),
             trace: Vec::new(),
             visits: Vec::new(),
-            is_beyond: false,
             heads: Vec::new(),
             rounds: Vec::new(),
             passed_over: false,

@@ -7,6 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{UnfoldLimit, Unfolded};
 use crate::event::{Combination, EventKind};
+use crate::expr::Expr;
 use crate::generation::{self, Generations, Groupings};
 use crate::path::{Path, PathEnd};
 use model::isa::bar::Reduction;
@@ -179,14 +180,11 @@ impl BarrierRun<'_> {
                 }
                 let Some(generation) = self.generation(thread, event) else { return false };
                 for &(member, event) in &members[&generation] {
-                    // The shortest: less has to be left out with it.
-                    let rounds = self.paths[member].rounds.iter();
-                    let around = rounds.filter(|(from, end)| {
+                    let mut rounds = self.paths[member].rounds.iter();
+                    let around = rounds.find(|(from, end)| {
                         (usize::from(*from)..usize::from(*end)).contains(&event)
                     });
-                    let Some(&round) = around.min_by_key(|(from, end)| end - from) else {
-                        return false;
-                    };
+                    let Some(&round) = around else { return false };
                     if together.insert((member, round)) {
                         pending.push((member, round));
                     }
@@ -221,7 +219,7 @@ impl BarrierRun<'_> {
                     self.paths[thread].checks.iter().all(|check| {
                         let exprs = &self.paths[thread].exprs;
                         let known = exprs.eval(check.expr(), &mut |leaf| {
-                            let wait = leaf.as_reduced()?;
+                            let Expr::Reduced(wait) = leaf else { return None };
                             waits.contains(&(thread, wait)).then_some(value)
                         });
                         known.is_none_or(|known| check.holds(known))
