@@ -253,3 +253,21 @@ fn iterations_that_threads_leave_out_together_hide_no_outcome() {
     }
     assert_eq!(undecided, ["one leaves after two rounds", "one writes in each round"]);
 }
+
+/// Each iteration has a condition that a read decides, so that the paths are too many where the loop is followed to its end.
+#[test]
+fn a_counted_loop_with_many_paths_is_unrolled_up_to_the_bound() {
+    let found = |rounds: u32| {
+        let text = format!(
+            "PTX counted\n{{ f=0; x=0; y=0; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
+             mov.u32 i, 0 | st.relaxed.gpu.u32 [f], 1 ;\n ld.relaxed.gpu.u32 r1, [f] | ;\n \
+             setp.eq.u32 q, r1, 1 | ;\n @q bra M | ;\n L: ld.relaxed.gpu.u32 r0, [x] | ;\n \
+             setp.eq.u32 q, r0, 1 | ;\n @q st.relaxed.gpu.u32 [y], 1 | ;\n add.u32 i, i, 1 | ;\n \
+             setp.lt.u32 p, i, {rounds} | ;\n @p bra L | ;\n M: mov.u32 r3, 1 | ;\nexists (P0:r1=1)\n"
+        );
+        let (found, seen) = outcomes(&text, &ptx::model(), 2);
+        (found.len(), seen.bound_reached)
+    };
+    assert_eq!(found(4), (2, false));
+    assert_eq!(found(20), (1, true));
+}

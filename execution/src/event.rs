@@ -308,6 +308,12 @@ impl BarrierUse {
         matches!(self.resource, Resource::Warp { exchange: Some(_), .. })
     }
 
+    /// Whether the barrier completes when everybody has arrived, and not after a number of arrivals; in the peer dialect it
+    /// completes otherwise.
+    pub fn waits_for_all(&self) -> bool {
+        self.count.is_none() && !matches!(self.resource, Resource::Cta { instance: Some(_), .. })
+    }
+
     /// Whether two threads of a warp say the same of the barrier, but for the values they reduce.
     pub fn same_instruction(&self, other: &BarrierUse) -> bool {
         let operation = |of: &BarrierUse| of.reduce.map(|(operation, ..)| operation);

@@ -381,10 +381,9 @@ impl ArrivalSearch<'_> {
     /// For each thread, whether nothing depends on when it exits: the order of arrivals makes no
     /// difference, or it is in no group with a barrier that waits for exits.
     fn exits_unseen(&self) -> Vec<bool> {
-        let waits = |step: &BarrierStep| step.used.count.is_none() && !step.is_peers();
         let seen = |thread: usize| {
             let mut all = self.steps.iter().flatten();
-            all.any(|step| waits(step) && self.belongs(thread, step.key))
+            all.any(|step| step.used.waits_for_all() && self.belongs(thread, step.key))
         };
         (0..self.steps.len()).map(|thread| !self.every_order || !seen(thread)).collect()
     }

@@ -40,7 +40,9 @@ use model::isa::asynchronous::{AsyncMisuse, Asynchronous};
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::{Guard, Instruction, Operand, Reg, Type};
 use model::memory::Extent;
-use model::program::{AwaitedObject, InitialValue, Launch, Program, Thread, ThreadId};
+use model::program::{
+    AwaitedObject, CountedLoops, InitialValue, Launch, Program, Thread, ThreadId,
+};
 use model::rel::Conventions;
 use model::value::{self, Value};
 
@@ -246,6 +248,9 @@ pub enum PathLimit {
 
 /// Paths beyond which a thread is given up.
 const MAX_PATHS: usize = 20_000;
+/// Paths beyond which loops that no read decides are unrolled up to the bound, as other loops are: with forks in it, each
+/// iteration multiplies them.
+const MOST_BEYOND: usize = 256;
 /// What fits in a [`Mask`].
 const MAX_EVENTS: usize = 128;
 /// Instructions beyond which a path is not followed: code without a loop seldom gets there.
@@ -259,6 +264,8 @@ pub struct LoopRule {
     /// Whether a path ends with so many iterations that have barriers and change nothing, as all who take part in them may
     /// be in such iterations.
     pub rounds: Option<usize>,
+    /// What is done with those whose number of iterations no read decides.
+    pub counted: CountedLoops,
 }
 
 /// Lists the paths of `thread`. `agreed` is for each variable what its
@@ -272,6 +279,24 @@ pub fn paths(
     loops: LoopRule,
     ends: Ends<'_>,
 ) -> Result<Vec<Path>, PathLimit> {
+    let listed = |loops| listed(program, layout, agreed, thread, conventions, loops, ends);
+    if let Some(all) = listed(loops)? {
+        return Ok(all);
+    }
+    let all = listed(LoopRule { counted: CountedLoops::Bounded, ..loops })?;
+    Ok(all.expect("no loop is followed beyond its bound"))
+}
+
+/// The same; `None` if loops that are followed beyond their bound make too many.
+fn listed(
+    program: &Program,
+    layout: &Layout,
+    agreed: &[Option<RaceFreeVariable>],
+    thread: ThreadId,
+    conventions: Conventions,
+    loops: LoopRule,
+    ends: Ends<'_>,
+) -> Result<Option<Vec<Path>>, PathLimit> {
     let source = &program.threads[usize::from(thread.0)];
     let live = Liveness::new(program, thread);
     let joins = joins(program, source);
@@ -283,6 +308,7 @@ pub fn paths(
         loops,
         live,
         agreed,
+        is_beyond: false,
         pending: PendingPaths::new(!joins.is_empty()),
         done: Vec::new(),
         joins,
@@ -329,7 +355,11 @@ pub fn paths(
     let (mut held, mut known) = (0, 0);
     while let Some(state) = walk.pending.pop() {
         walk.run(state)?;
-        if walk.done.len() + walk.pending.len() > MAX_PATHS {
+        let paths = walk.done.len() + walk.pending.len();
+        if walk.is_beyond && paths > MOST_BEYOND {
+            return Ok(None);
+        }
+        if paths > MAX_PATHS {
             return Err(PathLimit::Paths);
         }
         held += walk.done[known..].iter().map(Path::bytes).sum::<usize>();
@@ -347,7 +377,7 @@ pub fn paths(
             ends(held + more)
         })?;
     }
-    Ok(walk.done)
+    Ok(Some(walk.done))
 }
 
 /// About how many bytes a state takes.
@@ -377,6 +407,8 @@ struct Walk<'a> {
     live: Liveness,
     /// For each variable, what its accesses agree on; nothing where no loop asks.
     agreed: &'a [Option<RaceFreeVariable>],
+    /// Whether some path has followed a loop beyond the bound.
+    is_beyond: bool,
     /// Where longer paths are left out, the shorter ones are first.
     pending: PendingPaths,
     done: Vec<Path>,
@@ -424,7 +456,7 @@ impl Walk<'_> {
             }
             let is_long = state.events.len() + 8 > MAX_EVENTS;
             if is_long || state.step >= MAX_STEPS {
-                if self.is_beyond_bound(&state) {
+                if self.is_beyond {
                     self.finish(state, PathEnd::Cut);
                     return Ok(());
                 }

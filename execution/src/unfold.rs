@@ -85,16 +85,30 @@ impl<'p> Unfolded<'p> {
         let repeated = conventions.silent_atomics
             && !program.omits_covered
             && !program.is_asynchronous()
-            && program.threads.iter().any(Thread::loops);
+            && program.threads.iter().any(Thread::repeats_barrier);
+        let counted = program.counted_loops;
         let most = if repeated { rounds::MOST } else { 0 };
         for most in 1..=most {
-            let loops = LoopRule { bound, rounds: Some(most) };
-            let unfolded = Unfolded::by_rule(program, conventions, loops, ends)?;
-            if rounds::are_common(&unfolded, most)? {
-                return Ok(unfolded);
+            let loops = LoopRule { bound, rounds: Some(most), counted };
+            let common = Unfolded::by_rule(program, conventions, loops, ends)
+                .and_then(|unfolded| Ok((rounds::are_common(&unfolded, most)?, unfolded)));
+            match common {
+                Ok((true, unfolded)) => return Ok(unfolded),
+                // There are fewer paths with another rule, perhaps.
+                Ok((false, _))
+                | Err(
+                    UnfoldLimit::Paths
+                    | UnfoldLimit::Events
+                    | UnfoldLimit::Steps
+                    | UnfoldLimit::Barriers
+                    | UnfoldLimit::PhaseState,
+                ) => {}
+                Err(
+                    limit @ (UnfoldLimit::Time | UnfoldLimit::Memory | UnfoldLimit::Interrupted),
+                ) => return Err(limit),
             }
         }
-        Unfolded::by_rule(program, conventions, LoopRule { bound, rounds: None }, ends)
+        Unfolded::by_rule(program, conventions, LoopRule { bound, rounds: None, counted }, ends)
     }
 
     fn by_rule(

@@ -171,6 +171,14 @@ impl Thread {
         lines.filter_map(|(at, line)| Some((at, line.instruction.as_branch()?.target)))
     }
 
+    /// Whether a loop has a barrier, of the CTA, the cluster or a warp.
+    pub fn repeats_barrier(&self) -> bool {
+        self.back_branches().any(|(branch, target)| {
+            let mut body = self.lines[target..=branch].iter().map(|line| &line.instruction);
+            body.any(|of| matches!(of, Instruction::Barrier(_) | Instruction::ClusterBarrier(_)))
+        })
+    }
+
     /// Whether some line may be executed again.
     pub fn loops(&self) -> bool {
         self.back_branches().next().is_some()

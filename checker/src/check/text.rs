@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use litmus::Test;
-use model::isa::Instruction;
+use model::program::Thread;
 use text::diagnostic::escaped;
 
 use crate::input::shown;
@@ -58,7 +58,7 @@ pub(super) fn judged(
     if exit == Exit::Undecided && judgement.found.seen.bound_reached {
         let advice = if stuck::is_endless(&judgement.found.seen) {
             "no value of --bound is large enough for a loop that is repeated for ever; `causeway explore` shows whether some run ends"
-        } else if repeats_barrier(test) {
+        } else if test.program.threads.iter().any(Thread::repeats_barrier) {
             "a loop with a barrier is followed --bound times: where it waits for another thread, no value is large enough; wait in a \
              loop before the barrier"
         } else {
@@ -78,16 +78,6 @@ pub(super) fn judged(
         }
     }
     Ok(())
-}
-
-/// Whether a thread repeats a barrier: such a loop is unrolled where not all threads wait in it together.
-fn repeats_barrier(test: &Test) -> bool {
-    test.program.threads.iter().any(|thread| {
-        thread.back_branches().any(|(branch, target)| {
-            let mut body = thread.lines[target..=branch].iter();
-            body.any(|line| matches!(line.instruction, Instruction::Barrier(_)))
-        })
-    })
 }
 
 /// The outcomes, a line for each; those with which the condition is true have a star.
@@ -154,15 +144,14 @@ fn duration(seconds: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::*;
-
     #[test]
     fn a_loop_with_a_barrier_is_told_from_one_that_only_waits() {
         let repeats = |first: &str, second: &str| {
             let text = format!(
                 "PTX wait\n{{ x=0; }}\n P0@cta 0,gpu 0 ;\n {first} ;\n setp.ne.u32 q, r0, 1 ;\n {second} ;\n @p bra L ;\nexists (P0:r0=1)\n"
             );
-            repeats_barrier(&litmus::parse("wait", text.as_bytes()).expect("it is a test"))
+            let parsed = litmus::parse("wait", text.as_bytes()).expect("it is a test");
+            parsed.program.threads[0].repeats_barrier()
         };
         let load = "ld.acquire.gpu.u32 r0, [x]";
         assert!(repeats(&format!("L: {load}"), "bar.red.and.pred p, 0, q"));

@@ -4,9 +4,11 @@
 //! writes nothing, or only values that memory already has. One with barriers can be if all who take part in them are in
 //! such an iteration, which is looked at in [`crate::unfold`].
 
+use std::collections::BTreeSet;
+
 use super::state::{LoopHead, PathState};
 use super::{Assumption, Next, PathEnd, Walk};
-use crate::event::{BarrierUse, Resource};
+use crate::event::{EventKind, PathEvent, Resource};
 use crate::expr::{Expr, ExprId};
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::{Type, TypeKind};
@@ -82,25 +84,16 @@ impl Walk<'_> {
     }
 
     /// Goes back to `target`; false where it has been there as often as the bound allows.
-    fn again(&self, state: &mut PathState, target: usize) -> bool {
+    fn again(&mut self, state: &mut PathState, target: usize) -> bool {
         let counted =
-            self.program.counted_loops == CountedLoops::Complete && self.is_counted(state, target);
+            self.loops.counted == CountedLoops::Complete && self.is_counted(state, target);
         state.pc = target;
         let visits = &mut state.visits[target];
         visits.times += 1;
         visits.decisions = state.decisions.len();
-        counted || !self.is_beyond(state, target)
-    }
-
-    /// Whether the path has come back to `target` as often as the bound allows.
-    fn is_beyond(&self, state: &PathState, target: usize) -> bool {
-        let most = self.loops.bound as usize + state.rounds.len();
-        state.visits[target].times as usize >= most
-    }
-
-    /// Whether some loop has been followed beyond the bound, as no read decides how often it is repeated.
-    pub(super) fn is_beyond_bound(&self, state: &PathState) -> bool {
-        (0..state.visits.len()).any(|target| self.is_beyond(state, target))
+        let allowed = (visits.times as usize) < self.loops.bound as usize + state.rounds.len();
+        self.is_beyond |= counted && !allowed;
+        counted || allowed
     }
 
     /// Whether no read decides that a thread at its jump back to `target` is in the loop still.
@@ -121,11 +114,10 @@ impl Walk<'_> {
 
     /// Whether the iteration with barriers from this event on changes nothing, and leaving it out hides nothing.
     fn is_round(&self, state: &PathState, from: usize) -> bool {
-        let mut events = state.events[from..].iter();
-        let peers =
-            |of: &BarrierUse| matches!(of.resource, Resource::Cta { instance: Some(_), .. });
+        let events = &state.events[from..];
         self.is_harmless(state, from)
-            && events.all(|of| of.value.is_none() && !of.barrier.as_ref().is_some_and(peers))
+            && events.iter().all(|of| of.value.is_none())
+            && are_passed(events)
     }
 
     /// Goes on where the first of these writes that is none of what is there is each of them.
@@ -208,4 +200,19 @@ fn kept(state: &mut PathState, from: usize) -> Option<Vec<ExprId>> {
         }
     }
     Some(open)
+}
+
+/// Whether each arrival at a barrier is waited for before there is another one, so that its generation is complete. How many
+/// have arrived at a barrier that counts them is shared with others, so that it is no place for iterations that change nothing.
+fn are_passed(events: &[PathEvent]) -> bool {
+    let mut arrived: BTreeSet<Resource> = BTreeSet::new();
+    let passed = events.iter().filter_map(|of| Some((of.kind, of.barrier?))).all(|(kind, used)| {
+        used.waits_for_all()
+            && if kind == EventKind::Arrive {
+                arrived.insert(used.resource)
+            } else {
+                arrived.remove(&used.resource)
+            }
+    });
+    passed && arrived.is_empty()
 }

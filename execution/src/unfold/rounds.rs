@@ -6,7 +6,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{UnfoldLimit, Unfolded};
-use crate::event::{Combination, EventKind};
+use crate::event::{BarrierUse, Combination, EventKind, Resource};
 use crate::expr::Expr;
 use crate::generation::{self, Generations, Groupings};
 use crate::path::{Path, PathEnd};
@@ -28,6 +28,12 @@ impl Path {
         let PathEnd::Spins { from, .. } = self.end else { return None };
         let from = usize::from(from);
         self.events[from..].iter().any(|event| event.barrier.is_some()).then_some(from)
+    }
+
+    /// The barriers of its iterations that have barriers and change nothing.
+    fn met_in_rounds(&self) -> impl Iterator<Item = Resource> + '_ {
+        let rounds = self.rounds.iter().map(|&(from, end)| usize::from(from)..usize::from(end));
+        rounds.flat_map(|events| &self.events[events]).filter_map(|of| Some(of.barrier?.resource))
     }
 }
 
@@ -52,6 +58,13 @@ pub(super) fn are_common(unfolded: &Unfolded<'_>, most: usize) -> Result<bool, U
         let repeats = |list: &&Vec<&Path>| list.iter().any(|path| path.last_round().is_some());
         if !lists.iter().any(repeats) {
             continue;
+        }
+        let all = || lists.iter().flat_map(|list| list.iter());
+        let repeated: BTreeSet<Resource> = all().flat_map(|path| path.met_in_rounds()).collect();
+        // The next iteration may complete what another thread waits for.
+        let counts = |used: &BarrierUse| !used.waits_for_all() && repeated.contains(&used.resource);
+        if all().flat_map(|path| &path.events).filter_map(|of| of.barrier.as_ref()).any(counts) {
+            return Ok(false);
         }
         let combinations = lists.iter().try_fold(1, |all: usize, list| all.checked_mul(list.len()));
         let Some(combinations) = combinations.filter(|&all| all <= MOST_COMBINATIONS) else {
