@@ -41,7 +41,7 @@ pub(super) fn other_barriers(
         None => format!("barrier {id}"),
     };
     let why = format!(
-        "{at}it waits at {}, and the source at {}: threads that wait there do not meet",
+        "{at}it comes to {}, and the source to {}: threads do not meet at these",
         shown(other),
         shown(own)
     );
