@@ -308,7 +308,7 @@ fn mbarriers(
         if u32::try_from(given) != Ok(there) {
             let name = short(&variable.name);
             let message =
-                format!("`{name}` has {there} mbarrier objects, but {given} are initialized");
+                format!("`{name}` has {there} mbarrier objects, with initial states for {given}");
             report
                 .error("mbarrier-count", at, message)
                 .note("all objects of an array are initialized, or none")
