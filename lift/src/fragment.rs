@@ -13,6 +13,7 @@ use model::isa::fence::FenceOrder;
 use model::isa::ld::LoadOrder;
 use model::isa::st::StoreOrder;
 use model::scope::Scope;
+use ptx::opcode::WITHOUT_EFFECT;
 use ptx::qualifier::{QualifierKind, Qualifiers};
 use ptx::shape::Opcode;
 use ptx::{BodyItem, Instruction, PrintedOperand, is_special, rules};
@@ -44,9 +45,6 @@ pub struct Fragment {
     /// Whether it accesses memory, or orders the accesses of this thread and of others.
     pub touches_memory: bool,
 }
-
-/// Opcodes without an effect on memory, values or control flow.
-const NOTHING: &[&str] = &["nanosleep", "pragma", "prefetch", "prefetchu", "discard", "pmevent"];
 
 /// Opcodes that leave the fragment, or whose effect is not known.
 const OUTSIDE: &[&str] = &["call", "brx", "trap", "brkpt", "ret", "exit"];
@@ -180,7 +178,7 @@ impl FragmentReader<'_> {
     fn instruction(&mut self, instruction: &Instruction<'_>) -> Result<(), String> {
         let parts: Vec<&str> = instruction.name.split('.').collect();
         let opcode = parts[0];
-        if NOTHING.contains(&opcode) {
+        if WITHOUT_EFFECT.contains(&opcode) || opcode == "discard" {
             return Ok(());
         }
         if OUTSIDE.contains(&opcode) {

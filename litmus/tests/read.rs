@@ -436,11 +436,7 @@ fn what_is_outside_the_model_is_unsupported_and_no_error_of_syntax() {
         "mov.u64 r0, %clock64",
         "mov.u32 r0, %reserved_smem_offset_2",
         "st.weak.u32 [x], %ctaid.y",
-        "nanosleep.u32 100",
-        "prefetch.global.L2::evict_last [x]",
-        "prefetchu.L1 [x]",
         "discard.global.L2 [x], 128",
-        "applypriority.global.L2::evict_normal [x], 128",
         "activemask.b32 r0",
         "lop3.or.b32 r0|p, r1, r1, r1, 0x80, q",
         "add.ftz.f32 r0, r1, r2",
@@ -454,6 +450,24 @@ fn what_is_outside_the_model_is_unsupported_and_no_error_of_syntax() {
     }
     let own = "PTX t\n{ x=0; }\n P0@cta 0,gpu 0 ;\n mov.u32 r0, %tidy ;\nexists (x=0)\n";
     assert!(only(own).starts_with("Alu("), "a register may be called so");
+}
+
+#[test]
+fn what_has_no_effect_is_no_line() {
+    for nothing in [
+        "nanosleep.u32 100",
+        "@p nanosleep.u32 r0",
+        "prefetch.global.L2::evict_last [x]",
+        "prefetchu.L1 [x]",
+        "applypriority.global.L2::evict_normal [x], 128",
+        "setmaxnreg.inc.sync.aligned.u32 240",
+        "L0: pmevent 3",
+    ] {
+        let source = format!(
+            "PTX t\n{{ x=0; }}\n P0@cta 0,gpu 0 ;\n {nothing} ;\n st.weak.u32 [x], 1 ;\nexists (x=0)\n"
+        );
+        assert!(only(&source).starts_with("Store("), "{nothing}: {}", only(&source));
+    }
 }
 
 #[test]

@@ -126,6 +126,10 @@ pub const MODELLED: &[&str] = &[
     "testp",
 ];
 
+/// Opcodes without an effect on memory, values or control flow.
+pub const WITHOUT_EFFECT: &[&str] =
+    &["nanosleep", "pragma", "prefetch", "prefetchu", "applypriority", "pmevent", "setmaxnreg"];
+
 /// Opcodes and forms of the peer dialect that PTX does not have.
 pub const PEER: &[&str] =
     &["tld", "suld", "sust", "cold", "goto", "beq", "bne", "blt", "ble", "bgt", "bge"];

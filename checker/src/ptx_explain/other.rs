@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use describe::ptx::modifiers::{self, ExplainedModifiers};
-use describe::ptx::{PtxExplanation, asynchronous};
+use describe::ptx::{PtxExplanation, asynchronous, barrier};
 use litmus::print::TestText;
 use model::isa::Instruction;
 use model::isa::asynchronous::Asynchronous;
@@ -53,14 +53,17 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
     let section = section::of_parts(&parts);
     let (is, modelled) = match opcode {
         _ if own => (format!("an asynchronous operation, not the `{opcode}` of the model"), false),
-        "bar" if form == "warp" => ("a barrier of a warp".to_owned(), false),
+        "bar" if form == "warp" => ("a barrier of a warp".to_owned(), true),
         "barrier" if form == "cluster" => ("the barrier of a cluster".to_owned(), true),
         "bar" | "barrier" => ("a barrier of a CTA".to_owned(), true),
         "bra" | "ret" | "exit" => ("control flow".to_owned(), true),
         "trap" => ("a trap: it ends the grid with an error".to_owned(), false),
         "brkpt" => ("a breakpoint".to_owned(), false),
-        "nanosleep" => ("a pause of the thread".to_owned(), false),
-        "pmevent" => ("a trigger of performance counters".to_owned(), false),
+        "nanosleep" => ("a pause of the thread".to_owned(), true),
+        "pmevent" => ("a trigger of performance counters".to_owned(), true),
+        name if opcode::WITHOUT_EFFECT.contains(&name) => {
+            ("an instruction without effect on memory, values and control flow".to_owned(), true)
+        }
         _ => match (described(opcode), opcode::outside(opcode)) {
             (Some(is), _) => (is.to_owned(), true),
             (None, Some(what)) => (format!("one of {what}"), false),
@@ -73,6 +76,10 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
     let account = read_asynchronous(rest).and_then(|of| {
         let written = (&parts[..], rest[name.len()..].trim());
         asynchronous::account(&of, written, section, rest.len() < text.len())
+    });
+    let account = account.or_else(|| {
+        let written = (&parts[..], rest[name.len()..].trim());
+        barrier::account(written, section, rest.len() < text.len())
     });
     let modelled = if account.is_some() { Ok(()) } else { of_test };
     let modifiers = modifiers::explained(&parts, section);
@@ -249,7 +256,8 @@ mod tests {
         assert!(other("foo.bar r, s").is_none());
         let modelled = |text| other(text).expect("it is known").modelled;
         assert_eq!(modelled("multimem.st.weak.global.u32 [a], r;"), Ok(()));
-        assert!(modelled("prefetch.global.L2 [a];").is_err());
+        assert_eq!(modelled("prefetch.global.L2 [a];"), Ok(()));
+        assert!(modelled("discard.global.L2 [a], 128;").is_err());
         let tracked = other("@p cp.async.mbarrier.arrive.noinc.b64 [%0];").expect("it is known");
         assert!(tracked.modelled.is_ok());
         let account = tracked.account.expect("it is explained");

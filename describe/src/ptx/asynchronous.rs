@@ -26,7 +26,18 @@ pub fn account(
     page: Section,
     predicated: bool,
 ) -> Option<PtxExplanation> {
-    let mut meaning = meaning(of, page)?;
+    let meaning = meaning(of, page)?;
+    explained(meaning, (parts, operands), &operands_of(of), page, predicated)
+}
+
+/// An explanation of an instruction that a production has; `tags` tell apart what tables of SASS have by its operands.
+pub(super) fn explained(
+    mut meaning: InstructionMeaning,
+    (parts, operands): (&[&str], &str),
+    tags: &[&str],
+    page: Section,
+    predicated: bool,
+) -> Option<PtxExplanation> {
     if predicated {
         let text = "in threads where the guard is false, none of these";
         meaning.events.push(said(section::PREDICATED_EXECUTION, text));
@@ -46,7 +57,7 @@ pub fn account(
         Some(said(page, needs.missing[index].clone()?))
     };
     let explained = modifiers::explained(parts, page);
-    let parts: Vec<&str> = parts.iter().copied().chain(operands_of(of)).collect();
+    let parts: Vec<&str> = parts.iter().chain(tags).copied().collect();
     let lowered = lowered::of_parts(&parts, &missing);
     let mut admitted = targets.iter().zip(&needs.missing).filter(|(_, missing)| missing.is_none());
     let Target { sm, variant } = *admitted.next()?.0;

@@ -4,6 +4,7 @@
 
 mod address;
 pub mod asynchronous;
+pub mod barrier;
 mod cancel;
 mod fence;
 pub mod lowered;

@@ -9,6 +9,7 @@ use super::{MAX_EVENTS, Next, PathLimit, Walk};
 use crate::event::{Access, AsyncPart, EventKind, FenceCoverage, Mask, MbarrierStep, Tags};
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
+use model::isa::alu::AluOp;
 use model::isa::asynchronous::{
     AsyncFence, AsyncMisuse, AsyncStore, Asynchronous, Copy, FILL_BYTES, FenceWindow, Fill,
     GridControl, GroupKind, Multiply, TensorCopy, WaitGroup,
@@ -370,7 +371,7 @@ impl Walk<'_> {
             let access = Access { va, pa: self.layout.physical(va) };
             let shift = state.exprs.constant((8 * element * ty.bytes()).into());
             let wide = Type { kind: TypeKind::Bits, bits: 128 };
-            let shr = model::isa::alu::AluOp::Shr;
+            let shr = AluOp::Shr;
             let operand = state.exprs.alu(shr, wide, &[value, shift]);
             self.part_atomic(
                 state,
@@ -454,6 +455,14 @@ impl Walk<'_> {
     }
 
     fn multiply(&mut self, state: &mut PathState, of: &Multiply, guard: Mask) -> Option<()> {
+        let (input, negated) = of.accumulates;
+        let accumulates = (self.number(state, input) != 0) != negated;
+        let accumulator = of.accumulator.first().filter(|_| accumulates);
+        let registers: Vec<(ExprId, Mask)> = accumulator
+            .into_iter()
+            .chain(of.fragment.first())
+            .map(|&register| self.operand(state, Operand::Reg(register)))
+            .collect();
         let mut sources = Vec::new();
         for &address in &of.sources {
             let whole = AddressUse::of_copy(SpaceQualifier::Shared, CHUNK, false);
@@ -464,12 +473,16 @@ impl Walk<'_> {
         }
         let first = state.next_event();
         let operation = AsyncOperation { first, issued: state.groups.fenced, guard };
-        let mut value = None;
+        let mut values = Vec::new();
         for (access, at) in sources {
             let read = self.part_read(state, access, (CHUNK, at), Tag::AsyncProxy, None, operation);
-            value.get_or_insert(read);
+            values.push((state.exprs.alu(AluOp::Mov, Type::U32, &[read.0]), read.1));
         }
-        if let (Some(&destination), Some((value, taint))) = (of.accumulator.first(), value) {
+        values.extend(registers);
+        let sum = values.into_iter().reduce(|(sum, all), (value, taint)| {
+            (state.exprs.alu(AluOp::Add, Type::U32, &[sum, value]), all | taint)
+        });
+        if let (Some(&destination), Some((value, taint))) = (of.accumulator.first(), sum) {
             state.set(destination, value, taint);
         }
         let events = state.since(first);

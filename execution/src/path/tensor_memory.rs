@@ -179,13 +179,16 @@ impl Walk<'_> {
         for place in &tensor {
             read.push(self.column_read(state, place, operation));
         }
-        let first_in_tensor = read.first().copied().filter(|_| of.first_in_tensor);
         for place in &shared {
             read.push(self.shared_read(state, place, operation));
         }
-        let first_shared = read.get(tensor.len()).copied();
-        let constant = (state.exprs.constant(0), 0);
-        let (mut value, _) = first_in_tensor.or(first_shared).unwrap_or(constant);
+        // Of what is read in tensor memory, only the first may be a matrix: the others are scales and metadata.
+        let first_in_tensor = read.first().filter(|_| of.first_in_tensor);
+        let matrices = first_in_tensor.into_iter().chain(&read[tensor.len()..]);
+        let matrices: Vec<ExprId> = matrices.map(|&(value, _)| value).collect();
+        let add = |sum, value| state.exprs.alu(AluOp::Add, Type::U32, &[sum, value]);
+        let sum = matrices.into_iter().reduce(add);
+        let mut value = sum.unwrap_or_else(|| state.exprs.constant(0));
         let mut taint = read.iter().fold(0, |all, (_, taint)| all | taint);
         if accumulates {
             let (old, before) = self.column_read(state, &accumulator, operation);

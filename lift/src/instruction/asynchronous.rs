@@ -270,7 +270,13 @@ impl<'a> InstructionReader<'_> {
             }
         }
         let shape = MultiplyShape(shape);
-        one(Asynchronous::Multiply(Multiply { accumulator, fragment, shape, sources }))
+        let accumulates = match args.get(3) {
+            Some(Arg::Negated(name, at)) => (Operand::Reg(self.register(name, *at)), true),
+            Some(input) => (self.operand(input)?, false),
+            // Without `scale-d` the accumulator is an input.
+            None => (Operand::Imm(1), false),
+        };
+        one(Asynchronous::Multiply(Multiply { accumulator, fragment, shape, sources, accumulates }))
     }
 
     /// `cp.async.ca.shared.global [s], [g], 16, 8;`.

@@ -15,6 +15,7 @@ use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::memory::Space;
+use ptx::opcode::WITHOUT_EFFECT;
 use ptx::qualifier::Dialect;
 use ptx::{BodyItem, FunctionDeclaration, Instruction, MemoryDeclaration, Module};
 
@@ -26,19 +27,6 @@ use crate::function::{
 use crate::opaque::LONE_LANE;
 use names::Names;
 use warp::WrittenInstruction;
-
-/// Opcodes without an effect on memory, values or control flow.
-const NOTHING: &[&str] = &[
-    "nanosleep",
-    "pragma",
-    "prefetch",
-    "prefetchu",
-    "discard",
-    "applypriority",
-    "pmevent",
-    "brkpt",
-    "setmaxnreg",
-];
 
 /// The reason why a part cannot be read.
 type ReadResult<T> = Result<T, String>;
@@ -306,7 +294,7 @@ impl<'a> FunctionReader<'_, 'a> {
     fn instruction(&mut self, instruction: &Instruction<'a>) -> ReadResult<()> {
         let parts: Vec<&str> = instruction.name.split('.').collect();
         let opcode = parts[0];
-        if NOTHING.contains(&opcode) {
+        if WITHOUT_EFFECT.contains(&opcode) || matches!(opcode, "discard" | "brkpt") {
             return Ok(());
         }
         if opcode == "bar" && parts.get(1) == Some(&"warp") {

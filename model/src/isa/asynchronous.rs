@@ -259,7 +259,8 @@ pub struct WaitGroup {
     pub commits: bool,
 }
 
-/// The reads of shared memory by a matrix multiplication. The result is taken to be the value at the first.
+/// The reads of shared memory by a matrix multiplication. The result is taken to be the sum of the first 4 bytes of each
+/// matrix in shared memory, of the first register of the fragment, and of the accumulator if it is an input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Multiply {
     /// The registers of the accumulator; the first receives the value.
@@ -269,6 +270,15 @@ pub struct Multiply {
     /// The qualifier of the shape, `m64n8k16`.
     pub shape: MultiplyShape,
     pub sources: Vec<Address>,
+    /// `scale-d`: whether the accumulator is an input, where the value is not 0; and whether it is negated.
+    pub accumulates: (Operand, bool),
+}
+
+impl Multiply {
+    /// The registers that the result depends on.
+    fn inputs(&self) -> impl Iterator<Item = Reg> {
+        self.fragment.first().into_iter().chain(self.accumulator.first()).copied()
+    }
 }
 
 /// M, N and K of a matrix multiplication.
@@ -422,6 +432,7 @@ impl Asynchronous {
             Asynchronous::Track(track) => visit(&mut track.object.base),
             Asynchronous::Multiply(multiply) => {
                 multiply.sources.iter_mut().for_each(|address| visit(&mut address.base));
+                visit(&mut multiply.accumulates.0);
             }
             Asynchronous::TensormapFence(fence) => {
                 fence.acquires.iter_mut().for_each(|address| visit(&mut address.base));
@@ -461,6 +472,9 @@ impl Asynchronous {
         self.clone().each_operand_mut(&mut |operand| all.push(*operand));
         let copy = if let Asynchronous::Copy(copy) = self { Some(copy) } else { None };
         all.extend(copy.and_then(|copy| copy.ignores_source).map(|(of, _)| Operand::Reg(of)));
+        if let Asynchronous::Multiply(multiply) = self {
+            all.extend(multiply.inputs().map(Operand::Reg));
+        }
         all
     }
 

@@ -66,7 +66,7 @@ pub enum CtaGroup {
     Two,
 }
 
-/// The accumulator becomes the first 4 bytes of the first matrix, and what it was is added if it is an input.
+/// The accumulator becomes the sum of the first 4 bytes of each matrix, and what it was is added if it is an input.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct TensorMultiply {
     pub accumulator: Address,
