@@ -9,6 +9,7 @@ use crate::suite;
 
 /// Of the command line, as in `cli`.
 pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
+    ("lint-source-lines", &["lint", "tests/ptx/source-lines.ptx"]),
     ("lint-diff", &["lint", "--diff", "tests/ptx"]),
     ("lint-diff-unsafe", &["lint", "--diff", "--unsafe-fixes", "tests/ptx/broken.ptx"]),
     ("lint-diff-absent", &["lint", "--diff", "tests/ptx/absent.ptx"]),

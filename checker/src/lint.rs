@@ -12,6 +12,7 @@ use serde::Serialize;
 use text::Diagnostic;
 use text::diagnostic::Severity;
 use text::fix::{TextEdit, TextFix};
+use text::origin::Origin;
 
 use crate::cli::Lint;
 use crate::format::diff::unified;
@@ -46,6 +47,9 @@ pub(crate) struct LintObject<'a> {
     note: &'a str,
     /// What to write instead.
     help: Option<&'a str>,
+    /// The line of the program that the module was compiled from, `kernel.cu:24`, if it has debugging information.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<String>,
     /// Edits of the file that repair it.
     fix: Option<LintFix<'a>>,
 }
@@ -95,6 +99,10 @@ impl<'a> From<&'a Diagnostic> for LintObject<'a> {
             message: (&*diagnostic.message).into(),
             note: &diagnostic.note,
             help: diagnostic.help.as_deref(),
+            source: diagnostic
+                .origin
+                .as_ref()
+                .map(|Origin { file, line }| format!("{file}:{line}")),
             fix: diagnostic.fix.as_ref().map(LintFix::from),
         }
     }
@@ -112,6 +120,7 @@ impl LintObject<'_> {
             message: error.to_string().into(),
             note: "",
             help: None,
+            source: None,
             fix: None,
         }
     }

@@ -101,7 +101,11 @@ pub fn lint(path: &str, bytes: &[u8], options: LintOptions) -> Linted {
         linter.sequences();
     }
     let not_judged = linter.not_judged();
-    let diagnostics = report.finish(path, text);
+    let mut diagnostics = report.finish(path, text);
+    let origins = origins(text);
+    for diagnostic in &mut diagnostics {
+        diagnostic.origin = origins.of(diagnostic.span.line).cloned();
+    }
     Linted { diagnostics, instructions, not_judged, unreadable, unread: false }
 }
 

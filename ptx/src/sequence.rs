@@ -68,6 +68,8 @@ struct Subject<'a> {
     calls: bool,
     /// The names of its variables in shared memory.
     shared: Vec<&'a str>,
+    /// Of these, those without a size, in which a kernel has all that it shares.
+    unsized_shared: Vec<&'a str>,
     found: Vec<SequenceFinding>,
 }
 
@@ -79,10 +81,12 @@ impl<'a> Subject<'a> {
             use model::isa::SpaceQualifier::{Shared, SharedCluster, SharedCta};
             matches!(variable.space, Shared | SharedCluster | SharedCta)
         });
+        let unsized_shared = shared.clone().filter(|variable| variable.external);
         Subject {
             flow,
             is_kernel: function.kind == FunctionKind::Kernel,
             calls,
+            unsized_shared: unsized_shared.map(|variable| variable.name.of(text)).collect(),
             shared: shared.map(|variable| variable.name.of(text)).collect(),
             found: Vec::new(),
         }

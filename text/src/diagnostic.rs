@@ -7,6 +7,7 @@ use anstyle::{AnsiColor, Style};
 use model::section::Section;
 
 use crate::fix::TextFix;
+use crate::origin::Origin;
 
 /// A run of characters of one line. Lines and columns count from 1, columns in characters.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -70,6 +71,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// Edits of the input that repair the error.
     pub fix: Option<TextFix>,
+    /// The line of the program from which a compiler made this place, if the input tells it.
+    pub origin: Option<Origin>,
     /// The lines that are shown, in order, each once.
     pub excerpts: Vec<Excerpt>,
 }
@@ -168,7 +171,8 @@ impl Diagnostic {
                 put(format_args!("{bar} {:gap$}{style}{signs}{style:#}", ""));
             }
         }
-        if self.section.is_some() || self.help.is_some() || !hidden.is_empty() {
+        let remarks = self.section.is_some() || self.help.is_some() || self.origin.is_some();
+        if remarks || !hidden.is_empty() {
             put(format_args!("{bar}"));
         }
         let mut remark = |kind: &str, text: &str| {
@@ -188,6 +192,9 @@ impl Diagnostic {
         for label in hidden {
             let Span { line, column, .. } = label.span;
             remark("note", &format!("{}: {path}:{line}:{column}", label.text));
+        }
+        if let Some(Origin { file, line }) = &self.origin {
+            remark("source", &format!("{file}:{line}"));
         }
         if let Some(section) = self.section {
             remark("note", &format!("{section}\n{}", section.url()));
@@ -239,6 +246,7 @@ mod tests {
             section: Some(section::LD),
             help: Some("ld.mmio.relaxed.sys.u32 r0, [flag]".into()),
             fix: None,
+            origin: None,
             excerpts: vec![Excerpt {
                 line: 8,
                 column: 1,

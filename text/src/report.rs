@@ -338,6 +338,7 @@ impl DiagnosticBuilder {
             section: self.section,
             help: self.help,
             fix: self.fix.map(|fix| fix.finish(places)),
+            origin: None,
             severity: self.severity,
             excerpts,
         }

@@ -350,7 +350,7 @@ impl<'a> Flow<'a> {
     }
 
     /// The variables and parameters from which the names in the operands of an instruction may be computed, without
-    /// what is read from memory.
+    /// what is read from memory, and without special registers.
     pub(super) fn names_behind(&self, at: usize, operands: &[usize]) -> BTreeSet<&'a str> {
         let step = &self.steps[at];
         let written = operands.iter().filter_map(|index| step.operands.get(*index));
@@ -367,7 +367,7 @@ impl<'a> Flow<'a> {
             }
             match self.definitions.get(name) {
                 None => {
-                    found.insert(name);
+                    found.extend((!name.starts_with('%')).then_some(name));
                 }
                 Some(all) => {
                     for step in all.iter().map(|at| &self.steps[*at]) {

@@ -7,7 +7,7 @@ use model::section;
 use crate::rule::Authority;
 
 use super::completion::is_bulk_copy;
-use super::flow::{FlowStep, TracedAddress};
+use super::flow::{AddressOrigin, FlowStep, TracedAddress};
 use super::{SequenceRule, Subject};
 
 pub(super) const FENCE_MISSING: SequenceRule = SequenceRule {
@@ -72,10 +72,11 @@ fn missing_fences(subject: &mut Subject<'_>) {
         return;
     }
     let stops = subject.flow.all(|step| is_fence(step) || step.is_call());
-    // Where bulk copies fill shared memory, an asynchronous operation may read that, and threads write something else.
-    let is_filled = subject
+    let fills = subject
         .flow
-        .any(|step| is_bulk_copy(step) && spaces_of(step).next().is_some_and(is_of_shared));
+        .all(|step| is_bulk_copy(step) && spaces_of(step).next().is_some_and(is_of_shared));
+    let filled: Vec<BTreeSet<&str>> =
+        fills.iter().map(|&fill| shared_behind(subject, fill, &[0])).collect();
     for reader in readers {
         let flow = &subject.flow;
         let step = &flow.steps[reader];
@@ -83,6 +84,13 @@ fn missing_fences(subject: &mut Subject<'_>) {
         let own: Option<TracedAddress<'_>> = step.address(1).map(|text| flow.place(text, reader));
         let size = if is_bulk_copy(step) && !step.has("tensor") { step.integer(2) } else { None };
         let names = shared_behind(subject, reader, operands);
+        // Where bulk copies fill a part of a variable, an asynchronous operation may read that part, and threads write another
+        // one: where the place is computed that it reads, or all that a kernel shares is in a variable without a size.
+        let is_computed = !own.is_some_and(|own| matches!(own.origin, AddressOrigin::Name(_)));
+        let is_filled = filled.iter().any(|filled| {
+            let shared = |name: &&str| names.contains(name) && filled.contains(name);
+            is_computed || filled.is_empty() || subject.unsized_shared.iter().any(shared)
+        });
         let overlapping: Vec<usize> = writers
             .iter()
             .copied()

@@ -62,6 +62,12 @@ fn fences_of_the_async_proxy() {
     let through =
         format!("mov.u32 %r2, s;\nadd.s32 %r3, %r2, 16;\n{}", body.replace("[s+16]", "[%r3]"));
     flips(&[(code, &through, ["add.s32 %r3, %r2, 16", "add.s32 %r3, %r2, 128"])]);
+    // A copy that fills an array does not hide what a thread writes there, as one into memory without a size does.
+    let indexed = "mov.u32 %r2, s;\nmov.u32 %r3, %tid.x;\nadd.s32 %r4, %r2, %r3;\n\
+        cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [%rd2], 64, [bar];\n\
+        st.shared.u32 [%r4], %r1;\nbar.sync 0;\n";
+    let indexed = format!("{indexed}{STORE}");
+    flips(&[(code, &indexed, ["bar.sync 0;", "fence.proxy.async.shared::cta;\nbar.sync 0;"])]);
     // A fence on one of the paths is enough, and so is one in another role of the kernel.
     let roles = format!(
         "@%p1 bra COPY;\nst.shared.u32 [s], %r1;\nbar.sync 0;\nret;\nCOPY:\nbar.sync 0;\n{STORE}"
@@ -223,6 +229,11 @@ fn reads_before_the_kernel_before_is_complete() {
             ["ld.global.u32 %r2, [%rd1+4]", "ld.param.u64 %rd2, [out];\nld.global.u32 %r2, [%rd2]"],
         ),
     ]);
+    // One index into two parameters is not the same data.
+    let indexed = "ld.param.u64 %rd1, [in];\nld.param.u64 %rd2, [out];\nmov.u32 %r3, %tid.x;\nmul.wide.u32 %rd3, %r3, 4;\n\
+        add.s64 %rd4, %rd1, %rd3;\nadd.s64 %rd5, %rd2, %rd3;\nld.global.u32 %r1, [%rd4];\ngriddepcontrol.wait;\n\
+        ld.global.u32 %r2, [%rd4];";
+    flips(&[(code, indexed, ["%r2, [%rd4]", "%r2, [%rd5]"])]);
     // With nothing behind the wait, it is for what is before it.
     assert_eq!(codes(&body.replace("ld.global.u32 %r2, [%rd1+4];", "")), [code]);
 }
