@@ -59,7 +59,7 @@ fn colour(relation: &str) -> Option<&'static str> {
         "fr" => "#ffa040",
         "fence-sc" => "darkgreen",
         "rmw" => "gray",
-        "barrier" => "purple",
+        "barrier" | "phase" => "purple",
         _ => return None,
     })
 }

@@ -71,7 +71,7 @@ pub(crate) fn lines(graph: &ExecutionGraph) -> Vec<DrawnEdge> {
         // Of one thread, program order says as much; and an initial write is before all others.
         let [here, there] = [from, to].map(|event| graph.events[event].thread);
         let implied = match &*of.relation {
-            "barrier" | "fence-sc" => here == there,
+            "barrier" | "phase" | "fence-sc" => here == there,
             "co" => here.is_none(),
             _ => false,
         };

@@ -73,7 +73,7 @@ pub struct GraphEdge {
 /// What an edge is for.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum EdgeRole {
-    /// A pair of the execution itself: `po`, `rf`, `co`, `fr`, `fence-sc`, `rmw`, `barrier`.
+    /// A pair of the execution itself: `po`, `rf`, `co`, `fr`, `fence-sc`, `rmw`, `barrier`, `phase`.
     Execution,
     /// A data race, or another pair that leaves the program undefined.
     Race,

@@ -327,7 +327,9 @@ fn ranks(graph: &ExecutionGraph, lines: &[DrawnEdge]) -> Vec<usize> {
             && line.role != EdgeRole::Race
             && graph.events[line.from].thread.is_some()
             && (line.role != EdgeRole::Execution
-                || relations.iter().any(|name| ["rf", "barrier", "fence-sc"].contains(&&**name)))
+                || relations
+                    .iter()
+                    .any(|name| ["rf", "barrier", "phase", "fence-sc"].contains(&&**name)))
     };
     for line in lines.iter().filter(downwards) {
         if !has_path_connecting(&order, line.to, line.from, None) {

@@ -17,6 +17,36 @@ pub const STYLE: &str = include_str!("picture.css");
 /// Characters of a line of notes below a picture.
 const NOTE: usize = 96;
 
+/// [`STYLE`] for a file of its own. Programs other than browsers do not know the variables of CSS: each is replaced by its
+/// value, and the rules with colours stand again with those of a dark page.
+pub(crate) fn style_alone() -> String {
+    let palettes: Vec<Vec<(&str, &str)>> = STYLE
+        .split('}')
+        .filter_map(|rule| rule.rsplit_once('{'))
+        .map(|(_, body)| body)
+        .filter(|body| body.trim_start().starts_with("--"))
+        .map(|body| body.split(';').filter_map(|pair| pair.split_once(':')))
+        .map(|pairs| pairs.map(|(name, value)| (name.trim(), value.trim())).collect())
+        .collect();
+    let rules: Vec<&str> = STYLE
+        .lines()
+        .filter(|line| line.starts_with(".picture") && !line.contains("{ --"))
+        .collect();
+    let with = |rule: &str, palette: &[(&str, &str)]| {
+        palette.iter().fold(rule.to_owned(), |rule, (name, value)| {
+            rule.replace(&format!("var({name})"), value)
+        })
+    };
+    let [light, dark] = &palettes[..] else { return STYLE.to_owned() };
+    let mut out: String = rules.iter().map(|rule| with(rule, light) + "\n").collect();
+    out.push_str("@media (prefers-color-scheme: dark) {\n");
+    for rule in rules.iter().filter(|rule| rule.contains("var(")) {
+        let _ = writeln!(out, "{}", with(rule, dark));
+    }
+    out.push_str("}\n");
+    out
+}
+
 /// A whole file.
 pub fn document(graph: &ExecutionGraph) -> String {
     let mut picture = Picture::new(graph, "g");
@@ -40,7 +70,7 @@ pub fn message(name: &str, text: &str) -> String {
     let mut out = root(width, 60.0, "g", true);
     xml::element(&mut out, "title", &[("id", "g-title")], name);
     xml::element(&mut out, "desc", &[("id", "g-desc")], text);
-    let _ = write!(out, "<style>{STYLE}</style>");
+    let _ = write!(out, "<style>{}</style>", style_alone());
     xml::empty(&mut out, "rect", &[("class", "back"), ("width", "100%"), ("height", "100%")]);
     xml::element(&mut out, "text", &[("class", "name"), ("x", "8"), ("y", "22")], name);
     xml::element(&mut out, "text", &[("class", "note"), ("x", "8"), ("y", "46")], text);
@@ -109,7 +139,7 @@ impl<'g> Picture<'g> {
         let id = format!("{}-desc", self.prefix);
         xml::element(&mut out, "desc", &[("id", &id)], &description(self.graph));
         if alone {
-            let _ = write!(out, "\n<style>\n{STYLE}</style>\n");
+            let _ = write!(out, "\n<style>\n{}</style>\n", style_alone());
             xml::empty(
                 &mut out,
                 "rect",

@@ -7,8 +7,8 @@ use picture::{page, xml};
 pub(super) fn body(of: &ExplainedTest<'_>) -> String {
     let mut out = String::from("<main>\n");
     xml::element(&mut out, "h1", &[], &of.test.name);
-    let mut words = of.explanation.text.lines();
-    xml::element(&mut out, "p", &[("class", "verdict")], words.next().unwrap_or_default());
+    let verdict = first_sentence(&of.explanation.text);
+    xml::element(&mut out, "p", &[("class", "verdict")], &verdict);
     out.push('\n');
     out.push_str(&page::figures(&of.explanation.graphs));
     page::text(&mut out, "Explanation", &of.explanation.text);
@@ -17,4 +17,14 @@ pub(super) fn body(of: &ExplainedTest<'_>) -> String {
     xml::element(&mut out, "p", &[], &model);
     out.push_str("\n</main>\n");
     out
+}
+
+/// The lines of a text up to the first one that ends a sentence, as one line.
+fn first_sentence(text: &str) -> String {
+    let paragraph = text.lines().take_while(|line| !line.is_empty());
+    let mut ended = false;
+    let lines: Vec<&str> = paragraph
+        .take_while(|line| !std::mem::replace(&mut ended, line.ends_with(['.', ':'])))
+        .collect();
+    lines.join(" ")
 }
