@@ -38,7 +38,7 @@ fn a_later_store_heads_no_release_sequence_since_cpp20() {
         judge(&tests[0].test, &suite::task(&model)).verdict
     };
     assert_eq!(verdict(ReleaseSequence::Cpp20), Verdict::Holds);
-    assert_eq!(verdict(ReleaseSequence::Rc11), Verdict::Fails);
+    assert_eq!(verdict(ReleaseSequence::Cpp11), Verdict::Fails);
 }
 
 /// The verdicts of all tests of C++ under a model.

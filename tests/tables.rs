@@ -174,7 +174,7 @@ fn a_table_with_an_error_is_told_where() {
 fn the_published_mapping_is_right_in_generated_programs() {
     const BUDGET: usize = 4_000;
     let models = Models::default();
-    let rc11 = Models { cxx: cxx::model(ReleaseSequence::Rc11), ..Models::default() };
+    let rc11 = Models { cxx: cxx::model(ReleaseSequence::Cpp11), ..Models::default() };
     for shape in ProgramPattern::ALL {
         let added =
             generated::judge(Refiner::new(&models), shape, BUDGET).expect("no limit is reached");

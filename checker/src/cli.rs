@@ -448,7 +448,7 @@ pub enum EngineName {
     All,
 }
 
-/// What `check` checks of each test, by the names of Dartagnan.
+/// What `check` checks of each test: two names are those of Dartagnan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum PropertyName {
     /// The condition of the test, with its quantifier.
@@ -456,6 +456,8 @@ pub enum PropertyName {
     ProgramSpec,
     /// Every execution finishes: no thread waits or repeats a loop for ever.
     Termination,
+    /// No execution has a data race, nor one of accesses through different proxies.
+    NoDataRace,
 }
 
 /// What a test may take.
@@ -478,7 +480,7 @@ impl LimitArgs {
 /// What decides a verdict beside the test.
 #[derive(Args, Debug)]
 pub struct Judging {
-    /// Judge under this .cat model, or `ptx`, `cxx` or `cxx-rc11`, instead of the built-in model
+    /// Judge under this .cat model, or `ptx`, `cxx` or `cxx11`, instead of the built-in model
     /// for the language of a test
     #[arg(long, value_name = "FILE.cat")]
     pub model: Option<PathBuf>,
@@ -663,7 +665,7 @@ pub enum ExplainFormat {
 #[derive(Args, Debug)]
 #[command(mut_arg("readings", |readings| readings.help("Print the model under another interpretation of the document, such as `R13=semantic`; at most once for each reading, in the built-in model of PTX. `causeway readings` lists them")))]
 pub struct ModelArgs {
-    /// Print this .cat model, or `cxx` or `cxx-rc11`, instead of the built-in PTX model
+    /// Print this .cat model, or `cxx` or `cxx11`, instead of the built-in PTX model
     #[arg(long, value_name = "FILE.cat")]
     pub model: Option<PathBuf>,
     #[command(flatten)]

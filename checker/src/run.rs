@@ -44,7 +44,7 @@ use engine::{self, Engine};
 fn built_in(name: &Path) -> Option<Model> {
     match name.to_str() {
         Some("cxx") => Some(cxx::model(ReleaseSequence::Cpp20)),
-        Some("cxx-rc11") => Some(cxx::model(ReleaseSequence::Rc11)),
+        Some("cxx11") => Some(cxx::model(ReleaseSequence::Cpp11)),
         _ => None,
     }
 }
@@ -326,7 +326,7 @@ fn gen_command(
 
 /// The relations of a model with these names, or what is wrong with one.
 fn shown_relations(
-    model: &Model,
+    model: &mut Model,
     names: &[String],
 ) -> Result<[Option<NodeId>; SHOWN_RELATIONS], String> {
     let mut show = [None; SHOWN_RELATIONS];
@@ -336,7 +336,7 @@ fn shown_relations(
         return Err(format!("error: --show takes at most {SHOWN_RELATIONS} relations"));
     }
     for (shown, name) in show.iter_mut().zip(names) {
-        *shown = model.relation_named(name);
+        *shown = model.relation_named(name).or_else(|| model.add_fixed(name));
         if shown.is_none() {
             let near = nearest(name, model.relation_names());
             let help = near.map_or_else(
@@ -378,9 +378,9 @@ fn explain_command(
         }
     };
     let cxx = test.dialect == Dialect::Cxx && explain.judging.model.is_none();
-    let (model, readings) =
+    let (mut model, readings) =
         if cxx { (cxx::model(ReleaseSequence::Cpp20), None) } else { (model, readings) };
-    let show = match shown_relations(&model, &explain.show) {
+    let show = match shown_relations(&mut model, &explain.show) {
         Ok(show) => show,
         Err(error) => {
             writeln!(err, "{error}")?;
@@ -407,7 +407,8 @@ fn explain_command(
     };
     explanations::write(&explained, explain.format, out)?;
     if explain.format == cli::Drawing::Text {
-        let judged = (&model, explain.judging.bound);
+        let alternatives = readings.map_or(Vec::new(), alternatives);
+        let judged = (&model, explain.judging.bound, &*alternatives);
         let of = (&*explain.path, &*bytes, explain.ask.as_deref());
         fix::advise(of, judged, &explain.limits, explain.weaken, out)?;
     }

@@ -25,6 +25,11 @@ pub(crate) struct Header<'a> {
 }
 
 impl Header<'_> {
+    /// Whether there is a line with this key.
+    pub(crate) fn has(&self, key: &str) -> bool {
+        self.keys.contains_key(key)
+    }
+
     /// The position of a key.
     pub(crate) fn key_at(&self, key: &str) -> ByteSpan {
         self.keys.get(key).copied().unwrap_or_default()

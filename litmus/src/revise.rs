@@ -23,6 +23,8 @@ pub struct SourceTest {
     rows: Vec<SourceRow>,
     /// Where the condition begins.
     condition: ByteSpan,
+    /// The key and the place of each line `Key=value` of the header.
+    keys: Vec<(String, ByteSpan)>,
     /// Whether the file has the style of `causeway fmt`, which is then kept.
     formatted: bool,
     /// The condition that the test has instead of that of the file.
@@ -65,7 +67,13 @@ pub enum Revision {
     Insert { thread: usize, cell: usize, text: String },
     /// The condition gets another quantifier, if it is that of the file.
     Claim(Quantifier),
+    /// What the header says of the verdict is removed: the lines with these keys.
+    Forget(&'static [&'static str]),
 }
+
+/// Keys of the header whose line may be wrong of a changed test.
+pub const EXPECTATIONS: &[&str] =
+    &["Undefined", "Stuck", "Forbidden-by", "Forbidden-by-alone", "Readings", "Without-rule"];
 
 impl Revision {
     /// The thread and the cell of the instruction that is changed or removed, if one is.
@@ -74,7 +82,7 @@ impl Revision {
             Revision::Rename { thread, cell, .. }
             | Revision::Remove { thread, cell }
             | Revision::Replace { thread, cell, .. } => Some((*thread, *cell)),
-            Revision::Insert { .. } | Revision::Claim(_) => None,
+            Revision::Insert { .. } | Revision::Claim(_) | Revision::Forget(_) => None,
         }
     }
 }
@@ -121,6 +129,11 @@ impl SourceTest {
         }
         let quantified = |index: usize| body.tail.rest()[index].at;
         let condition = condition(&body, &written).map_or(body.tail.here(), quantified);
+        let keys = header.pieces.iter().filter_map(|(at, text)| {
+            let (key, _) = text.split_once('=')?;
+            header.has(key).then(|| (key.to_owned(), *at))
+        });
+        let keys = keys.collect();
         let formatted = format(path, bytes).is_ok_and(|formatted| formatted == written);
         Ok(SourceTest {
             path: path.to_owned(),
@@ -129,6 +142,7 @@ impl SourceTest {
             cells,
             rows,
             condition,
+            keys,
             formatted,
             question: None,
         })
@@ -210,6 +224,10 @@ impl SourceTest {
                         }
                     }
                 }
+                Revision::Forget(keys) => {
+                    let wrong = self.keys.iter().filter(|(key, _)| keys.contains(&key.as_str()));
+                    pieces.extend(wrong.map(|(_, at)| (self.whole_line(*at), String::new())));
+                }
                 // The condition of the file is another one.
                 Revision::Claim(_) if self.question.is_some() => {}
                 Revision::Claim(quantifier) => {
@@ -256,6 +274,14 @@ impl SourceTest {
 }
 
 impl SourceTest {
+    /// With the end of the line, if there is nothing else on it.
+    fn whole_line(&self, at: ByteSpan) -> ByteSpan {
+        let rest = &self.text[at.end as usize..];
+        let length = rest.find('\n').map_or(rest.len(), |end| end + 1);
+        let length = if rest[..length].trim().is_empty() { length } else { 0 };
+        ByteSpan { start: at.start, end: at.end + ByteSpan::new(0, length).end }
+    }
+
     /// Where the last row ends, with the comment behind it.
     fn end_of_table(&self) -> u32 {
         let Some(last) = self.rows.last() else { return self.condition.start };
@@ -303,6 +329,16 @@ mod tests {
         let expected =
             TEXT.replace("ld.volatile.u32", "ld.acquire.sys.u32").replace("exists", "~exists");
         assert_eq!(source().revised(&revisions), expected);
+    }
+
+    #[test]
+    fn what_the_header_expects_is_removed_by_line() {
+        let expected = TEXT.replace("\n{\n", "\nNotes=none\n{\n");
+        let header = "\nUndefined=async-race\nNotes=none\nReadings=R6 (* why *)\n{\n";
+        let text = TEXT.replace("\n{\n", header);
+        let source = SourceTest::read("MP.litmus", text.as_bytes()).expect("it is a test");
+        let revised = source.revised(&[Revision::Forget(EXPECTATIONS)]);
+        assert_eq!(revised, expected.replace("none\n", "none\n (* why *)\n"));
     }
 
     #[test]

@@ -13,14 +13,14 @@ pub enum ReleaseSequence {
     /// Atomics that read from it, and so on: C++20, which LLVM follows.
     Cpp20,
     /// Also later stores of its thread to the location: C++11, and RC11.
-    Rc11,
+    Cpp11,
 }
 
 /// The model, with one notion of release sequences or the other.
 pub fn model(sequence: ReleaseSequence) -> Model {
     let name = match sequence {
         ReleaseSequence::Cpp20 => "cxx",
-        ReleaseSequence::Rc11 => "cxx-rc11",
+        ReleaseSequence::Cpp11 => "cxx11",
     };
     let m = Builder::new(name, Conventions::default());
 
@@ -57,7 +57,7 @@ pub fn model(sequence: ReleaseSequence) -> Model {
     let links = (monotonic & write).id() >> (seen >> rmw).star();
     let sequence = match sequence {
         ReleaseSequence::Cpp20 => links,
-        ReleaseSequence::Rc11 => {
+        ReleaseSequence::Cpp11 => {
             let same_location = po & overlap_completely & (write * write);
             write.id() >> same_location.opt() >> links
         }

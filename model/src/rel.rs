@@ -190,6 +190,13 @@ impl Model {
         })
     }
 
+    /// A relation of the structure that the model does not use, added to be looked at.
+    pub fn add_fixed(&mut self, name: &str) -> Option<NodeId> {
+        let fixed = *Fixed::ALL.iter().find(|fixed| fixed.name() == name)?;
+        self.nodes.push(Node::Fixed(fixed));
+        Some(NodeId(u16::try_from(self.nodes.len() - 1).expect("a model has few nodes")))
+    }
+
     /// The names of its relations: those that it defines, then those that it uses.
     pub fn relation_names(&self) -> impl Iterator<Item = &str> {
         let defined = self.definitions.iter().filter_map(|definition| match definition.body {

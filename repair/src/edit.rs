@@ -42,9 +42,10 @@ pub enum EditKind {
     Commit,
     /// Inserts a loop that waits for the end of a phase of an mbarrier object.
     PhaseWait,
-    /// Inserts `bar.sync` into each thread of a CTA, or a barrier of the cluster into each of its threads.
+    /// Inserts `bar.sync` into each thread of a CTA, `bar.warp.sync` into each of a warp, or a barrier of the cluster into
+    /// each of its threads.
     Barrier,
-    /// Removes a fence.
+    /// Removes a fence or a wait.
     Removal,
 }
 
@@ -110,16 +111,20 @@ pub struct EditedLine {
     pub after: Option<String>,
     /// Where it is inserted before an instruction: that instruction.
     pub next: Option<String>,
+    /// Whether the thread has the instruction that is changed, removed or inserted before more than once.
+    pub repeated: bool,
 }
 
 impl fmt::Display for EditedLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: ", self.thread)?;
+        let place = if self.repeated { format!(" in line {}", self.line) } else { String::new() };
         match (&self.before, &self.after, &self.next) {
-            (Some(before), Some(after), _) => write!(f, "`{before}` becomes `{after}`"),
-            (Some(before), None, _) => write!(f, "remove `{before}`"),
+            (Some(before), Some(after), _) => write!(f, "`{before}`{place} becomes `{after}`"),
+            (Some(before), None, _) => write!(f, "remove `{before}`{place}"),
             (None, after, Some(next)) => {
-                write!(f, "insert `{}` before `{next}`", after.as_deref().unwrap_or_default())
+                let after = after.as_deref().unwrap_or_default();
+                write!(f, "insert `{after}` before `{next}`{place}")
             }
             (None, after, None) => {
                 write!(f, "insert `{}` at the end", after.as_deref().unwrap_or_default())
@@ -212,6 +217,9 @@ pub(crate) const EXPECTATION: EditCost = EditCost { edits: 1, weight: 4, width: 
 /// What a new wait for groups costs.
 pub(crate) const NEW_GROUP_WAIT: EditCost = EditCost { edits: 1, weight: 5, width: 0 };
 
+/// What a new wait for groups costs that waits for their reads only.
+pub(crate) const NEW_READ_WAIT: EditCost = EditCost { edits: 1, weight: 4, width: 0 };
+
 /// What a new `cp.async.wait_all` costs.
 pub(crate) const WAIT_ALL: EditCost = EditCost { edits: 1, weight: 6, width: 0 };
 
@@ -228,6 +236,12 @@ pub(crate) const PLAIN_LOAD: EditCost = EditCost { edits: 0, weight: 1, width: 0
 pub(crate) fn barrier(threads: usize) -> EditCost {
     let edits = u32::try_from(threads).unwrap_or(u32::MAX);
     EditCost { edits, weight: edits.saturating_mul(10), width: 0 }
+}
+
+/// What a `bar.warp.sync` costs in this many threads.
+pub(crate) fn warp_barrier(threads: usize) -> EditCost {
+    let edits = u32::try_from(threads).unwrap_or(u32::MAX);
+    EditCost { edits, weight: edits.saturating_mul(6), width: 0 }
 }
 
 /// What a barrier of the cluster costs in this many threads.
@@ -314,6 +328,7 @@ pub(crate) fn with_opcode(
         before: Some(of.text.clone()),
         after: Some(with_name(of, &name)),
         next: None,
+        repeated: is_repeated(source, thread, &of.text),
     };
     let revisions = vec![Revision::Rename { thread, cell, name }];
     ProgramEdit { kind, cost, lines: vec![line], revisions }
@@ -334,6 +349,7 @@ pub(crate) fn replacement(
         before: Some(of.text.clone()),
         after: Some(format!("{guard}{text}")),
         next: None,
+        repeated: is_repeated(source, thread, &of.text),
     };
     let revisions = vec![Revision::Replace { thread, cell, text }];
     ProgramEdit { kind, cost, lines: vec![line], revisions }
@@ -352,12 +368,21 @@ pub(crate) fn insertion(
         before: None,
         after: Some(text.to_owned()),
         next: source.cells[thread].get(cell).map(|cell| cell.text.clone()),
+        repeated: {
+            let next = source.cells[thread].get(cell);
+            next.is_some_and(|next| is_repeated(source, thread, &next.text))
+        },
     };
     let revision =
         |&(thread, cell): &(usize, usize)| Revision::Insert { thread, cell, text: text.to_owned() };
     let lines = places.iter().flat_map(|place| text.lines().map(move |text| (place, text)));
     let lines = lines.map(line).collect();
     ProgramEdit { kind, cost, lines, revisions: places.iter().map(revision).collect() }
+}
+
+/// Whether a thread has an instruction more than once.
+pub(crate) fn is_repeated(source: &SourceTest, thread: usize, text: &str) -> bool {
+    source.cells[thread].iter().filter(|cell| cell.text == text).count() > 1
 }
 
 /// The line of a cell in the file; that of the last one for what is behind it.

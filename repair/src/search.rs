@@ -6,7 +6,7 @@
 use engine::judge::Verdict;
 use engine::resting::Resting;
 use litmus::Quantifier;
-use litmus::revise::{Revision, SourceTest};
+use litmus::revise::{EXPECTATIONS, Revision, SourceTest};
 
 use crate::edit::{EditCost, EditKind, ProgramEdit};
 use crate::hitting::minimal_sets;
@@ -196,15 +196,60 @@ fn propose(
     if source.test.quantifier == Quantifier::Exists && !questions.to_finish {
         revisions.push(Revision::Claim(Quantifier::NotExists));
     }
+    let resting = questions.resting(&revisions);
+    revisions.push(Revision::Forget(EXPECTATIONS));
     Ok(Some(Proposal {
         cost: cost(&edits),
         engines: verified.engines,
-        resting: questions.resting(&revisions),
+        resting,
         kept,
         lost,
         text: source.revised(&revisions),
         edits,
     }))
+}
+
+/// Whether the first set is the other one with a new wait for reads only in the place of one for all.
+fn is_narrower_wait(one: &[ProgramEdit], other: &[ProgramEdit]) -> bool {
+    let ([one], [other]) = (one, other) else { return false };
+    let ([one], [other]) = (&one.revisions[..], &other.revisions[..]) else { return false };
+    let Revision::Insert { thread, cell, text } = one else { return false };
+    let wide = text.replacen("wait_group.read", "wait_group", 1);
+    wide != *text && *other == Revision::Insert { thread: *thread, cell: *cell, text: wide }
+}
+
+/// Of places of one cost, those come first that are not between two equal opcodes, and for waits those nearest to the
+/// end of their threads: what is waited for then has the most time.
+fn awkwardness(source: &SourceTest, edits: &[ProgramEdit]) -> (usize, usize) {
+    let (mut between, mut before_end) = (0, 0);
+    for edit in edits {
+        let waits = match edit.kind {
+            EditKind::GroupWait | EditKind::PhaseWait | EditKind::GridWait => true,
+            EditKind::Scope
+            | EditKind::Order
+            | EditKind::PlainLoad
+            | EditKind::Fence
+            | EditKind::ProxyFence
+            | EditKind::ScFence
+            | EditKind::Parity
+            | EditKind::ExpectedBytes
+            | EditKind::Count
+            | EditKind::Object
+            | EditKind::RegisterFence
+            | EditKind::Commit
+            | EditKind::Barrier
+            | EditKind::Removal => false,
+        };
+        for revision in &edit.revisions {
+            let Revision::Insert { thread, cell, .. } = revision else { continue };
+            let cells = &source.cells[*thread];
+            let opcode = |cell: usize| cells.get(cell).map(|cell| cell.name.as_str());
+            let opcode_before = cell.checked_sub(1).and_then(opcode);
+            between += usize::from(opcode_before.is_some() && opcode_before == opcode(*cell));
+            before_end += if waits { cells.len() - cell.min(&cells.len()) } else { 0 };
+        }
+    }
+    (between, before_end)
 }
 
 fn cost(edits: &[ProgramEdit]) -> EditCost {
@@ -241,7 +286,11 @@ fn solutions(
             all.push(vec![edit.clone()]);
         }
     }
-    all.sort_by_key(|edits| cost(edits));
+    all.retain({
+        let all = all.clone();
+        move |edits| !all.iter().any(|other| is_narrower_wait(other, edits))
+    });
+    all.sort_by_key(|edits| (cost(edits), awkwardness(source, edits)));
     let possible = sets.is_some() || !all.is_empty();
     let known = possible || questions.limit.is_none() && !source.test.program.is_asynchronous();
     (all, known.then_some(possible))

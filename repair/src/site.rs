@@ -309,8 +309,8 @@ fn proxies(source: &SourceTest) -> Vec<&'static str> {
 /// The most places that are tried for a barrier in the threads of one CTA.
 const MOST_BARRIERS: usize = 600;
 
-/// A barrier in each thread of a CTA that has several, or of a cluster with several CTAs, at each combination of places
-/// that each thread comes to once.
+/// A barrier in each thread of a CTA that has several, of a warp with several lanes, or of a cluster with several CTAs, at
+/// each combination of places that each thread comes to once.
 pub(crate) fn barriers(source: &SourceTest) -> Vec<EditSite> {
     let threads = &source.test.program.threads;
     let place = |thread: usize| threads[thread].placement;
@@ -327,6 +327,11 @@ pub(crate) fn barriers(source: &SourceTest) -> Vec<EditSite> {
         {
             let cost = edit::barrier(cta.len());
             all.extend(barriers_of(source, &cta, &format!("bar.sync {id}"), cost));
+        }
+        let warp = of(&|here, there| here.same_warp(there));
+        if warp.first() == Some(&first) && (2..=32).contains(&warp.len()) {
+            let text = format!("bar.warp.sync {}", u32::MAX >> (32 - warp.len()));
+            all.extend(barriers_of(source, &warp, &text, edit::warp_barrier(warp.len())));
         }
         let apart = cluster.iter().any(|&other| !place(first).same_cta(place(other)));
         if cluster.first() == Some(&first) && apart {

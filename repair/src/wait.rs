@@ -225,7 +225,7 @@ fn written(source: &SourceTest, (thread, cell): (usize, usize)) -> &str {
 }
 
 /// The instruction of a cell with another number as its last operand.
-fn with_last_number(
+pub(crate) fn with_last_number(
     source: &SourceTest,
     place: (usize, usize),
     before: u64,
@@ -259,6 +259,10 @@ fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
                 .filter(|_| first)
                 .collect();
             for started in started {
+                if started == Started::Groups(GroupKind::BulkCopies) {
+                    let text = "cp.async.bulk.wait_group.read 0";
+                    insert(text, (EditKind::GroupWait, edit::NEW_READ_WAIT));
+                }
                 let (text, cost) = started.wait();
                 insert(text, (EditKind::GroupWait, cost));
             }

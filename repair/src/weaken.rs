@@ -2,11 +2,19 @@
 
 use engine::judge::Verdict;
 use litmus::revise::{Revision, SourceTest};
+use model::isa::asynchronous::{
+    AsyncFence, Asynchronous, FenceWindow, GridControl, GroupKind, WaitGroup,
+};
+use model::isa::tensor_memory::TensorOp;
+use model::isa::{Instruction, Line};
 use model::strength::{KnownForms, OperationKind, Strength, weakest};
 
-use crate::edit::{EditCost, EditKind, EditedLine, ProgramEdit, line_number, rename};
+use crate::edit::{
+    self, EditCost, EditKind, EditedLine, ProgramEdit, is_repeated, line_number, rename,
+};
 use crate::question::{Questions, RepairLimit, RepairOptions, excluded, unanswered};
 use crate::site::{forms, instruction};
+use crate::wait;
 
 /// What a test does not need.
 #[derive(Clone, Debug)]
@@ -32,11 +40,58 @@ pub struct Weakening {
 struct OrderingSite {
     thread: usize,
     cell: usize,
-    now: Strength,
+    now: OrderingForm,
+    /// Of a wait for groups: how many groups the thread commits.
+    commits: u64,
 }
 
-/// How strong each instruction is; `None` without it.
-type Strengths = Vec<Option<Strength>>;
+/// How much an instruction orders.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OrderingForm {
+    Memory(Strength),
+    /// `fence.proxy.async`.
+    ProxyFence(FenceWindow),
+    /// A wait for all but this number of groups; of bulk copies, perhaps for their reads only.
+    Groups(WaitGroup),
+    /// Another fence, or a wait for the kernels before: it is there or not.
+    Whole,
+}
+
+/// How much each instruction orders; `None` without it.
+type Strengths = Vec<Option<OrderingForm>>;
+
+impl OrderingSite {
+    /// The next weaker forms of one that this instruction may have.
+    fn weaker(&self, of: OrderingForm, forms: KnownForms) -> Vec<Option<OrderingForm>> {
+        match of {
+            OrderingForm::Memory(strength) => {
+                let weaker = strength.weaker(forms).into_iter();
+                weaker.map(|weaker| weaker.map(OrderingForm::Memory)).collect()
+            }
+            OrderingForm::ProxyFence(window) => {
+                let within = FenceWindow::ALL.into_iter();
+                let within = within.filter(|&one| one != window && window.includes(one));
+                let mut weaker: Vec<_> =
+                    within.map(|one| Some(OrderingForm::ProxyFence(one))).collect();
+                if weaker.is_empty() {
+                    weaker.push(None);
+                }
+                weaker
+            }
+            OrderingForm::Groups(wait) => {
+                let mut weaker = Vec::new();
+                if wait.of == GroupKind::BulkCopies && !wait.reads_only {
+                    let reads = WaitGroup { reads_only: true, ..wait };
+                    weaker.push(Some(OrderingForm::Groups(reads)));
+                }
+                let more = WaitGroup { pending: wait.pending + 1, ..wait };
+                weaker.push((more.pending < self.commits).then_some(OrderingForm::Groups(more)));
+                weaker
+            }
+            OrderingForm::Whole => vec![None],
+        }
+    }
+}
 
 /// Finds what a test that forbids its outcome does not need: each alone, and together as far as small steps lead, fences
 /// first.
@@ -78,7 +133,7 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
         questions.forbids(&edits.iter().collect::<Vec<_>>())
     };
     for (at, site) in sites.iter().enumerate() {
-        for least in least(site.now, forms, &mut |weaker| {
+        for least in least(site, forms, &mut |weaker| {
             let mut all = strongest.clone();
             all[at] = weaker;
             suffices(&mut questions, &all)
@@ -94,7 +149,7 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
     let next = |all: &Strengths| {
         let mut weaker = Vec::new();
         for (at, now) in all.iter().enumerate() {
-            for next in now.map_or(Vec::new(), |now| now.weaker(forms)) {
+            for next in now.map_or(Vec::new(), |now| sites[at].weaker(now, forms)) {
                 let mut changed = all.clone();
                 changed[at] = next;
                 weaker.push(changed);
@@ -135,17 +190,17 @@ fn confirmed(
 
 /// The weakest forms that suffice, other than the present one.
 fn least(
-    now: Strength,
+    site: &OrderingSite,
     forms: KnownForms,
-    suffices: &mut dyn FnMut(Option<Strength>) -> bool,
-) -> Vec<Option<Strength>> {
-    let mut open = vec![Some(now)];
+    suffices: &mut dyn FnMut(Option<OrderingForm>) -> bool,
+) -> Vec<Option<OrderingForm>> {
+    let mut open = vec![Some(site.now)];
     let mut seen = open.clone();
     let mut all = Vec::new();
     while let Some(one) = open.pop() {
-        let mut weaker = one.map_or(Vec::new(), |one| one.weaker(forms));
+        let mut weaker = one.map_or(Vec::new(), |one| site.weaker(one, forms));
         weaker.retain(|&next| suffices(next));
-        if weaker.is_empty() && one != Some(now) {
+        if weaker.is_empty() && one != Some(site.now) {
             all.push(one);
         }
         for next in weaker {
@@ -163,36 +218,122 @@ fn sites(source: &SourceTest) -> Vec<OrderingSite> {
     let mut all = Vec::new();
     for (thread, cells) in source.cells.iter().enumerate() {
         for cell in 0..cells.len() {
-            let now = instruction(source, thread, cell).and_then(Strength::of);
-            all.extend(now.map(|now| OrderingSite { thread, cell, now }));
+            let memory = instruction(source, thread, cell).and_then(Strength::of);
+            let now =
+                memory.map(OrderingForm::Memory).or_else(|| asynchronous(source, thread, cell));
+            let now = now.filter(|now| is_known(source, (thread, cell), *now));
+            let Some(now) = now else { continue };
+            let commits = if let OrderingForm::Groups(wait) = now {
+                committed(source, thread, wait.of)
+            } else {
+                0
+            };
+            all.push(OrderingSite { thread, cell, now, commits });
         }
     }
-    all.sort_by_key(|site| site.now.kind != OperationKind::Fence);
+    let is_access = |of: &OrderingForm| match of {
+        OrderingForm::Memory(strength) => strength.kind != OperationKind::Fence,
+        OrderingForm::ProxyFence(_) | OrderingForm::Groups(_) | OrderingForm::Whole => false,
+    };
+    all.sort_by_key(|site| is_access(&site.now));
     all
 }
 
-/// The edits that lead to these strengths.
+/// A fence of a proxy, or a wait, that is the only instruction of its cell.
+fn asynchronous(source: &SourceTest, thread: usize, cell: usize) -> Option<OrderingForm> {
+    let lines = &source.test.program.threads[thread].lines;
+    let [line] = lines.get(source.cells[thread][cell].lines.clone())? else { return None };
+    if matches!(line.instruction, Instruction::ProxyFence(_)) {
+        return Some(OrderingForm::Whole);
+    }
+    match line.instruction.as_asynchronous()? {
+        Asynchronous::Fence(AsyncFence::Proxy(window)) => Some(OrderingForm::ProxyFence(*window)),
+        Asynchronous::Fence(_)
+        | Asynchronous::TensormapFence(_)
+        | Asynchronous::MultiplyFence
+        | Asynchronous::Grid(GridControl::Wait)
+        | Asynchronous::TensorMemory(TensorOp::Wait(_) | TensorOp::Fence(_)) => {
+            Some(OrderingForm::Whole)
+        }
+        Asynchronous::WaitGroup(wait) if !wait.commits => Some(OrderingForm::Groups(*wait)),
+        Asynchronous::WaitGroup(_)
+        | Asynchronous::Mbarrier(_)
+        | Asynchronous::Copy(_)
+        | Asynchronous::Store(_)
+        | Asynchronous::Track(_)
+        | Asynchronous::Commit(_)
+        | Asynchronous::Multiply(_)
+        | Asynchronous::Grid(GridControl::LaunchDependents)
+        | Asynchronous::Tensormap(_)
+        | Asynchronous::TensorMemory(_)
+        | Asynchronous::Multimem(_)
+        | Asynchronous::Fill(_)
+        | Asynchronous::Cancel(_) => None,
+    }
+}
+
+/// The most groups that a wait is tried with.
+const MOST_GROUPS: u64 = 8;
+
+/// How many groups of a kind a thread commits, at most; a loop may commit one more than once.
+fn committed(source: &SourceTest, thread: usize, kind: GroupKind) -> u64 {
+    let thread = &source.test.program.threads[thread];
+    let commits =
+        |line: &Line| line.instruction.as_asynchronous() == Some(&Asynchronous::Commit(kind));
+    let count = thread.lines.iter().filter(|line| commits(line)).count();
+    let repeats = thread
+        .back_branches()
+        .any(|(branch, target)| thread.lines[target..=branch].iter().any(commits));
+    if repeats { MOST_GROUPS } else { u64::try_from(count).unwrap_or(MOST_GROUPS).min(MOST_GROUPS) }
+}
+
+/// Whether the text of an instruction can be written with another form.
+fn is_known(source: &SourceTest, place: (usize, usize), now: OrderingForm) -> bool {
+    let OrderingForm::Groups(wait) = now else { return true };
+    wait::with_last_number(source, place, wait.pending, wait.pending).is_some()
+}
+
+/// The edits that lead to these forms.
 fn edits(source: &SourceTest, sites: &[OrderingSite], strengths: &Strengths) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
-    for (site, &strength) in sites.iter().zip(strengths) {
-        let OrderingSite { thread, cell, now } = *site;
+    for (site, &form) in sites.iter().zip(strengths) {
+        let (place, now) = ((site.thread, site.cell), site.now);
         let cost = EditCost { edits: 1, ..EditCost::default() };
-        all.extend(match strength {
-            Some(strength) if strength == now => None,
-            Some(strength) => {
+        let cell = &source.cells[site.thread][site.cell];
+        all.extend(match (form, now) {
+            (Some(form), now) if form == now => None,
+            (Some(OrderingForm::Memory(strength)), OrderingForm::Memory(now)) => {
                 let kind =
                     if strength.order == now.order { EditKind::Scope } else { EditKind::Order };
-                Some(rename(source, (thread, cell), strength, (kind, cost)))
+                Some(rename(source, place, strength, (kind, cost)))
             }
-            None => {
+            (Some(OrderingForm::ProxyFence(window)), _) => {
+                let name = format!("fence.proxy.async{}", window.qualifier());
+                Some(edit::with_opcode(source, place, name, (EditKind::ProxyFence, cost)))
+            }
+            (Some(OrderingForm::Groups(wait)), OrderingForm::Groups(now)) => {
+                let text = wait::with_last_number(source, place, now.pending, wait.pending);
+                let read = format!("{}.read", cell.name);
+                let text = text.map(|text| {
+                    if wait.reads_only == now.reads_only {
+                        text
+                    } else {
+                        text.replacen(&cell.name, &read, 1)
+                    }
+                });
+                text.map(|text| edit::replacement(source, place, text, (EditKind::GroupWait, cost)))
+            }
+            (Some(_), _) => None,
+            (None, _) => {
                 let line = EditedLine {
-                    thread: source.test.program.threads[thread].name.clone(),
-                    line: line_number(source, thread, cell),
-                    before: Some(source.cells[thread][cell].text.clone()),
+                    thread: source.test.program.threads[site.thread].name.clone(),
+                    line: line_number(source, site.thread, site.cell),
+                    before: Some(cell.text.clone()),
                     after: None,
                     next: None,
+                    repeated: is_repeated(source, site.thread, &cell.text),
                 };
-                let revisions = vec![Revision::Remove { thread, cell }];
+                let revisions = vec![Revision::Remove { thread: site.thread, cell: site.cell }];
                 Some(ProgramEdit { kind: EditKind::Removal, cost, lines: vec![line], revisions })
             }
         });

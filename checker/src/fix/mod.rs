@@ -102,7 +102,7 @@ const QUESTIONS: usize = 1_000;
 /// the enumerating engine is asked.
 pub(crate) fn advise(
     (path, bytes, ask): (&Path, &[u8], Option<&str>),
-    (model, bound): (&Model, u32),
+    (model, bound, alternatives): (&Model, u32, &[Alternative]),
     limits: &LimitArgs,
     weaken_too: bool,
     out: &mut dyn Write,
@@ -120,6 +120,7 @@ pub(crate) fn advise(
         timeout: limits.timeout,
         memory: limits.bytes(),
         work: Some(WORK),
+        alternatives,
         ..RepairOptions::new(model)
     };
     report::brief(&subject, &repair(&source, &options), out)?;

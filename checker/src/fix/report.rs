@@ -142,7 +142,8 @@ pub(super) fn brief(subject: &str, repairs: &Repairs, out: &mut dyn Write) -> io
         RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => "To forbid it",
     };
     writeln!(out, "\n{does}, see also `causeway fix {subject}`:")?;
-    lines(&first.edits, "  ", out)
+    lines(&first.edits, "  ", out)?;
+    rests(first, "  ", out)
 }
 
 /// Prints what the test does not need in a few lines, for `explain --weaken`.
@@ -155,7 +156,7 @@ pub(super) fn brief_weaker(
         return writeln!(out, "\nNot searched for what is superfluous: {why}.");
     }
     if weakening.superfluous.is_empty() {
-        writeln!(out, "\nIt needs every order, scope and fence that it has.")?;
+        writeln!(out, "\nIt needs every order, scope, fence and wait for groups that it has.")?;
     } else {
         writeln!(out, "\nSuperfluous, each alone; see also `causeway fix --weaken {subject}`:")?;
         lines(&weakening.superfluous, "  ", out)?;
@@ -201,7 +202,7 @@ fn weaker(
         )?;
     }
     if weakening.superfluous.is_empty() && weakening.together.is_empty() {
-        writeln!(out, "it needs every order, scope and fence that it has")?;
+        writeln!(out, "it needs every order, scope, fence and wait for groups that it has")?;
         return limited(weakening.limit.as_ref(), out);
     }
     writeln!(out, "each of these alone keeps it forbidden:")?;
