@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Limits;
 use engine::exit::Exit;
-use engine::explain::candidate::{Candidate, Visitor, candidates};
+use engine::explain::candidate::{Candidate, Visitor, WantedCandidates, candidates};
 use engine::explain::{ExplainOptions, explanation};
 use engine::judge::Verdict;
 use litmus::Test;
@@ -99,14 +99,33 @@ impl Evaluated {
     }
 }
 
-/// The first candidate that breaks no axiom, or the first for each set of axioms.
+/// The first candidate that breaks no axiom, or the first for each set of axioms. Of a program that is undefined or stuck,
+/// the first that is so.
 struct Shown<'m> {
     model: &'m Model,
+    wanted: WantedCandidates<'m>,
     count: usize,
     allowed: Option<Evaluated>,
     forbidden: Vec<Evaluated>,
-    /// Whether an execution that leaves the program undefined is looked for.
-    undefined: bool,
+}
+
+impl Shown<'_> {
+    /// Whether a consistent execution is one to show.
+    fn fits<R: BitRow>(&self, candidate: &Candidate<'_, R>) -> bool {
+        let unfolding = candidate.structure.unfolding;
+        match self.wanted {
+            WantedCandidates::Outcome => unfolding.fault().is_none() && !unfolding.is_stuck(),
+            WantedCandidates::Undefined(reason) => match unfolding.fault() {
+                Some((.., why)) => why == reason,
+                None => self.model.flags.iter().any(|flag| {
+                    let raised = &candidate.nodes[usize::from(flag.node.0)];
+                    matches!(flag.meaning, FlagMeaning::Undefined(why) if why == reason)
+                        && raised.pairs().next().is_some()
+                }),
+            },
+            WantedCandidates::Stuck => unfolding.is_stuck(),
+        }
+    }
 }
 
 impl Visitor for Shown<'_> {
@@ -118,18 +137,13 @@ impl Visitor for Shown<'_> {
             .iter()
             .any(|of| names.clone().eq(of.broken.iter().map(|one| &*one.name)));
         if candidate.broken.is_empty() {
-            let undefines = self.model.flags.iter().any(|flag| {
-                let raised = &candidate.nodes[usize::from(flag.node.0)];
-                matches!(flag.meaning, FlagMeaning::Undefined(_)) && raised.pairs().next().is_some()
-            });
-            if self.allowed.is_none() || undefines {
+            if self.fits(candidate) {
                 self.allowed = Some(Evaluated::new(self.model, candidate));
             }
-            self.undefined &= !undefines;
-        } else if !known {
+        } else if !known && self.wanted == WantedCandidates::Outcome {
             self.forbidden.push(Evaluated::new(self.model, candidate));
         }
-        (self.allowed.is_none() || self.undefined) && self.count < MOST
+        self.allowed.is_none() && self.count < MOST
     }
 }
 
@@ -367,11 +381,18 @@ fn checked(test: &Test, model: &Model, tally: &Tally) -> Result<(), String> {
             return Ok(());
         }
         let verdict = explained.judgement.as_ref().map(|judgement| &judgement.verdict);
-        let undefined = matches!(verdict, Some(Verdict::Undefined(_)));
-        let mut shown = Shown { model, count: 0, allowed: None, forbidden: Vec::new(), undefined };
+        let wanted = match verdict {
+            Some(Verdict::Undefined(reason)) => WantedCandidates::Undefined(reason),
+            Some(Verdict::Stuck(_)) => WantedCandidates::Stuck,
+            _ => WantedCandidates::Outcome,
+        };
+        let mut shown = Shown { model, wanted, count: 0, allowed: None, forbidden: Vec::new() };
         let limits = Limits { work: Some(WORK), ..Limits::unlimited(BOUND) };
-        if candidates(test, model, &limits, &mut shown).is_err() {
+        if candidates(test, model, wanted, &limits, &mut shown).is_err() {
             return Ok(());
+        }
+        if wanted != WantedCandidates::Outcome && shown.allowed.is_none() && shown.count < MOST {
+            return Err("no execution is undefined, or stuck".to_owned());
         }
         let shown = shown.allowed.map_or(shown.forbidden, |allowed| vec![allowed]);
         if shown.len() != explained.graphs.len() {

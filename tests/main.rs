@@ -4,6 +4,7 @@ mod agree;
 mod asynchronous;
 mod attack;
 mod barriers;
+mod beyond;
 mod broken;
 mod browser;
 mod brute;

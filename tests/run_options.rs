@@ -41,6 +41,10 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
         "explain-shows-relations",
         &["explain", "--show=base-causality,synchronizes", "tests/cli/holds.litmus"],
     ),
+    (
+        "explain-shows-unused",
+        &["explain", "--model=tests/cli/coherent.cat", "--show=same-cta", "tests/cli/holds.litmus"],
+    ),
     ("explain-shows-nothing", &["explain", "--show=causalty", "tests/cli/holds.litmus"]),
     ("check-open-co", &["check", "--model=tests/cli/open-co.cat", "tests/cli/holds.litmus"]),
     ("ask-without-quantifier", &["explain", "tests/cli/holds.litmus", "--ask=P1:r0=0"]),

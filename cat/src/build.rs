@@ -138,11 +138,14 @@ fn libraries(statements: &[&Statement<'_>]) -> Libraries {
         conventions: Conventions { failed_cas: FailedCas::Writes, ..Conventions::default() },
         total_co: false,
     };
-    let mut given = Conventions::default();
+    if includes.clone().any(|file| file == render::NAMES) {
+        libraries.names = Vocabulary::Given;
+        libraries.conventions = Conventions::default();
+    }
+    let given = &mut libraries.conventions;
     for file in includes {
         match file {
             "cos.cat" => libraries.total_co = true,
-            render::NAMES => libraries.names = Vocabulary::Given,
             render::TEARING => given.tearing = true,
             render::FAILED_CAS_RELEASES => given.failed_cas = FailedCas::Releases,
             render::FAILED_CAS_WRITES => given.failed_cas = FailedCas::Writes,
@@ -150,9 +153,6 @@ fn libraries(statements: &[&Statement<'_>]) -> Libraries {
             render::SILENT_ATOMICS => given.silent_atomics = true,
             _ => {}
         }
-    }
-    if libraries.names == Vocabulary::Given {
-        libraries.conventions = given;
     }
     libraries
 }

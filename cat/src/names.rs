@@ -113,7 +113,7 @@ fn set<'m>(m: &'m Builder, names: Vocabulary, name: &str) -> Option<Set<'m>> {
         ("GEN", Vocabulary::Peer) => m.tag(Tag::Generic) | m.tag(Tag::Fence),
         ("M", _) => m.tag(Tag::Read) | m.tag(Tag::Write),
         ("ACQ_REL", _) => m.tag(Tag::FenceAcqRel),
-        ("SC", _) => m.tag(Tag::FenceSc),
+        ("SC", _) => m.tag(Tag::FenceSc) | m.tag(Tag::SeqCst),
         ("emptyset", _) => m.no_event(),
         (name, _) => m.tag(*Tag::ALL.iter().find(|tag| tag.name() == name)?),
     };

@@ -252,7 +252,7 @@ pub fn demand<'q>(program: &'q Program, prop: &'q Prop, truth: bool) -> Demand<'
 }
 
 /// Whether some execution might make the program undefined under this model: in C++ any data race does.
-fn may_be_undefined(program: &Program, model: &Model) -> bool {
+pub fn may_be_undefined(program: &Program, model: &Model) -> bool {
     let races = FlagMeaning::Undefined("data-race");
     program.may_be_undefined() || model.flags.iter().any(|flag| flag.meaning == races)
 }

@@ -7,14 +7,15 @@
 //! in rf. Fence-SC order is existential: a candidate counts once, even if several orders of its
 //! fences are consistent. All of these are enumerated only if final values may differ.
 
+pub(crate) mod beyond;
 mod conflicts;
 mod fences;
 mod general;
+mod report;
 mod symmetry;
 mod writes;
 
 use std::collections::BTreeSet;
-use std::ops::ControlFlow;
 
 use execution::air::Air;
 use execution::structure::{EventStructure, writes_of};
@@ -32,14 +33,11 @@ use self::symmetry::Symmetry;
 use self::writes::{LAZY_PAIRS, observed_cells};
 use super::account::Budget;
 use super::options::SourceOptions;
-use super::outcome::{
-    from_reads, is_overwritten, observes_memory, outcomes_of, overwriting, raise_flags, reads_from,
-};
+use super::outcome::{is_overwritten, observes_memory, overwriting};
 use super::plan::{self, Bounds, Plan, PlannedFlag, Stage, shrinks_with_choice};
 use super::sought::{PartialOutcome, Sought, checked_slots, may_matter, observed_slots};
 use super::structures::{self, Stop, Structures};
 use super::{Engine, ExecutionFacts, Limit, Limits, OutcomeVisitor};
-use crate::witness::{ChosenRows, Witness};
 
 /// Unordered pairs of writes to one location beyond which directing them is hopeless.
 const MAX_PAIRS: usize = 4_000;
@@ -62,14 +60,15 @@ impl Engine for Enumerate {
     ) -> Result<(), Limit> {
         let ends = |held| limits.of_unfolding(held);
         let unfolded = Unfolded::within(program, model.conventions, limits.bound, &ends)?;
-        seen.bound_reached = unfolded.bound_reached;
+        seen.bound_reached = unfolded.bound_reached();
         seen.executions = matches!(sought, Sought::Everything).then_some(0);
         let grows = plan::grows_with_choice(model);
         let air = Air::of(program, model.conventions);
         let account = Budget::new(limits);
         let unending = limits.unending;
+        let (air, beyond) = (&air, false);
         let mut job =
-            EnumerationJob { model, grows, sought, unending, account, air: &air, seen, visit };
+            EnumerationJob { model, grows, sought, unending, beyond, account, air, seen, visit };
         let result = structures::search(&unfolded, limits, &mut job);
         seen.thin_air = seen.thin_air.max(air.take());
         result
@@ -84,6 +83,8 @@ struct EnumerationJob<'a, 'v> {
     sought: Sought<'a>,
     /// Whether executions that never finish are searched, too.
     unending: bool,
+    /// Whether a consistent execution that was cut at the loop bound is all that is sought.
+    beyond: bool,
     account: Budget,
     air: &'a Air,
     seen: &'a mut ExecutionFacts,
@@ -127,7 +128,7 @@ impl structures::OutcomeSearch for EnumerationJob<'_, '_> {
 
 impl Structures for EnumerationJob<'_, '_> {
     fn structure<R: BitRow>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
-        if !self.sought.wants(self.unending, unfolding, self.seen) {
+        if !self.beyond && !self.sought.wants(self.unending, unfolding, self.seen) {
             return Ok(());
         }
         let options = SourceOptions::new(self.model, unfolding, &mut self.account)?;
@@ -142,6 +143,9 @@ impl Structures for EnumerationJob<'_, '_> {
         let structure = EventStructure::<R>::new(unfolding);
         let before = self.account.held();
         if !self.grows {
+            if self.beyond {
+                return Err(Stop::Asked);
+            }
             return self.every_order(&structure, &options);
         }
         let bounds = Bounds::new(&structure, options.rf.clone());
@@ -614,6 +618,10 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
 
     /// The candidate at hand is consistent: reports its outcomes and flags.
     fn admit(&mut self) -> Result<(), Stop> {
+        // What is written behind the bound has no known value.
+        if self.job.beyond {
+            return Err(Stop::Asked);
+        }
         let u = self.structure.unfolding;
         let memo = std::mem::take(&mut self.memo);
         let sources = std::mem::take(&mut self.sources);
@@ -647,53 +655,5 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
             self.report(sources, &mut values)?;
         }
         Ok(())
-    }
-
-    /// Raises flags and counts the execution; whether its outcomes are to be reported.
-    fn settle(&mut self) -> Result<bool, Stop> {
-        let u = self.structure.unfolding;
-        self.admitted += 1;
-        match self.job.sought {
-            Sought::Everything | Sought::Outcomes(..) => {
-                raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
-            }
-            Sought::Undefined(_) => {
-                raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
-                let found = self.job.seen.undefined.is_some();
-                return if found { Err(Stop::Asked) } else { Ok(false) };
-            }
-        }
-        if u.fault().is_some() || self.stuck {
-            return Ok(false);
-        }
-        if std::mem::replace(&mut self.reported, true) {
-            return Ok(observes_memory(u.program));
-        }
-        if let Some(executions) = &mut self.job.seen.executions {
-            *executions += 1;
-        }
-        Ok(true)
-    }
-
-    fn report(&mut self, sources: &[Source<R>], values: &mut Values<'_, R>) -> Result<(), Stop> {
-        let u = self.structure.unfolding;
-        let (structure, co, fsc) = (self.structure, &self.co, &self.fsc.rows);
-        let visit = &mut *self.job.visit;
-        let several = !self.free_fences.is_empty();
-        let known = &mut self.told;
-        let told = outcomes_of(u, values, co, &mut |outcome| {
-            // Orders of the fences are not told apart: an outcome counts once for all of them.
-            if several && !known.insert(outcome.to_vec()) {
-                return ControlFlow::Continue(());
-            }
-            let witness = || {
-                let fr = from_reads(u, sources, co);
-                let rf = reads_from(u, sources);
-                let chosen = ChosenRows { rf: &rf, co, fr: &fr, fsc };
-                Witness::new(structure, sources, &chosen, outcome)
-            };
-            visit(outcome, &witness)
-        })?;
-        if told.is_break() { Err(Stop::Asked) } else { Ok(()) }
     }
 }

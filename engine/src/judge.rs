@@ -15,12 +15,13 @@ use self::complaint::{Complaint, complaint, misstated};
 use crate::account::Budget;
 use crate::directed;
 use crate::exit::Exit;
+use crate::goes_beyond;
 use crate::portfolio;
 use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
-use crate::termination;
 use crate::witness::Witness;
 use crate::{ENGINES, Engine, ExecutionFacts, Limit, Limits, MEMORY, outcome};
+use crate::{races, termination};
 
 /// Why a program without any execution has no verdict.
 pub const NO_EXECUTION: &str = "no execution was found, not even one that never finishes";
@@ -43,15 +44,23 @@ pub enum Property {
     ProgramSpec,
     /// Every execution finishes: the module `termination`.
     Termination,
+    /// No execution has a data race: the module `races`.
+    NoDataRace,
 }
 
 impl Property {
-    /// The name that Dartagnan gives it.
+    /// The name that Dartagnan gives it; of races, that of the competition of verifiers.
     pub fn name(self) -> &'static str {
         match self {
             Property::ProgramSpec => "program_spec",
             Property::Termination => "termination",
+            Property::NoDataRace => "no-data-race",
         }
+    }
+
+    /// Whether it is about the outcomes of a test: others are not looked for.
+    pub fn is_of_outcomes(self) -> bool {
+        self == Property::ProgramSpec
     }
 
     /// The name, where it is not the one that every report is about unless it says so.
@@ -145,7 +154,7 @@ pub struct Task<'a> {
     pub until: Option<Instant>,
     /// In bytes, for each test and engine.
     pub memory: usize,
-    /// What the verdict is about. For termination, no outcomes are looked for.
+    /// What the verdict is about. For other properties than the condition, no outcomes are looked for.
     pub property: Property,
     /// Find the verdict alone, not all outcomes: see [`crate::directed`].
     pub verdict_only: bool,
@@ -366,7 +375,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     let cut = found.directed && found.witness.is_some();
     let complete = found.unexplored(task).is_none() && !cut;
     let observation = match &verdict {
-        Verdict::Holds | Verdict::Fails if task.property == Property::Termination => None,
+        Verdict::Holds | Verdict::Fails if !task.property.is_of_outcomes() => None,
         Verdict::Holds | Verdict::Fails => match (positive, negative) {
             (1.., 1..) => Some(Observation::Sometimes),
             (0, _) => complete.then_some(Observation::Never),
@@ -394,7 +403,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
         negative,
         condition: match task.property {
             Property::ProgramSpec => condition(test, &verdict, positive, negative),
-            Property::Termination => None,
+            Property::Termination | Property::NoDataRace => None,
         },
         notes,
         verdict,
@@ -422,8 +431,27 @@ pub(crate) fn run_within(
     model: &Model,
     limits: Limits,
 ) -> EngineResult {
-    if task.property == Property::Termination {
-        return termination::run(test, &limits, engine, model);
+    let mut found = searched(test, task, engine, model, limits);
+    let is_open = found.witness.is_none() || !found.directed;
+    if found.seen.bound_reached && found.limit.is_none() && is_open {
+        // A turn of a few steps is none for this question.
+        let limits = Limits { work: task.work, ..limits };
+        found.seen.bound_reached = goes_beyond(model, &test.program, &limits);
+    }
+    found
+}
+
+fn searched(
+    test: &Test,
+    task: &Task<'_>,
+    engine: &dyn Engine,
+    model: &Model,
+    limits: Limits,
+) -> EngineResult {
+    match task.property {
+        Property::ProgramSpec => {}
+        Property::Termination => return termination::run(test, &limits, engine, model),
+        Property::NoDataRace => return races::run(test, &limits, engine, model),
     }
     if task.verdict_only {
         return directed::run(test, limits, engine, model);
@@ -535,8 +563,12 @@ fn verdict(
     if let Some(undefined) = &found.seen.undefined {
         return Verdict::Undefined(undefined.reason.clone());
     }
-    if task.property == Property::Termination {
-        return termination::verdict(&found.seen, found.unexplored(task));
+    match task.property {
+        Property::ProgramSpec => {}
+        Property::Termination => {
+            return termination::verdict(&found.seen, found.unexplored(task));
+        }
+        Property::NoDataRace => return races::verdict(&found.seen, found.unexplored(task)),
     }
     // One execution can decide, whatever was not looked at; otherwise all have to be known.
     match (decided(test, positive, negative), found.unexplored(task), &found.seen.stuck) {
@@ -592,7 +624,7 @@ fn difference(test: &Test, task: &Task<'_>, a: &EngineResult, b: &EngineResult) 
     if a.seen.undefined.is_some() && (a.directed || b.directed) {
         return None;
     }
-    if task.verdict_only || task.property == Property::Termination {
+    if task.verdict_only || !task.property.is_of_outcomes() {
         let decided = [a, b].map(|found| {
             let (positive, negative) = counts(test, found);
             verdict(test, task, found, positive, negative)

@@ -20,6 +20,7 @@ pub mod outcome;
 pub mod parallel;
 pub mod plan;
 mod portfolio;
+mod races;
 pub mod resting;
 #[cfg(feature = "smt")]
 mod smt;
@@ -44,6 +45,7 @@ use model::rel::Model;
 use model::value::Value;
 use web_time::Instant;
 
+pub(crate) use enumerate::beyond::goes_beyond;
 use sought::Sought;
 use witness::Witness;
 

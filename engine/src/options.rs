@@ -199,8 +199,10 @@ impl<'u> ValueBounds<'u> {
             return bytes;
         }
         let event = &u.events[write];
-        let value = event.thread.zip(event.of.and_then(|of| of.value));
-        let (thread, value) = value.expect("only an initial write has no value, it is constant");
+        // An initial write is constant, and what is written behind the loop bound is not known.
+        let Some((thread, value)) = event.thread.zip(event.of.and_then(|of| of.value)) else {
+            return low_bytes(cell.length);
+        };
         let reads = self.reads.get_or_insert_with(|| reads_may_set(u));
         let bits = bits_of(u, reads, thread, value);
         bits >> (8 * (cell.start - event.bytes().start)) & low_bytes(cell.length)
@@ -242,6 +244,7 @@ fn read_bits(u: &Unfolding<'_>, reads: &[Value], read: usize) -> Value {
                 bits_of(u, reads, thread, value)
             }
             Some(_) => ANY,
+            None if event.thread.is_some() => ANY,
             None => initial_bytes(u, bytes),
         };
     }

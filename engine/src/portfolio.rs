@@ -44,7 +44,7 @@ pub(crate) fn run(test: &Test, task: &Task<'_>, model: &Model) -> EngineResult {
     let mut given_up: Option<EngineResult> = None;
     for (number, turn) in TURNS.iter().enumerate() {
         let index = turn.engine;
-        let narrow = task.verdict_only || task.property == Property::Termination;
+        let narrow = task.verdict_only || !task.property.is_of_outcomes();
         let work = match (narrow, number) {
             (true, 0) => Some(FIRST),
             _ => turn.work,
@@ -61,6 +61,7 @@ pub(crate) fn run(test: &Test, task: &Task<'_>, model: &Model) -> EngineResult {
         let decides = match task.property {
             Property::ProgramSpec => found.witness.is_some() && found.directed,
             Property::Termination => found.seen.stuck.is_some(),
+            Property::NoDataRace => !found.seen.races.is_empty(),
         };
         match found.limit {
             None | Some(Limit::Time | Limit::Interrupted) => return found,

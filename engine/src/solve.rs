@@ -74,7 +74,7 @@ impl Engine for Solve {
         }
         let ends = |held| limits.of_unfolding(held);
         let unfolded = Unfolded::within(program, model.conventions, limits.bound, &ends)?;
-        seen.bound_reached = unfolded.bound_reached;
+        seen.bound_reached = unfolded.bound_reached();
         let air = Air::of(program, model.conventions);
         let mut visited = HashSet::new();
         let visited = &mut visited;
@@ -264,7 +264,6 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
 
     /// For each flag that makes the program undefined, a term that holds only if it is raised.
     fn raised(&mut self) -> Vec<Term> {
-        let u = self.structure.unfolding;
         let mut terms = Vec::new();
         if matches!(self.job.sought, Sought::Outcomes(..)) {
             return terms;
@@ -276,11 +275,8 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
                 continue;
             }
             let pairs = self.flagged(planned);
-            let pairs: Vec<(Term, Term)> = pairs
-                .into_iter()
-                .filter(|&((a, b), _)| u.events[a].thread.is_some() && u.events[b].thread.is_some())
-                .map(|(_, raised)| (Term::TRUE, raised))
-                .collect();
+            let pairs: Vec<(Term, Term)> =
+                pairs.into_iter().map(|(_, raised)| (Term::TRUE, raised)).collect();
             terms.push(self.encoder.clauses.below(&pairs));
         }
         terms

@@ -30,6 +30,24 @@ pub fn each_structure(unfolded: &Unfolded<'_>, job: &mut impl Structures) -> Res
     limit.map_or(Ok(complete), Err)
 }
 
+/// Visits those in which a thread repeats a loop for ever, or those before `job` stops. Says whether all were visited.
+pub fn each_endless(unfolded: &Unfolded<'_>, job: &mut impl Structures) -> Result<bool, Limit> {
+    let mut limit = None;
+    let complete = unfolded.visit_spinning(&mut |unfolding| one(unfolding, job, &mut limit))?;
+    limit.map_or(Ok(complete), Err)
+}
+
+/// Visits those that were cut at the loop bound, or those before `job` stops. Says whether all were visited; `None` if what
+/// comes behind the bound is not known.
+pub fn each_beyond(
+    unfolded: &Unfolded<'_>,
+    job: &mut impl Structures,
+) -> Result<Option<bool>, Limit> {
+    let mut limit = None;
+    let complete = unfolded.visit_beyond(&mut |unfolding| one(unfolding, job, &mut limit))?;
+    limit.map_or(Ok(complete), Err)
+}
+
 /// A search for outcomes that also wants to know whether some execution never finishes.
 pub trait OutcomeSearch: Structures {
     fn seen(&mut self) -> &mut ExecutionFacts;
@@ -45,9 +63,7 @@ pub fn search(
     if !each_structure(unfolded, job)? || !limits.unending {
         return Ok(());
     }
-    let mut limit = None;
-    let visited = unfolded.visit_spinning(&mut |unfolding| one(unfolding, job, &mut limit));
-    let result = visited.map_err(Limit::from).and(limit.map_or(Ok(()), Err));
+    let result = each_endless(unfolded, job).map(|_| ());
     let seen = job.seen();
     seen.stuck_is_known = result.is_ok() || seen.stuck.is_some();
     seen.stuck_limit = result.err();

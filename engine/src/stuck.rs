@@ -1,6 +1,7 @@
 //! Descriptions of executions that never finish, shared by the axioms and the machine.
 
 use litmus::Test;
+use model::isa::{Instruction, Operand};
 use model::program::{AwaitedObject, Stays, Stuck};
 
 use crate::ExecutionFacts;
@@ -53,6 +54,19 @@ fn object(stuck: &Stuck) -> String {
     stuck.object.map_or(String::new(), text)
 }
 
+/// ` (a count is of threads of the test, and this CTA has 2)`, of a thread that waits for more threads than there are.
+fn count(test: &Test, stuck: &Stuck) -> Option<String> {
+    let threads = &test.program.threads;
+    let thread = &threads[usize::from(stuck.thread.0)];
+    let Instruction::Barrier(of) = &thread.lines[usize::from(stuck.line)].instruction else {
+        return None;
+    };
+    let Some(Operand::Imm(count)) = of.count else { return None };
+    let own = threads.iter().filter(|other| other.placement.same_cta(thread.placement)).count();
+    let fewer = u64::try_from(own).is_ok_and(|own| own < count);
+    fewer.then(|| format!(" (a count is of threads of the test, and this CTA has {own})"))
+}
+
 /// `P0 waits for ever at `bar.sync 0`, P1 repeats `ld.relaxed.gpu.u32 r0, [flag]` for ever`.
 fn places(test: &Test, stuck: &[Stuck]) -> String {
     let place = |stuck: &Stuck| {
@@ -64,5 +78,6 @@ fn places(test: &Test, stuck: &[Stuck]) -> String {
             Stays::Loops => format!("{name} repeats `{line}` for ever"),
         }
     };
-    stuck.iter().map(place).collect::<Vec<String>>().join(", ")
+    let count = stuck.iter().find_map(|stuck| count(test, stuck)).unwrap_or_default();
+    stuck.iter().map(place).collect::<Vec<String>>().join(", ") + &count
 }

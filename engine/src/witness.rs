@@ -44,6 +44,8 @@ pub struct Witness {
     pub fsc: Vec<(usize, usize)>,
     pub rmw: Vec<(usize, usize)>,
     pub barrier: Vec<(usize, usize)>,
+    /// From what takes part in a phase of an mbarrier object to the waits that saw it completed.
+    pub phase: Vec<(usize, usize)>,
     /// What is observed of it, in the order of [`model::program::Program::observed`]; empty when
     /// not asked for.
     pub outcome: Vec<Value>,
@@ -80,9 +82,24 @@ impl Witness {
                 .pairs()
                 .chain(structure.fixed(Fixed::ClusterBarrier).pairs())
                 .collect(),
+            phase: ended_phases(u, structure),
             outcome: outcome.to_vec(),
         }
     }
+}
+
+/// The pairs of [`Fixed::Phase`] of one phase.
+fn ended_phases<R: BitRow>(
+    u: &Unfolding<'_>,
+    structure: &EventStructure<'_, R>,
+) -> Vec<(usize, usize)> {
+    let number = |event: usize| u.events[event].phase.map(|phase| phase.number);
+    let takes_part = |event: usize| {
+        let step = u.events[event].of.and_then(|of| of.mbarrier).map(|used| used.step);
+        matches!(step, Some(MbarrierStep::Tx(_) | MbarrierStep::Arrive { .. }))
+    };
+    let pairs = structure.fixed(Fixed::Phase).pairs();
+    pairs.filter(|&(from, to)| takes_part(from) && number(from) == number(to)).collect()
 }
 
 /// One event of an unfolding, with its value if that is known.

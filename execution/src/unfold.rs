@@ -3,6 +3,7 @@
 //! An [`Unfolding`] fixes everything except the sources of reads and the order of writes and
 //! fences. [`crate::structure`] turns it into relations.
 
+mod beyond;
 mod dependent;
 mod rounds;
 
@@ -57,8 +58,8 @@ pub struct Unfolded<'p> {
     pub covered: Vec<Vec<Path>>,
     /// For each thread, the paths that end in a loop which may never be left.
     spinning: Vec<Vec<Path>>,
-    /// Whether some path was cut at the loop bound: outcomes may be missing.
-    pub bound_reached: bool,
+    /// The paths that were cut at the loop bound.
+    cut: Vec<Vec<Path>>,
     /// Bytes that the paths take.
     held: usize,
     ends: Ends<'p>,
@@ -123,7 +124,8 @@ impl<'p> Unfolded<'p> {
         let mut paths = Vec::with_capacity(program.threads.len());
         let mut spinning = Vec::with_capacity(program.threads.len());
         let mut covered = Vec::with_capacity(program.threads.len());
-        let (mut bound_reached, mut held) = (false, 0);
+        let mut cut = Vec::with_capacity(program.threads.len());
+        let mut held = 0;
         for thread in 0..program.threads.len() {
             let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
             let mut list =
@@ -138,15 +140,18 @@ impl<'p> Unfolded<'p> {
                     PathLimit::Caller(limit) => limit,
                 })?;
             held += list.iter().map(Path::bytes).sum::<usize>();
-            let before = list.len();
-            list.retain(|path| path.end != PathEnd::Cut);
-            bound_reached |= list.len() != before;
+            cut.push(list.extract_if(.., |path| path.end == PathEnd::Cut).collect());
             let spins = |path: &mut Path| matches!(path.end, PathEnd::Spins { .. });
             spinning.push(list.extract_if(.., spins).collect());
             covered.push(list.extract_if(.., |path| path.end == PathEnd::Covered).collect());
             paths.push(list);
         }
-        Ok(Unfolded { program, layout, paths, covered, spinning, bound_reached, held, ends })
+        Ok(Unfolded { program, layout, paths, covered, spinning, cut, held, ends })
+    }
+
+    /// Whether some path was cut at the loop bound: outcomes may be missing.
+    pub fn bound_reached(&self) -> bool {
+        self.cut.iter().any(|cut| !cut.is_empty())
     }
 
     /// How many combinations of paths there are.

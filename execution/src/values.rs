@@ -114,7 +114,8 @@ impl<'a, R: BitRow> Values<'a, R> {
             let range = cell.start as usize..cell.end() as usize;
             return Some(little_endian(&initial[range]));
         };
-        let expr = event.of.and_then(|of| of.value).expect("a write writes a value");
+        // What is written behind the loop bound is not known.
+        let expr = event.of.and_then(|of| of.value)?;
         let value = self.eval(thread, expr)?;
         Some(value >> (8 * (cell.start - bytes.start)) & low_bytes(cell.length))
     }

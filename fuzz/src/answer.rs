@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use engine::explain::candidate::{Candidate, Visitor, candidates};
+use engine::explain::candidate::{Candidate, Visitor, WantedCandidates, candidates};
 use engine::{Engine, ExecutionFacts, Limit, Limits, MEMORY};
 use litmus::{Prop, Test};
 use model::bits::BitRow;
@@ -92,7 +92,7 @@ pub fn naive(
     limits: &Limits,
 ) -> Result<Option<BTreeSet<Vec<Value>>>, Limit> {
     let mut naive = Naive { outcomes: BTreeSet::new(), left: most };
-    let complete = candidates(test, model, limits, &mut naive)?;
+    let complete = candidates(test, model, WantedCandidates::Outcome, limits, &mut naive)?;
     Ok(complete.then_some(naive.outcomes))
 }
 

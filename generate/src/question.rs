@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use engine::sought::{Demand, Sought};
 use engine::witness::Witness;
-use engine::{Engine, ExecutionFacts, Limit, Limits};
+use engine::{Engine, ExecutionFacts, Limit, Limits, directed};
 use litmus::Comparand;
 use litmus::proposition::truncate;
 use model::rel::Model;
@@ -50,7 +50,7 @@ pub fn ask(cycle: &Cycle, model: &Model, engine: &dyn Engine, limits: &Limits) -
         allowed |= values.iter().enumerate().all(|(index, &value)| is_wanted(index, value));
         if allowed { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     });
-    let undefined = if program.may_be_undefined() {
+    let undefined = if directed::may_be_undefined(&program, model) {
         let (seen, visit) =
             (&mut seen, &mut |_: &[Value], _: &dyn Fn() -> Witness| ControlFlow::Continue(()));
         engine.search(model, &program, limits, Sought::Undefined(&Vec::new), seen, visit)

@@ -69,6 +69,37 @@ fn ablated_models_are_read_back_with_the_same_meaning() {
     }
 }
 
+/// The files of conventions count with the names of the peer, too.
+#[test]
+fn conventions_are_included_with_either_names() {
+    for names in ["", "include \"causeway.cat\"\n"] {
+        let model = |file: &str| {
+            let text =
+                format!("\"x\"\n{names}include \"{file}\"\nacyclic po | rf | co | fr as c\n");
+            import("x.cat", &text).expect("the model is read").conventions
+        };
+        let plain = model("stdlib.cat");
+        assert_eq!(
+            plain.failed_cas == FailedCas::Writes,
+            names.is_empty(),
+            "a failing cas of the peer writes"
+        );
+        assert!(!plain.tearing && !plain.semantic_dependencies && !plain.silent_atomics);
+        assert!(model(render::TEARING).tearing);
+        assert!(model(render::SEMANTIC_DEPENDENCIES).semantic_dependencies);
+        assert!(model(render::SILENT_ATOMICS).silent_atomics);
+        assert_eq!(model(render::FAILED_CAS_RELEASES).failed_cas, FailedCas::Releases);
+        assert_eq!(model(render::FAILED_CAS_WRITES).failed_cas, FailedCas::Writes);
+    }
+}
+
+#[test]
+fn sc_has_the_accesses_of_cxx() {
+    let text = "\"x\"\nlet s = SC\nlet r = [SC]\nacyclic r ; po as c\n";
+    let printed = render::cat(&import("x.cat", text).expect("the model is read"));
+    assert!(printed.contains("F-SC") && printed.contains("SEQ"), "{printed}");
+}
+
 #[test]
 fn the_models_of_the_peer_are_read() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracle/litmus/cat");

@@ -72,6 +72,7 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         property: match check.property {
             PropertyName::ProgramSpec => Property::ProgramSpec,
             PropertyName::Termination => Property::Termination,
+            PropertyName::NoDataRace => Property::NoDataRace,
         },
         verdict_only: check.verdict_only,
         counts: check.count_executions,
@@ -171,8 +172,13 @@ fn contradiction(check: &Check) -> Option<(String, &'static str)> {
         () if check.ask.is_some() => "--ask",
         () => return None,
     };
-    let error = format!("`{option}` is about outcomes, and `--property termination` finds none");
-    Some((error, "causeway check --property termination --format json"))
+    let (name, help) = if check.property == PropertyName::NoDataRace {
+        ("no-data-race", "causeway check --property no-data-race --format json")
+    } else {
+        ("termination", "causeway check --property termination --format json")
+    };
+    let error = format!("`{option}` is about outcomes, and `--property {name}` finds none");
+    Some((error, help))
 }
 
 fn nothing_matches(err: &mut dyn Write) -> io::Result<Exit> {

@@ -73,6 +73,12 @@ fn rule(judgement: &Judgement) -> ReportRule {
         Verdict::Fails if judgement.property == Property::Termination => {
             ("does-not-terminate", "some execution never finishes")
         }
+        Verdict::Holds if judgement.property == Property::NoDataRace => {
+            ("no-data-race", "no execution has a data race")
+        }
+        Verdict::Fails if judgement.property == Property::NoDataRace => {
+            ("data-race", "some execution has a data race")
+        }
         Verdict::Holds => ("holds", "the condition holds over all consistent executions"),
         Verdict::Fails => ("fails", "the condition fails over all consistent executions"),
         Verdict::Undefined(_) => {
@@ -171,7 +177,7 @@ impl<'a> CheckedTest<'a> {
         let path = || {
             let path = self.item.path.to_string_lossy();
             // Not to be taken for an option.
-            let here = if path.starts_with('-') { "./" } else { "" };
+            let here = if path.starts_with('-') && path != "-" { "./" } else { "" };
             input::quoted(&format!("{here}{path}"))
         };
         explains.then(|| format!("{} {}", self.explain, path()))

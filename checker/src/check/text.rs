@@ -72,7 +72,7 @@ pub(super) fn judged(
             writeln!(out, "      {}", escaped(help))?;
         }
     }
-    if verbose {
+    if verbose || judgement.property == Property::NoDataRace {
         for race in &judgement.found.seen.races {
             writeln!(out, "      data race: {}", race_text(test, *race))?;
         }
@@ -80,13 +80,16 @@ pub(super) fn judged(
     Ok(())
 }
 
-/// The outcomes, a line for each; those with which the condition is true have a star.
+/// The outcomes, a line for each; those with which the condition is true have a star. Where executions are counted, behind
+/// the number of those that end with it.
 pub(super) fn outcomes(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
-    for outcome in judgement.found.outcomes.keys() {
+    let counted = judgement.found.seen.executions.is_some();
+    for (outcome, executions) in &judgement.found.outcomes {
         let holds = test.proposition.holds(&test.program, outcome);
         let mark = if holds { '*' } else { ' ' };
         let shown = test.display_outcome(outcome);
-        writeln!(out, "    {mark} {}", with_threads(shown.trim_end_matches([';', ' '])))?;
+        let count = if counted { format!("{executions:>6} ") } else { String::new() };
+        writeln!(out, "    {count}{mark} {}", with_threads(shown.trim_end_matches([';', ' '])))?;
     }
     Ok(())
 }
@@ -94,7 +97,7 @@ pub(super) fn outcomes(test: &Test, judgement: &Judgement, out: &mut dyn Write) 
 /// Whether `explain` says more: it is about the condition, and about what makes a program undefined.
 pub(super) fn explains(judgement: &Judgement) -> bool {
     match judgement.verdict {
-        Verdict::Holds | Verdict::Fails => judgement.property == Property::ProgramSpec,
+        Verdict::Holds | Verdict::Fails => judgement.property != Property::Termination,
         Verdict::Undefined(_)
         | Verdict::Unsupported(_)
         | Verdict::Stuck(_)

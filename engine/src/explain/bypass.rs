@@ -287,8 +287,9 @@ impl<R: BitRow> Orders<'_, R> {
         });
         launched.then(|| {
             format!(
-                "kernel {after} may start before kernel {before} has ended. Only a `griddepcontrol.wait` before `{}` makes \
-                 what kernel {before} did visible to it ({}).",
+                "kernel {after} may start before kernel {before} has ended. A `griddepcontrol.wait` before `{}` makes all that \
+                 kernel {before} did visible to it; without one it sees what a CTA released before its first \
+                 `griddepcontrol.launch_dependents` ({}).",
                 self.text(read),
                 section::GRIDDEPCONTROL.number,
             )

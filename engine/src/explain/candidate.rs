@@ -13,14 +13,14 @@ use execution::values::{Source, Values, valuations};
 use litmus::{Prop, Quantifier, Test};
 use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Tag};
-use model::rel::{Constraint, Model, Node};
+use model::rel::{Constraint, Flag, FlagMeaning, Model, Node};
 use model::value::Value;
 
 use crate::account::Budget;
 use crate::concrete::Concrete;
 use crate::options::SourceOptions;
-use crate::outcome::{from_reads, outcomes_of, reads_from};
-use crate::structures::{Stop, Structures, each_structure};
+use crate::outcome::{from_reads, is_overwritten, outcomes_of, overwriting, reads_from};
+use crate::structures::{Stop, Structures, each_endless, each_structure};
 use crate::{Limit, Limits};
 
 /// One candidate with the requested outcome.
@@ -68,14 +68,45 @@ pub trait Visitor {
     fn candidate<R: BitRow>(&mut self, candidate: &Candidate<'_, R>) -> bool;
 }
 
+/// Which candidates are visited.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WantedCandidates<'r> {
+    /// Those that finish with an outcome that passes the filter and satisfies the proposition (violates it, for `forall`).
+    Outcome,
+    /// Those that may leave the program undefined for this reason, whatever their outcome; the part of an execution before a
+    /// misuse is one.
+    Undefined(&'r str),
+    /// Those in which a thread never ends.
+    Stuck,
+}
+
+impl WantedCandidates<'_> {
+    /// Whether candidates of this unfolding may be wanted.
+    fn wants(self, model: &Model, u: &Unfolding<'_>) -> bool {
+        match (self, u.fault()) {
+            (WantedCandidates::Outcome, fault) => fault.is_none() && !u.is_stuck(),
+            (WantedCandidates::Undefined(reason), Some((.., why))) => why == reason,
+            (WantedCandidates::Undefined(reason), None) => {
+                model.flags.iter().any(|flag| undefines(flag, reason))
+            }
+            (WantedCandidates::Stuck, fault) => fault.is_none() && u.is_stuck(),
+        }
+    }
+}
+
+/// Whether a program is undefined for this reason if the flag is raised.
+pub(super) fn undefines(flag: &Flag, reason: &str) -> bool {
+    matches!(flag.meaning, FlagMeaning::Undefined(why) if why == reason)
+}
+
 /// Orders tried for one choice of sources; more are left out.
 const MAX_ORDERS: usize = 720;
 
-/// Visits the candidates whose outcome passes the filter and satisfies the proposition (violates it, for `forall`). Says
-/// whether all were visited.
+/// Visits the candidates that are wanted, and says whether all were visited.
 pub fn candidates(
     test: &Test,
     model: &Model,
+    wanted: WantedCandidates<'_>,
     limits: &Limits,
     visitor: &mut impl Visitor,
 ) -> Result<bool, Limit> {
@@ -84,8 +115,12 @@ pub fn candidates(
     let truncated = Cell::new(false);
     let air = Air::of(&test.program, model.conventions);
     let account = Budget::new(limits);
-    let mut job = CandidateJob { test, model, air: &air, account, truncated: &truncated, visitor };
-    let complete = each_structure(&unfolded, &mut job)?;
+    let (air, truncated) = (&air, &truncated);
+    let mut job = CandidateJob { test, model, wanted, air, account, truncated, visitor };
+    let mut complete = each_structure(&unfolded, &mut job)?;
+    if complete && wanted != WantedCandidates::Outcome {
+        complete = each_endless(&unfolded, &mut job)?;
+    }
     Ok(complete && !truncated.get())
 }
 
@@ -93,6 +128,7 @@ pub fn candidates(
 struct CandidateJob<'a, V> {
     test: &'a Test,
     model: &'a Model,
+    wanted: WantedCandidates<'a>,
     air: &'a Air,
     account: Budget,
     truncated: &'a Cell<bool>,
@@ -101,7 +137,7 @@ struct CandidateJob<'a, V> {
 
 impl<V: Visitor> Structures for CandidateJob<'_, V> {
     fn structure<R: BitRow>(&mut self, unfolding: &Unfolding<'_>) -> Result<(), Stop> {
-        if unfolding.fault().is_some() || unfolding.is_stuck() {
+        if !self.wanted.wants(self.model, unfolding) {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
@@ -110,6 +146,7 @@ impl<V: Visitor> Structures for CandidateJob<'_, V> {
         let mut search = CandidateSearch {
             test: self.test,
             model: self.model,
+            wanted: self.wanted,
             structure: &structure,
             options: options.slots,
             sources: vec![Source::default(); unfolding.slots.len()],
@@ -126,6 +163,7 @@ struct CandidateSearch<'s, R> {
     truncated: &'s Cell<bool>,
     test: &'s Test,
     model: &'s Model,
+    wanted: WantedCandidates<'s>,
     structure: &'s EventStructure<'s, R>,
     options: Vec<Vec<R>>,
     sources: Vec<Source<R>>,
@@ -221,24 +259,21 @@ impl<R: BitRow> CandidateSearch<'_, R> {
         let before = self.eval([rf.clone(), empty.clone(), empty, fsc.clone()]);
         let closed = self.demanded(&before, oriented);
         // First the co that causality demands; if that has not the outcome, one that contradicts it.
-        for co in closed.iter().chain([oriented]) {
+        let contradicting =
+            [oriented].into_iter().filter(|_| self.wanted == WantedCandidates::Outcome);
+        for co in closed.iter().chain(contradicting) {
+            let overwritten = u.slots.iter().zip(sources).any(|(slot, source)| {
+                u.repeats(slot.read) && is_overwritten(source, &co.rows, overwriting(u, slot))
+            });
+            if overwritten {
+                continue;
+            }
             let fr = BitRel { rows: from_reads(u, sources, &co.rows) };
             let mut values = Values::new(u, sources);
             for &(read, value) in known {
                 values.suppose(read, value);
             }
-            let mut outcome = None;
-            let _: ControlFlow<()> = outcomes_of(u, &mut values, &co.rows, &mut |candidate| {
-                let holds = |prop: &Prop| prop.holds(&self.test.program, candidate);
-                let satisfied = holds(&self.test.proposition);
-                let passes = self.test.filter.as_ref().is_none_or(holds);
-                if !passes || satisfied == (self.test.quantifier == Quantifier::ForAll) {
-                    return ControlFlow::Continue(());
-                }
-                outcome = Some(candidate.to_vec());
-                ControlFlow::Break(())
-            })?;
-            let Some(outcome) = outcome else { continue };
+            let Some(outcome) = self.outcome(&mut values, co)? else { continue };
             let nodes = self.eval([rf.clone(), co.clone(), fr.clone(), fsc.clone()]);
             let broken: Vec<usize> = (0..self.model.axioms.len())
                 .filter(|&axiom| !self.model.axioms[axiom].constraint.holds(&nodes))
@@ -257,6 +292,32 @@ impl<R: BitRow> CandidateSearch<'_, R> {
             }));
         }
         Ok(true)
+    }
+
+    /// A wanted outcome with this co; without values if the execution does not finish.
+    fn outcome(
+        &self,
+        values: &mut Values<'_, R>,
+        co: &BitRel<R>,
+    ) -> Result<Option<Vec<Value>>, Limit> {
+        let u = self.structure.unfolding;
+        if u.fault().is_some() || u.is_stuck() {
+            return Ok(Some(Vec::new()));
+        }
+        let mut outcome = None;
+        let _: ControlFlow<()> = outcomes_of(u, values, &co.rows, &mut |candidate| {
+            let holds = |prop: &Prop| prop.holds(&self.test.program, candidate);
+            if self.wanted == WantedCandidates::Outcome {
+                let satisfied = holds(&self.test.proposition);
+                let passes = self.test.filter.as_ref().is_none_or(holds);
+                if !passes || satisfied == (self.test.quantifier == Quantifier::ForAll) {
+                    return ControlFlow::Continue(());
+                }
+            }
+            outcome = Some(candidate.to_vec());
+            ControlFlow::Break(())
+        })?;
+        Ok(outcome)
     }
 
     fn eval(&self, chosen: [BitRel<R>; 4]) -> Vec<BitRel<R>> {

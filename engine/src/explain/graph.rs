@@ -103,6 +103,7 @@ impl GraphBuilder<'_> {
             ("fence-sc", &witness.fsc, section::FENCE_SC_ORDER),
             ("rmw", &witness.rmw, section::ATOMICITY),
             ("barrier", &witness.barrier, section::MEMORY_SYNCHRONIZATION),
+            ("phase", &witness.phase, section::MBARRIER),
         ] {
             for &(from, to) in pairs {
                 let lost = account.notes.iter().find(|note| (note.write, note.read) == (from, to));

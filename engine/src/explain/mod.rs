@@ -17,12 +17,12 @@ use execution::values::Values;
 use litmus::{Quantifier, Test};
 use model::bits::{BitRel, BitRow};
 use model::reading::Readings;
-use model::rel::{Flag, FlagMeaning, Model, NodeId};
+use model::rel::{Flag, Model, NodeId};
 use model::section;
 use picture::graph::ExecutionGraph;
 use web_time::Instant;
 
-use self::candidate::{Candidate, Visitor, candidates};
+use self::candidate::{Candidate, Visitor, WantedCandidates, candidates, undefines};
 use self::note::UnorderedRead;
 use self::open::{Edge, Opener};
 use crate::MEMORY;
@@ -139,8 +139,14 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
     let limits = task.limits();
     let mut survey = Survey::new(model, options);
     survey.resting = judgement.resting.clone().unwrap_or_default();
-    survey.undefined = matches!(judgement.verdict, Verdict::Undefined(_));
-    let complete = match candidates(test, model, &limits, &mut survey) {
+    survey.wanted = match &judgement.verdict {
+        Verdict::Undefined(reason) => WantedCandidates::Undefined(reason),
+        Verdict::Stuck(_) => WantedCandidates::Stuck,
+        Verdict::Holds | Verdict::Fails | Verdict::Undecided(_) | Verdict::Unsupported(_) => {
+            WantedCandidates::Outcome
+        }
+    };
+    let complete = match candidates(test, model, survey.wanted, &limits, &mut survey) {
         Ok(complete) => complete,
         Err(limit) => {
             writeln!(out, "Undecided: {}.", limit.text())?;
@@ -212,7 +218,10 @@ fn account_of(
         }
         Verdict::Stuck(reason) => {
             writeln!(out, "Stuck: {reason}.")?;
-            return survey.tell_readings(out);
+            survey.tell_readings(out)?;
+            let Some(account) = &survey.allowed else { return Ok(()) };
+            writeln!(out)?;
+            return allowed(test, account, threads, out);
         }
         Verdict::Holds | Verdict::Fails | Verdict::Unsupported(_) | Verdict::Undecided(_) => {}
     }
@@ -233,12 +242,18 @@ fn allowed(
 ) -> io::Result<()> {
     let outcome = test.display_outcome(&account.witness.outcome);
     let outcome = with_threads(outcome.trim_end_matches([';', ' ']));
-    let ends = if outcome.is_empty() { String::new() } else { format!(" ends with {outcome}") };
+    let ends =
+        if outcome.is_empty() { account.stops.to_owned() } else { format!(" ends with {outcome}") };
     writeln!(out, "An execution that keeps every axiom{ends}:")?;
     let letters = account.letters();
     show::events(&account.witness, threads, &letters, out)?;
-    show::relations(&account.witness, &letters, out)?;
-    show::named(&account.shown, &letters, out)?;
+    let mut relations = Vec::new();
+    show::relations(&account.witness, &letters, &mut relations)?;
+    show::named(&account.shown, &letters, &mut relations)?;
+    if !relations.is_empty() {
+        writeln!(out)?;
+    }
+    out.write_all(&relations)?;
     if !(account.notes.is_empty() && account.unseen.is_empty()) {
         writeln!(out)?;
     }
@@ -267,6 +282,8 @@ struct ExplainedCandidate {
     notes: Vec<UnorderedRead>,
     /// Of an allowed execution: why reads miss writes that asynchronous operations or proxies do not order.
     unseen: Vec<String>,
+    /// How far an execution comes that does not finish; empty for others.
+    stops: &'static str,
     /// Of an allowed execution: the pairs that a flag of the model is raised for, each once, with the index of the flag.
     flagged: Vec<(usize, usize, usize)>,
     /// The relations that are asked for, by name.
@@ -291,11 +308,16 @@ impl ExplainedCandidate {
     }
 }
 
-/// Whether an execution raises a flag that leaves the program undefined.
-fn undefines<R: BitRow>(model: &Model, nodes: &[BitRel<R>]) -> bool {
-    let raised = |flag: &Flag| nodes[usize::from(flag.node.0)].pairs().next().is_some();
-    let undefining = |flag: &Flag| matches!(flag.meaning, FlagMeaning::Undefined(_));
-    model.flags.iter().any(|flag| undefining(flag) && raised(flag))
+/// Whether an execution is undefined for the reason that is wanted, or does not finish.
+fn shows<R: BitRow>(
+    wanted: WantedCandidates<'_>,
+    model: &Model,
+    candidate: &Candidate<'_, R>,
+) -> bool {
+    let WantedCandidates::Undefined(reason) = wanted else { return true };
+    let raised = |flag: &Flag| candidate.nodes[usize::from(flag.node.0)].pairs().next().is_some();
+    candidate.structure.unfolding.fault().is_some()
+        || model.flags.iter().any(|flag| undefines(flag, reason) && raised(flag))
 }
 
 /// The pairs of the flags, each in one direction.
@@ -321,8 +343,7 @@ struct Survey<'t> {
     /// For each set of broken axioms, how many candidates break just these, and one of them.
     forbidden: Vec<(Vec<usize>, usize, ExplainedCandidate)>,
     resting: Resting,
-    /// Whether an execution that leaves the program undefined is looked for.
-    undefined: bool,
+    wanted: WantedCandidates<'t>,
 }
 
 impl<'t> Survey<'t> {
@@ -335,7 +356,7 @@ impl<'t> Survey<'t> {
             allowed: None,
             forbidden: Vec::new(),
             resting: Resting::default(),
-            undefined: false,
+            wanted: WantedCandidates::Outcome,
         }
     }
 }
@@ -343,23 +364,25 @@ impl<'t> Survey<'t> {
 impl Visitor for Survey<'_> {
     fn candidate<R: BitRow>(&mut self, candidate: &Candidate<'_, R>) -> bool {
         self.count += 1;
+        if self.wanted != WantedCandidates::Outcome {
+            if candidate.broken.is_empty() && shows(self.wanted, self.model, candidate) {
+                self.allowed = Some(self.account(candidate));
+            }
+            return self.allowed.is_none() && self.count < MAX_CANDIDATES;
+        }
         let known = self.forbidden.iter_mut().find(|(broken, ..)| broken == candidate.broken);
         if let Some((_, count, _)) = known {
             *count += 1;
-        } else if !candidate.broken.is_empty()
-            || self.allowed.is_none()
-            || undefines(self.model, candidate.nodes)
-        {
+        } else {
             let account = self.account(candidate);
             if candidate.broken.is_empty() {
-                self.undefined &= !undefines(self.model, candidate.nodes);
                 self.allowed = Some(account);
             } else {
                 self.forbidden.push((candidate.broken.to_vec(), 1, account));
             }
         }
         // An allowed candidate is all there is to show.
-        (self.allowed.is_none() || self.undefined) && self.count < MAX_CANDIDATES
+        self.allowed.is_none() && self.count < MAX_CANDIDATES
     }
 }
 
@@ -404,7 +427,14 @@ impl Survey<'_> {
             (name_of(self.model, node), relation.pairs().collect())
         };
         let shown = self.show.into_iter().flatten().map(named).collect();
-        ExplainedCandidate { witness, violations, notes, unseen, flagged, shown }
+        let stops = if u.fault().is_some() {
+            ", before this instruction"
+        } else if u.is_stuck() {
+            ", up to where it is stuck"
+        } else {
+            ""
+        };
+        ExplainedCandidate { witness, violations, notes, unseen, stops, flagged, shown }
     }
 
     fn tell(
@@ -448,16 +478,14 @@ impl Survey<'_> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let Some(account) = &self.allowed else { return Ok(()) };
-        let raised = account.flagged.iter().filter(|&&(flag, ..)| {
-            let meaning = self.model.flags[flag].meaning;
-            matches!(meaning, FlagMeaning::Undefined(why) if why == reason)
-        });
+        let raised = account.flagged.iter();
+        let raised = raised.filter(|&&(flag, ..)| undefines(&self.model.flags[flag], reason));
         let raised: Vec<(usize, usize)> = raised.map(|&(_, from, to)| (from, to)).collect();
+        writeln!(out)?;
+        allowed(test, account, threads, out)?;
         if raised.is_empty() {
             return Ok(());
         }
-        writeln!(out)?;
-        allowed(test, account, threads, out)?;
         show::named(&[(reason.to_owned(), raised)], &account.letters(), out)
     }
 
@@ -529,6 +557,7 @@ impl Survey<'_> {
     ) -> io::Result<()> {
         let letters = account.letters();
         show::events(&account.witness, threads, &letters, out)?;
+        writeln!(out)?;
         for (axiom, edges) in &account.violations {
             let axiom = &self.model.axioms[*axiom];
             if account.violations.len() > 1 {
@@ -565,11 +594,12 @@ impl Survey<'_> {
             let outcome = test.display_outcome(&account.witness.outcome);
             let outcome = with_threads(outcome.trim_end_matches([';', ' ']));
             let caption = match &judgement.verdict {
+                Verdict::Undefined(reason) if outcome.is_empty() => format!("Undefined, {reason}"),
                 Verdict::Undefined(reason) => format!("Undefined, {reason}: {outcome}"),
+                Verdict::Stuck(_) => String::from("Stuck"),
                 Verdict::Holds
                 | Verdict::Fails
                 | Verdict::Undecided(_)
-                | Verdict::Stuck(_)
                 | Verdict::Unsupported(_) => format!("Allowed: {outcome}"),
             };
             return vec![graph::graph(test, self.model, account, caption)];

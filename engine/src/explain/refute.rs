@@ -8,7 +8,7 @@ use model::isa::alu::Comparison;
 use model::rel::Model;
 use model::value::Value;
 
-use super::candidate::candidates;
+use super::candidate::{WantedCandidates, candidates};
 use super::{ExplainOptions, Survey, allowed, show};
 use crate::Limits;
 
@@ -35,7 +35,8 @@ pub fn refute(
     };
     sought.condition_text = format!("exists ({})", sought.proposition.text(&test.program));
     let mut survey = Survey::new(model, ExplainOptions::default());
-    let complete = match candidates(&sought, model, limits, &mut survey) {
+    let complete = match candidates(&sought, model, WantedCandidates::Outcome, limits, &mut survey)
+    {
         Ok(complete) => complete,
         Err(limit) => {
             return writeln!(out, "The axiom that it breaks is not known: {}.", limit.text());

@@ -84,7 +84,7 @@ pub(super) fn events(
         let line = format!("  {:letter$}  {:thread$}  {:text$}   {}", row.0, row.1, row.2, row.3);
         writeln!(out, "{}", line.trim_end())?;
     }
-    writeln!(out)
+    Ok(())
 }
 
 fn is_read(witness: &Witness, event: usize) -> bool {
@@ -107,6 +107,7 @@ pub(super) fn relations(
         ("fr", &witness.fr),
         ("fence-sc", &witness.fsc),
         ("barrier", &witness.barrier),
+        ("phase", &witness.phase),
     ] {
         let pairs = lettered(pairs, letters);
         if !pairs.is_empty() {

@@ -8,7 +8,7 @@ use model::rel::Model;
 
 use super::{EngineResult, Judgement, Property, Task, Verdict, WARNINGS, counts, judge, run};
 use crate::resting::Resting;
-use crate::{ENGINES, Limit, portfolio, termination};
+use crate::{ENGINES, Limit, portfolio, races, termination};
 
 /// Why a judgement is not what the test expects.
 pub(super) struct Complaint {
@@ -27,6 +27,10 @@ pub(super) fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> 
     let known = matches!(judgement.verdict, Verdict::Holds | Verdict::Fails);
     if task.property == Property::Termination && known {
         return termination(test, judgement);
+    }
+    if task.property == Property::NoDataRace && known {
+        let races = judgement.verdict == Verdict::Fails;
+        return races.then(|| races::EXPECTED.to_owned().into());
     }
     if let Some(complaint) = hang(test, task, judgement) {
         return Some(complaint);

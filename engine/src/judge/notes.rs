@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use litmus::{Dialect, Test};
 use model::isa::asynchronous::Asynchronous;
 use model::isa::{Instruction, Reg};
-use model::program::ThreadId;
+use model::program::{Thread, ThreadId};
 use model::section;
 
 use super::{EngineResult, Note, Property, Task, Verdict, WARNINGS};
@@ -64,6 +64,15 @@ pub(super) fn of(
     if !task.verdict_only {
         notes.extend(unwritten(test).map(|text| Note { code: "unwritten-register", text }));
     }
+    if matches!(verdict, Verdict::Undecided(_))
+        && found.seen.bound_reached
+        && !task.model_of(test).conventions.silent_atomics
+        && test.program.threads.iter().any(repeats_atomic)
+    {
+        let remark = "under this model an iteration of a loop changes memory if its atomic writes what is there; \
+                    `include \"causeway-silent-atomics.cat\"` in the model says that it does not";
+        notes.push(Note { code: "silent-atomics", text: remark.to_owned() });
+    }
     if matches!(verdict, Verdict::Undefined(_)) && atomics_race(test, found) {
         let number = section::MIXED_SIZE_RACES.number;
         let promise = format!(
@@ -89,6 +98,13 @@ fn atomics_race(test: &Test, found: &EngineResult) -> bool {
         && atomic(first).zip(atomic(second)).is_some_and(|((wide, here), (narrow, there))| {
             wide.includes(here, there) && narrow.includes(there, here)
         })
+}
+
+/// Whether an atomic is in a loop.
+fn repeats_atomic(thread: &Thread) -> bool {
+    thread.back_branches().any(|(branch, target)| {
+        thread.lines[target..=branch].iter().any(|line| line.instruction.as_atomic().is_some())
+    })
 }
 
 /// The registers that a test reads and neither an instruction nor the initial state writes.

@@ -295,7 +295,7 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
             })
         })?;
     let mut scan = ThreadScan {
-        bound_reached: unfolded.bound_reached,
+        bound_reached: unfolded.bound_reached(),
         omits_paths: program.omits_covered,
         ..ThreadScan::default()
     };

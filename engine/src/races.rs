@@ -1,0 +1,67 @@
+//! Whether a test has a data race, which leaves a program of PTX defined (`data-race` in the model).
+//!
+//! An execution with one is looked for as one that makes a program undefined is. Outcomes are not looked for, and condition
+//! and filter play no part.
+
+use std::ops::ControlFlow;
+
+use execution::air::ThinAir;
+use litmus::Test;
+use model::rel::{FlagMeaning, Model};
+use model::value::Value;
+
+use crate::alike::alike;
+use crate::judge::{EngineResult, Verdict};
+use crate::sought::Sought;
+use crate::witness::Witness;
+use crate::{Engine, ExecutionFacts, Limit, Limits, Race, directed};
+
+/// What a test expects.
+pub(crate) const EXPECTED: &str = "expected that there is no data race";
+
+/// The reason for which a race makes a program of C++ undefined.
+const DATA_RACE: &str = "data-race";
+
+/// Runs one engine under a model for an execution with a data race. A program that is undefined has no other answer.
+pub(crate) fn run(
+    test: &Test,
+    limits: &Limits,
+    engine: &dyn Engine,
+    model: &Model,
+) -> EngineResult {
+    let mut found =
+        EngineResult { engine: engine.name(), directed: true, ..EngineResult::default() };
+    let defined = directed::undefined(test, engine, model, limits, &mut found);
+    if found.seen.undefined.is_some() {
+        return found;
+    }
+    let mut racy = model.clone();
+    for flag in &mut racy.flags {
+        if flag.meaning == FlagMeaning::Race {
+            flag.meaning = FlagMeaning::Undefined(DATA_RACE);
+        }
+    }
+    let alike = || alike(&test.program, &[]);
+    let sought = Sought::Undefined(&alike);
+    let visit = &mut |_: &[Value], _: &dyn Fn() -> Witness| ControlFlow::Continue(());
+    let searched = engine.search(&racy, &test.program, limits, sought, &mut found.seen, visit);
+    let undefined = found.seen.undefined.take();
+    if let Some([first, second]) = undefined.as_ref().map(|of| &of.where_[..]) {
+        let (first, second) = (*first.min(second), *first.max(second));
+        found.seen.races.insert(Race { first, second });
+    }
+    let aired = match found.seen.thin_air {
+        ThinAir::None | ThinAir::Some => Ok(()),
+        ThinAir::More => Err(Limit::ThinAir),
+    };
+    found.limit = defined.and(searched).and(aired).err();
+    found
+}
+
+pub(crate) fn verdict(seen: &ExecutionFacts, unexplored: Option<String>) -> Verdict {
+    match unexplored {
+        _ if !seen.races.is_empty() => Verdict::Fails,
+        Some(reason) => Verdict::Undecided(reason),
+        None => Verdict::Holds,
+    }
+}

@@ -1,0 +1,200 @@
+//! Paths that were cut at the loop bound, as far as they go, with what may come behind them.
+//!
+//! Where no such unfolding is consistent, no execution goes beyond the bound: what an execution does up to there, and of
+//! what a cut thread does later those writes that others read, is an unfolding of these, and relations without some events
+//! are smaller.
+
+use super::{UnfoldLimit, Unfolded, Unfolding};
+use crate::event::{EventKind, FenceCoverage, PathEvent};
+use crate::path::{Path, PathEnd};
+use model::isa::Instruction;
+use model::program::Thread;
+use model::scope::Placement;
+
+/// The most combinations of paths that are visited.
+const MOST_COMBINATIONS: u128 = 20_000;
+
+/// The most later writes of one thread.
+const MOST_WRITES: usize = 12;
+
+/// The most events of a path with its later writes.
+const MOST_EVENTS: usize = 120;
+
+impl Unfolded<'_> {
+    /// Visits the unfoldings in which some path was cut, until `visit` returns false. Says whether all were visited;
+    /// `None` if what may come behind them is not known.
+    pub fn visit_beyond(
+        &self,
+        visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
+    ) -> Result<Option<bool>, UnfoldLimit> {
+        let synchronizes = |thread: &Thread| {
+            thread.lines.iter().any(|line| match line.instruction {
+                Instruction::Barrier(_)
+                | Instruction::ClusterBarrier(_)
+                | Instruction::Asynchronous(_)
+                | Instruction::ProxyFence(_)
+                | Instruction::Unsupported(_) => true,
+                Instruction::Load(_)
+                | Instruction::Store(_)
+                | Instruction::Atomic(_)
+                | Instruction::Fence(_)
+                | Instruction::Alu(_)
+                | Instruction::Cvta(_)
+                | Instruction::Branch(_) => false,
+            })
+        };
+        let program = self.program;
+        let lists: Vec<Vec<&Path>> = (0..program.threads.len())
+            .map(|thread| {
+                let all = self.paths[thread].iter().chain(&self.spinning[thread]);
+                all.chain(&self.cut[thread]).collect()
+            })
+            .collect();
+        let combinations: u128 = lists.iter().map(|list| list.len() as u128).product();
+        if !program.launches.is_empty()
+            || program.threads.iter().any(synchronizes)
+            || self.covered.iter().any(|covered| !covered.is_empty())
+            || combinations > MOST_COMBINATIONS
+        {
+            return Ok(None);
+        }
+        let mut known = true;
+        let complete = self.combine(&lists, &mut |paths, placements| {
+            if paths.iter().all(|path| path.end != PathEnd::Cut) {
+                return Ok(true);
+            }
+            let extended: Option<Vec<Path>> = (0..paths.len())
+                .map(|thread| self.extended(thread, paths, &lists[thread]))
+                .collect();
+            let Some(extended) = extended else {
+                known = false;
+                return Ok(false);
+            };
+            self.with_later_writes(&extended, placements, visit)
+        })?;
+        Ok(known.then_some(complete))
+    }
+
+    fn with_later_writes(
+        &self,
+        paths: &[Path],
+        placements: &[Placement],
+        visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
+    ) -> Result<bool, UnfoldLimit> {
+        let paths: Vec<&Path> = paths.iter().collect();
+        self.grouped(&paths, placements, visit)
+    }
+
+    /// A path with the writes behind it that others may read, if it was cut: of each instruction that it may come to, one
+    /// for each read of another thread. In an execution those that are read are some of these, in this order; their values
+    /// are not known. `None` if it is not known where they write.
+    fn extended(&self, thread: usize, paths: &[&Path], own: &[&Path]) -> Option<Path> {
+        let path = paths[thread];
+        if path.end != PathEnd::Cut {
+            return Some(path.clone());
+        }
+        let writes = later_writes(&self.program.threads[thread], path, own)?;
+        let others = paths.iter().enumerate().filter(|(other, _)| *other != thread);
+        let reads = others.flat_map(|(_, path)| &path.events).filter(|event| {
+            let read = event.access.filter(|_| event.kind == EventKind::Read);
+            read.is_some_and(|read| {
+                let overlaps = |write: &PathEvent| {
+                    write.access.is_some_and(|write| write.pa.overlaps(read.pa))
+                };
+                writes.iter().any(overlaps)
+            })
+        });
+        let rounds = reads.count();
+        let count = rounds * writes.len();
+        if count > MOST_WRITES || path.events.len() + count > MOST_EVENTS {
+            return None;
+        }
+        let mut extended = path.clone();
+        let last = path.events.last();
+        let (step, ctrl) = last.map_or((0, 0), |last| (last.step, last.ctrl));
+        for (index, write) in std::iter::repeat_n(&writes, rounds).flatten().enumerate() {
+            let step = step + 1 + u16::try_from(index).expect("they are few");
+            extended.events.push(PathEvent { step, ctrl, ..write.clone() });
+        }
+        Some(extended)
+    }
+}
+
+/// What a thread may write behind the end of a path that was cut, as its other paths write it, without values.
+fn later_writes(thread: &Thread, path: &Path, own: &[&Path]) -> Option<Vec<PathEvent>> {
+    let mut writes: Vec<PathEvent> = Vec::new();
+    for line in reachable(thread, path.events.last().map_or(0, |event| usize::from(event.line))) {
+        let instruction = &thread.lines[line].instruction;
+        if !matches!(instruction, Instruction::Store(_) | Instruction::Atomic(_)) {
+            continue;
+        }
+        let mut found = false;
+        let events = own.iter().flat_map(|path| &path.events);
+        let here = events
+            .filter(|event| usize::from(event.line) == line && event.kind == EventKind::Write);
+        for event in here {
+            found = true;
+            // Those of one vector are in no order.
+            if event.element {
+                return None;
+            }
+            let of = PathEvent {
+                address: None,
+                value: None,
+                rmw: None,
+                addr: 0,
+                data: 0,
+                ctrl: 0,
+                step: 0,
+                covers: FenceCoverage::default(),
+                ..event.clone()
+            };
+            let same = |other: &PathEvent| {
+                (other.line, other.tags, other.access) == (of.line, of.tags, of.access)
+            };
+            if !writes.iter().any(same) {
+                writes.push(of);
+            }
+        }
+        let private = own.iter().flat_map(|path| &path.private);
+        found |= private.into_iter().any(|access| usize::from(access.line) == line);
+        if !found || !is_fixed(instruction) {
+            return None;
+        }
+    }
+    Some(writes)
+}
+
+/// Whether an instruction accesses the same bytes whenever it is executed.
+fn is_fixed(instruction: &Instruction) -> bool {
+    use model::isa::Operand;
+    let base = match instruction {
+        Instruction::Store(store) => store.address.base,
+        Instruction::Atomic(atomic) => atomic.address.base,
+        Instruction::Load(_)
+        | Instruction::Fence(_)
+        | Instruction::ProxyFence(_)
+        | Instruction::Barrier(_)
+        | Instruction::ClusterBarrier(_)
+        | Instruction::Asynchronous(_)
+        | Instruction::Alu(_)
+        | Instruction::Cvta(_)
+        | Instruction::Branch(_)
+        | Instruction::Unsupported(_) => return false,
+    };
+    matches!(base, Operand::Address(_) | Operand::Imm(_))
+}
+
+/// The lines to which a thread may come from this one, which is one of them.
+fn reachable(thread: &Thread, from: usize) -> Vec<usize> {
+    let mut seen = vec![false; thread.lines.len()];
+    let mut open = vec![from];
+    while let Some(line) = open.pop() {
+        if line >= seen.len() || std::mem::replace(&mut seen[line], true) {
+            continue;
+        }
+        open.push(line + 1);
+        open.extend(thread.lines[line].instruction.as_branch().map(|branch| branch.target));
+    }
+    (0..seen.len()).filter(|&line| seen[line]).collect()
+}
