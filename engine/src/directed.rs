@@ -199,6 +199,7 @@ pub(crate) fn undefined(
     let result =
         engine.search(model, &test.program, limits, Sought::Undefined(&alike), &mut seen, visit);
     found.seen.undefined = seen.undefined;
+    found.seen.bound_reached |= seen.bound_reached;
     found.seen.thin_air = found.seen.thin_air.max(seen.thin_air);
     result
 }

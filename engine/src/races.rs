@@ -3,18 +3,12 @@
 //! An execution with one is looked for as one that makes a program undefined is. Outcomes are not looked for, and condition
 //! and filter play no part.
 
-use std::ops::ControlFlow;
-
-use execution::air::ThinAir;
 use litmus::Test;
 use model::rel::{FlagMeaning, Model};
-use model::value::Value;
 
-use crate::alike::alike;
 use crate::judge::{EngineResult, Verdict};
-use crate::sought::Sought;
-use crate::witness::Witness;
-use crate::{Engine, ExecutionFacts, Limit, Limits, Race, directed};
+use crate::termination::any_air;
+use crate::{Engine, ExecutionFacts, Limits, Race, directed};
 
 /// What a test expects.
 pub(crate) const EXPECTED: &str = "expected that there is no data race";
@@ -41,19 +35,13 @@ pub(crate) fn run(
             flag.meaning = FlagMeaning::Undefined(DATA_RACE);
         }
     }
-    let alike = || alike(&test.program, &[]);
-    let sought = Sought::Undefined(&alike);
-    let visit = &mut |_: &[Value], _: &dyn Fn() -> Witness| ControlFlow::Continue(());
-    let searched = engine.search(&racy, &test.program, limits, sought, &mut found.seen, visit);
+    let searched = directed::undefined(test, engine, &racy, limits, &mut found);
     let undefined = found.seen.undefined.take();
     if let Some([first, second]) = undefined.as_ref().map(|of| &of.where_[..]) {
         let (first, second) = (*first.min(second), *first.max(second));
         found.seen.races.insert(Race { first, second });
     }
-    let aired = match found.seen.thin_air {
-        ThinAir::None | ThinAir::Some => Ok(()),
-        ThinAir::More => Err(Limit::ThinAir),
-    };
+    let aired = any_air(&found.seen);
     found.limit = defined.and(searched).and(aired).err();
     found
 }

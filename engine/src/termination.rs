@@ -51,15 +51,20 @@ pub(crate) fn run(
     found.seen.warnings.clear();
     found.seen.flags.clear();
     let undefined = early.or_else(|_| directed::undefined(test, engine, model, limits, &mut found));
-    let aired = match found.seen.thin_air {
-        ThinAir::None | ThinAir::Some => Ok(()),
-        ThinAir::More => Err(Limit::ThinAir),
-    };
+    let aired = any_air(&found.seen);
     found.limit = searched.and(undefined).and(aired).err().or(found.seen.stuck_limit);
     found
 }
 
 /// One execution that never finishes decides, whatever was not looked at; otherwise all have to be known.
+/// A limit, if executions with values out of thin air were left out. Which values they are makes no difference here.
+pub(crate) fn any_air(seen: &ExecutionFacts) -> Result<(), Limit> {
+    match seen.thin_air {
+        ThinAir::None | ThinAir::Some => Ok(()),
+        ThinAir::More => Err(Limit::ThinAir),
+    }
+}
+
 pub(crate) fn verdict(seen: &ExecutionFacts, unexplored: Option<String>) -> Verdict {
     match unexplored {
         _ if seen.stuck.is_some() => Verdict::Fails,

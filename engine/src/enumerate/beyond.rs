@@ -19,7 +19,10 @@ const MOST_BEYOND: u64 = 1 << 19;
 
 /// Whether an execution may go beyond the loop bound: no if none that was cut there is consistent, whatever comes behind.
 pub(crate) fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> bool {
-    if !is_closed(model) {
+    // Dependencies of values are not known of what comes behind the bound. And a read may be torn between more writes than
+    // are added, if no axiom forbids it.
+    let torn = model.conventions.tearing && model.axiom("Single-Copy-Atomicity").is_none();
+    if !is_closed(model) || model.conventions.semantic_dependencies || torn {
         return true;
     }
     let work = Some(limits.work.map_or(MOST_BEYOND, |work| work.min(MOST_BEYOND)));

@@ -7,7 +7,7 @@
 use super::{UnfoldLimit, Unfolded, Unfolding};
 use crate::event::{EventKind, FenceCoverage, PathEvent};
 use crate::path::{Path, PathEnd};
-use model::isa::Instruction;
+use model::isa::{Instruction, Operand};
 use model::program::Thread;
 use model::scope::Placement;
 
@@ -28,19 +28,17 @@ impl Unfolded<'_> {
         visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
     ) -> Result<Option<bool>, UnfoldLimit> {
         let synchronizes = |thread: &Thread| {
-            thread.lines.iter().any(|line| match line.instruction {
-                Instruction::Barrier(_)
-                | Instruction::ClusterBarrier(_)
-                | Instruction::Asynchronous(_)
-                | Instruction::ProxyFence(_)
-                | Instruction::Unsupported(_) => true,
-                Instruction::Load(_)
-                | Instruction::Store(_)
-                | Instruction::Atomic(_)
-                | Instruction::Fence(_)
-                | Instruction::Alu(_)
-                | Instruction::Cvta(_)
-                | Instruction::Branch(_) => false,
+            !thread.lines.iter().all(|line| {
+                matches!(
+                    line.instruction,
+                    Instruction::Load(_)
+                        | Instruction::Store(_)
+                        | Instruction::Atomic(_)
+                        | Instruction::Fence(_)
+                        | Instruction::Alu(_)
+                        | Instruction::Cvta(_)
+                        | Instruction::Branch(_)
+                )
             })
         };
         let program = self.program;
@@ -64,7 +62,7 @@ impl Unfolded<'_> {
                 return Ok(true);
             }
             let extended: Option<Vec<Path>> = (0..paths.len())
-                .map(|thread| self.extended(thread, paths, &lists[thread]))
+                .map(|thread| self.extended(thread, (paths, placements), &lists[thread]))
                 .collect();
             let Some(extended) = extended else {
                 known = false;
@@ -86,38 +84,60 @@ impl Unfolded<'_> {
     }
 
     /// A path with the writes behind it that others may read, if it was cut: of each instruction that it may come to, one
-    /// for each read of another thread. In an execution those that are read are some of these, in this order; their values
-    /// are not known. `None` if it is not known where they write.
-    fn extended(&self, thread: usize, paths: &[&Path], own: &[&Path]) -> Option<Path> {
+    /// for each write that a read of another thread may return bytes of. In an execution those that are read are some of
+    /// these, in this order; their values are not known. `None` if it is not known where they write.
+    fn extended(
+        &self,
+        thread: usize,
+        (paths, placements): (&[&Path], &[Placement]),
+        own: &[&Path],
+    ) -> Option<Path> {
         let path = paths[thread];
         if path.end != PathEnd::Cut {
-            return Some(path.clone());
+            // What a thread reads for ever may be overwritten meanwhile.
+            return Some(Path { end: PathEnd::Finished, ..path.clone() });
         }
         let writes = later_writes(&self.program.threads[thread], path, own)?;
         let others = paths.iter().enumerate().filter(|(other, _)| *other != thread);
-        let reads = others.flat_map(|(_, path)| &path.events).filter(|event| {
-            let read = event.access.filter(|_| event.kind == EventKind::Read);
-            read.is_some_and(|read| {
-                let overlaps = |write: &PathEvent| {
-                    write.access.is_some_and(|write| write.pa.overlaps(read.pa))
-                };
-                writes.iter().any(overlaps)
-            })
+        let here = placements[thread];
+        let pieces = others.flat_map(|(other, path)| {
+            let there = placements[other];
+            let writes = &writes;
+            path.events.iter().map(move |event| pieces(event, there, writes, here))
         });
-        let rounds = reads.count();
+        let rounds: usize = pieces.sum();
         let count = rounds * writes.len();
         if count > MOST_WRITES || path.events.len() + count > MOST_EVENTS {
             return None;
         }
         let mut extended = path.clone();
-        let last = path.events.last();
-        let (step, ctrl) = last.map_or((0, 0), |last| (last.step, last.ctrl));
+        let step = path.events.last().map_or(0, |last| last.step);
+        // What follows depends on all decisions before it, and not on the guard of an instruction before it.
+        let lines = &self.program.threads[thread].lines;
+        let unguarded = |event: &&PathEvent| lines[usize::from(event.line)].guard.is_none();
+        let ctrl = path.events.iter().rfind(unguarded).map_or(0, |event| event.ctrl);
         for (index, write) in std::iter::repeat_n(&writes, rounds).flatten().enumerate() {
             let step = step + 1 + u16::try_from(index).expect("they are few");
             extended.events.push(PathEvent { step, ctrl, ..write.clone() });
         }
         Some(extended)
     }
+}
+
+/// How many of these writes a read may return bytes of: one, if it is morally strong with each that it overlaps, as single
+/// copies of such accesses are atomic; otherwise as many as it has bytes.
+fn pieces(read: &PathEvent, there: Placement, writes: &[PathEvent], here: Placement) -> usize {
+    let Some(access) = read.access.filter(|_| read.kind == EventKind::Read) else { return 0 };
+    let overlapping = writes.iter().filter_map(|write| {
+        let own = write.access.filter(|own| own.pa.overlaps(access.pa))?;
+        let scopes = read.tags.scope().zip(write.tags.scope());
+        let strong = scopes.is_some_and(|(theirs, ours)| {
+            theirs.includes(there, here) && ours.includes(here, there)
+        });
+        Some(strong && (own.va, own.pa) == (access.va, access.pa))
+    });
+    let whole = overlapping.reduce(|all, one| all && one);
+    whole.map_or(0, |whole| if whole { 1 } else { access.pa.length as usize })
 }
 
 /// What a thread may write behind the end of a path that was cut, as its other paths write it, without values.
@@ -134,10 +154,6 @@ fn later_writes(thread: &Thread, path: &Path, own: &[&Path]) -> Option<Vec<PathE
             .filter(|event| usize::from(event.line) == line && event.kind == EventKind::Write);
         for event in here {
             found = true;
-            // Those of one vector are in no order.
-            if event.element {
-                return None;
-            }
             let of = PathEvent {
                 address: None,
                 value: None,
@@ -165,24 +181,12 @@ fn later_writes(thread: &Thread, path: &Path, own: &[&Path]) -> Option<Vec<PathE
     Some(writes)
 }
 
-/// Whether an instruction accesses the same bytes whenever it is executed.
+/// Whether an instruction accesses the same bytes whenever it is executed, and these as one element: those of a vector are
+/// in no order.
 fn is_fixed(instruction: &Instruction) -> bool {
-    use model::isa::Operand;
-    let base = match instruction {
-        Instruction::Store(store) => store.address.base,
-        Instruction::Atomic(atomic) => atomic.address.base,
-        Instruction::Load(_)
-        | Instruction::Fence(_)
-        | Instruction::ProxyFence(_)
-        | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Asynchronous(_)
-        | Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_)
-        | Instruction::Unsupported(_) => return false,
-    };
-    matches!(base, Operand::Address(_) | Operand::Imm(_))
+    instruction.access().is_some_and(|(address, _, elements)| {
+        elements == 1 && matches!(address.base, Operand::Address(_) | Operand::Imm(_))
+    })
 }
 
 /// The lines to which a thread may come from this one, which is one of them.
