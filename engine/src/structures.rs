@@ -2,6 +2,7 @@
 
 use execution::unfold::{Unfolded, Unfolding};
 use model::bits::{BitRow, Wide};
+use model::rel::Conventions;
 
 use super::{ExecutionFacts, Limit, Limits};
 
@@ -41,10 +42,12 @@ pub fn each_endless(unfolded: &Unfolded<'_>, job: &mut impl Structures) -> Resul
 /// comes behind the bound is not known.
 pub fn each_beyond(
     unfolded: &Unfolded<'_>,
+    conventions: Conventions,
     job: &mut impl Structures,
 ) -> Result<Option<bool>, Limit> {
     let mut limit = None;
-    let complete = unfolded.visit_beyond(&mut |unfolding| one(unfolding, job, &mut limit))?;
+    let visit = &mut |unfolding: &Unfolding<'_>| one(unfolding, job, &mut limit);
+    let complete = unfolded.visit_beyond(conventions, visit)?;
     limit.map_or(Ok(complete), Err)
 }
 

@@ -57,19 +57,19 @@ pub(crate) fn run(
 }
 
 /// One execution that never finishes decides, whatever was not looked at; otherwise all have to be known.
-/// A limit, if executions with values out of thin air were left out. Which values they are makes no difference here.
-pub(crate) fn any_air(seen: &ExecutionFacts) -> Result<(), Limit> {
-    match seen.thin_air {
-        ThinAir::None | ThinAir::Some => Ok(()),
-        ThinAir::More => Err(Limit::ThinAir),
-    }
-}
-
 pub(crate) fn verdict(seen: &ExecutionFacts, unexplored: Option<String>) -> Verdict {
     match unexplored {
         _ if seen.stuck.is_some() => Verdict::Fails,
         Some(reason) => Verdict::Undecided(reason),
         None if !seen.finishes => Verdict::Undecided(NO_EXECUTION.to_owned()),
         None => Verdict::Holds,
+    }
+}
+
+/// A limit, if executions with values out of thin air were left out. Which values they are makes no difference here.
+pub(crate) fn any_air(seen: &ExecutionFacts) -> Result<(), Limit> {
+    match seen.thin_air {
+        ThinAir::None | ThinAir::Some => Ok(()),
+        ThinAir::More => Err(Limit::ThinAir),
     }
 }

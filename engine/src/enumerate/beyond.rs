@@ -19,10 +19,9 @@ const MOST_BEYOND: u64 = 1 << 19;
 
 /// Whether an execution may go beyond the loop bound: no if none that was cut there is consistent, whatever comes behind.
 pub(crate) fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> bool {
-    // Dependencies of values are not known of what comes behind the bound. And a read may be torn between more writes than
-    // are added, if no axiom forbids it.
+    // A read may be torn between more writes than are added, if no axiom forbids it.
     let torn = model.conventions.tearing && model.axiom("Single-Copy-Atomicity").is_none();
-    if !is_closed(model) || model.conventions.semantic_dependencies || torn {
+    if !is_closed(model) || torn {
         return true;
     }
     let work = Some(limits.work.map_or(MOST_BEYOND, |work| work.min(MOST_BEYOND)));
@@ -44,7 +43,7 @@ pub(crate) fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> 
         seen: &mut seen,
         visit: &mut |_, _| ControlFlow::Continue(()),
     };
-    !matches!(structures::each_beyond(&unfolded, &mut job), Ok(Some(true)))
+    !matches!(structures::each_beyond(&unfolded, model.conventions, &mut job), Ok(Some(true)))
 }
 
 /// Whether the relations that axioms use, among some events of an execution without asynchronous operations, are no larger
@@ -71,15 +70,18 @@ fn is_closed(model: &Model) -> bool {
     true
 }
 
-/// Whether the other events of an execution make no difference to what a relation is between two.
+/// Whether the other events of an execution make no difference to what a relation is between two. What a later write
+/// depends on is not known.
 fn is_local(model: &Model, node: NodeId) -> bool {
     match model.node(node) {
+        Node::Fixed(Fixed::Addr | Fixed::Data | Fixed::Ctrl) | Node::Seq(..) | Node::Plus(_) => {
+            false
+        }
         Node::Fixed(_) | Node::Chosen(_) | Node::Identity(_) | Node::Cross(..) => true,
         Node::Or(a, b) | Node::And(a, b) | Node::Minus(a, b) => {
             is_local(model, a) && is_local(model, b)
         }
         Node::Inverse(of) => is_local(model, of),
-        Node::Seq(..) | Node::Plus(_) => false,
     }
 }
 

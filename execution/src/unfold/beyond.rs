@@ -1,30 +1,32 @@
 //! Paths that were cut at the loop bound, as far as they go, with what may come behind them.
 //!
 //! Where no such unfolding is consistent, no execution goes beyond the bound: what an execution does up to there, and of
-//! what a cut thread does later those writes that others read, is an unfolding of these, and relations without some events
-//! are smaller.
+//! what a cut thread does later just those writes that others read, is one of these, and relations among fewer events are
+//! smaller.
 
 use super::{UnfoldLimit, Unfolded, Unfolding};
 use crate::event::{EventKind, FenceCoverage, PathEvent};
 use crate::path::{Path, PathEnd};
 use model::isa::{Instruction, Operand};
 use model::program::Thread;
+use model::rel::Conventions;
 use model::scope::Placement;
 
 /// The most combinations of paths that are visited.
 const MOST_COMBINATIONS: u128 = 20_000;
 
-/// The most later writes of one thread.
-const MOST_WRITES: usize = 12;
+/// The most ways to go on that are tried for one path.
+const MOST_WAYS: usize = 256;
 
 /// The most events of a path with its later writes.
 const MOST_EVENTS: usize = 120;
 
 impl Unfolded<'_> {
     /// Visits the unfoldings in which some path was cut, until `visit` returns false. Says whether all were visited;
-    /// `None` if what may come behind them is not known.
+    /// `None` if what may come behind them is not known. `conventions` are those of the paths.
     pub fn visit_beyond(
         &self,
+        conventions: Conventions,
         visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
     ) -> Result<Option<bool>, UnfoldLimit> {
         let synchronizes = |thread: &Thread| {
@@ -61,67 +63,77 @@ impl Unfolded<'_> {
             if paths.iter().all(|path| path.end != PathEnd::Cut) {
                 return Ok(true);
             }
-            let extended: Option<Vec<Path>> = (0..paths.len())
-                .map(|thread| self.extended(thread, (paths, placements), &lists[thread]))
+            let ways: Option<Vec<Vec<Path>>> = (0..paths.len())
+                .map(|thread| self.ways_on(thread, (paths, placements), &lists[thread]))
                 .collect();
-            let Some(extended) = extended else {
+            let Some(ways) = ways else {
                 known = false;
                 return Ok(false);
             };
-            self.with_later_writes(&extended, placements, visit)
+            let ways: Vec<Vec<Path>> = if conventions.semantic_dependencies {
+                ways.into_iter().map(|ways| ways.iter().map(independent).collect()).collect()
+            } else {
+                ways
+            };
+            let ways: Vec<Vec<&Path>> = ways.iter().map(|ways| ways.iter().collect()).collect();
+            self.combine(&ways, &mut |paths, placements| self.grouped(paths, placements, visit))
         })?;
         Ok(known.then_some(complete))
     }
 
-    fn with_later_writes(
-        &self,
-        paths: &[Path],
-        placements: &[Placement],
-        visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
-    ) -> Result<bool, UnfoldLimit> {
-        let paths: Vec<&Path> = paths.iter().collect();
-        self.grouped(&paths, placements, visit)
-    }
-
-    /// A path with the writes behind it that others may read, if it was cut: of each instruction that it may come to, one
-    /// for each write that a read of another thread may return bytes of. In an execution those that are read are some of
-    /// these, in this order; their values are not known. `None` if it is not known where they write.
-    fn extended(
+    /// A path, if it was cut with each sequence of later writes behind it that others may read, whose values are not known:
+    /// no more than others have reads for. `None` if it is not known where they write, or there are too many.
+    fn ways_on(
         &self,
         thread: usize,
         (paths, placements): (&[&Path], &[Placement]),
         own: &[&Path],
-    ) -> Option<Path> {
+    ) -> Option<Vec<Path>> {
         let path = paths[thread];
         if path.end != PathEnd::Cut {
             // What a thread reads for ever may be overwritten meanwhile.
-            return Some(Path { end: PathEnd::Finished, ..path.clone() });
+            return Some(vec![Path { end: PathEnd::Finished, ..path.clone() }]);
         }
         let writes = later_writes(&self.program.threads[thread], path, own)?;
         let others = paths.iter().enumerate().filter(|(other, _)| *other != thread);
         let here = placements[thread];
-        let pieces = others.flat_map(|(other, path)| {
-            let there = placements[other];
-            let writes = &writes;
+        let read = others.flat_map(|(other, path)| {
+            let (there, writes) = (placements[other], &writes);
             path.events.iter().map(move |event| pieces(event, there, writes, here))
         });
-        let rounds: usize = pieces.sum();
-        let count = rounds * writes.len();
-        if count > MOST_WRITES || path.events.len() + count > MOST_EVENTS {
+        let most: usize = read.sum();
+        if path.events.len() + most > MOST_EVENTS {
             return None;
         }
-        let mut extended = path.clone();
-        let step = path.events.last().map_or(0, |last| last.step);
         // What follows depends on all decisions before it, and not on the guard of an instruction before it.
         let lines = &self.program.threads[thread].lines;
         let unguarded = |event: &&PathEvent| lines[usize::from(event.line)].guard.is_none();
         let ctrl = path.events.iter().rfind(unguarded).map_or(0, |event| event.ctrl);
-        for (index, write) in std::iter::repeat_n(&writes, rounds).flatten().enumerate() {
-            let step = step + 1 + u16::try_from(index).expect("they are few");
-            extended.events.push(PathEvent { step, ctrl, ..write.clone() });
+        let mut ways = vec![path.clone()];
+        let mut first = 0;
+        for _ in 0..most {
+            let longest = first..ways.len();
+            first = ways.len();
+            for way in longest {
+                for write in &writes {
+                    let mut longer = ways[way].clone();
+                    let step = longer.events.last().map_or(0, |last| last.step + 1);
+                    longer.events.push(PathEvent { step, ctrl, ..write.clone() });
+                    ways.push(longer);
+                }
+            }
+            if ways.len() > MOST_WAYS {
+                return None;
+            }
         }
-        Some(extended)
+        Some(ways)
     }
+}
+
+/// A path without dependencies: which of them are semantic takes all paths, also those that were cut.
+fn independent(path: &Path) -> Path {
+    let event = |event: &PathEvent| PathEvent { addr: 0, data: 0, ctrl: 0, ..event.clone() };
+    Path { events: path.events.iter().map(event).collect(), ..path.clone() }
 }
 
 /// How many of these writes a read may return bytes of: one, if it is morally strong with each that it overlaps, as single
