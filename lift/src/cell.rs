@@ -247,14 +247,21 @@ impl Arg<'_> {
     }
 }
 
-/// All operands of a cell; `None` after an error.
-pub fn args<'a>(mut cursor: Cursor<'a>, report: &mut Diagnostics) -> Option<Vec<Arg<'a>>> {
+/// All operands of a cell; `None` after an error. A decimal constant, `1.5`, has `float` bits.
+pub fn args<'a>(
+    mut cursor: Cursor<'a>,
+    float: Option<u16>,
+    report: &mut Diagnostics,
+) -> Option<Vec<Arg<'a>>> {
     let mut args = Vec::new();
     if cursor.at_end() {
         return Some(args);
     }
     loop {
-        args.push(arg(&mut cursor, report)?);
+        args.push(match decimal(&mut cursor, float, report)? {
+            Some(decimal) => decimal,
+            None => arg(&mut cursor, report)?,
+        });
         if cursor.at_end() {
             return Some(args);
         }
@@ -263,6 +270,49 @@ pub fn args<'a>(mut cursor: Cursor<'a>, report: &mut Diagnostics) -> Option<Vec<
             return None;
         }
     }
+}
+
+/// `1.5`, `-0.25`; `Some(None)` if there is none here.
+fn decimal<'a>(
+    cursor: &mut Cursor<'a>,
+    float: Option<u16>,
+    report: &mut Diagnostics,
+) -> Option<Option<Arg<'a>>> {
+    let start = cursor.here();
+    let mut ahead = cursor.clone();
+    ahead.eat("-");
+    let number = |cursor: &mut Cursor<'a>| {
+        let is = cursor.kind_at(0) == Some(TokenKind::Number);
+        is.then(|| cursor.advance().map(|token| token.at)).flatten()
+    };
+    let whole = number(&mut ahead);
+    if whole.is_none() || !ahead.is(".") || !ahead.adjacent() {
+        return Some(None);
+    }
+    let mut at = start.to(ahead.here());
+    ahead.advance();
+    if ahead.adjacent() {
+        at = number(&mut ahead).map_or(at, |part| start.to(part));
+    }
+    let text = at.of(cursor.text);
+    let Ok(value) = text.parse::<f64>() else {
+        report.error("number", at, format!("`{text}`: invalid number"));
+        return None;
+    };
+    let bits = match float {
+        // Rounded to the nearest, as ptxas does.
+        #[expect(clippy::cast_possible_truncation, reason = "it is rounded")]
+        Some(32) => u64::from((value as f32).to_bits()),
+        Some(64) => value.to_bits(),
+        _ => {
+            report
+                .error("number", at, format!("`{text}` is no constant of this type"))
+                .note("decimal constants are for `.f32` and `.f64`");
+            return None;
+        }
+    };
+    *cursor = ahead;
+    Some(Some(Arg::Number(bits, at)))
 }
 
 fn arg<'a>(cursor: &mut Cursor<'a>, report: &mut Diagnostics) -> Option<Arg<'a>> {

@@ -175,6 +175,6 @@ impl<'a> InstructionReader<'_> {
             cursor.expected("`,`", self.report);
             return None;
         }
-        Some((names, cell::args(cursor, self.report)?))
+        Some((names, cell::args(cursor, None, self.report)?))
     }
 }

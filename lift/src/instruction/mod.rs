@@ -293,7 +293,14 @@ impl<'a> InstructionReader<'_> {
     }
 
     fn args(&mut self, cell: &InstructionCell<'a>) -> Option<Vec<Arg<'a>>> {
-        cell::args(cell.operands, self.report)
+        let float = match cell.parts.last().map(|part| part.text) {
+            Some("f32") => Some(32),
+            Some("f64") => Some(64),
+            // The fraction of a policy.
+            Some("b64") if cell.opcode() == "createpolicy" => Some(64),
+            _ => None,
+        };
+        cell::args(cell.operands, float, self.report)
     }
 
     /// Reports a wrong number of operands; `form` shows the correct operands.
