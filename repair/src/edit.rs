@@ -38,8 +38,10 @@ pub enum EditKind {
     RegisterFence,
     /// A wait waits for more groups of asynchronous operations, or also for what they write; or there is a new one.
     GroupWait,
-    /// Inserts a `commit_group` before a wait for groups.
+    /// Inserts a `commit_group` before a wait for groups, or a `tcgen05.commit` behind operations on tensor memory.
     Commit,
+    /// Inserts `fence.mbarrier_init`.
+    InitFence,
     /// Inserts a loop that waits for the end of a phase of an mbarrier object.
     PhaseWait,
     /// Inserts `bar.sync` into each thread of a CTA, `bar.warp.sync` into each of a warp, or a barrier of the cluster into
@@ -67,6 +69,7 @@ impl EditKind {
             EditKind::RegisterFence => "wgmma-fence",
             EditKind::GroupWait => "group-wait",
             EditKind::Commit => "commit",
+            EditKind::InitFence => "init-fence",
             EditKind::PhaseWait => "phase-wait",
             EditKind::Barrier => "barrier",
             EditKind::Removal => "removal",
@@ -210,6 +213,12 @@ pub(crate) const GROUP_WAIT: EditCost = EditCost { edits: 1, weight: 3, width: 0
 
 /// What a new `commit_group` costs.
 pub(crate) const COMMIT: EditCost = EditCost { edits: 1, weight: 4, width: 0 };
+
+/// What a `tcgen05.commit` costs.
+pub(crate) const TENSOR_COMMIT: EditCost = EditCost { edits: 1, weight: 5, width: 0 };
+
+/// What a `fence.mbarrier_init` costs.
+pub(crate) const INIT_FENCE: EditCost = EditCost { edits: 1, weight: 2, width: 1 };
 
 /// What it costs that an arrival also expects bytes.
 pub(crate) const EXPECTATION: EditCost = EditCost { edits: 1, weight: 4, width: 0 };

@@ -237,6 +237,7 @@ fn awkwardness(source: &SourceTest, edits: &[ProgramEdit]) -> (usize, usize) {
             | EditKind::Object
             | EditKind::RegisterFence
             | EditKind::Commit
+            | EditKind::InitFence
             | EditKind::Barrier
             | EditKind::Removal => false,
         };

@@ -1,7 +1,7 @@
 //! Where a test can be made stronger, and how.
 
 use litmus::revise::SourceTest;
-use model::isa::asynchronous::FenceWindow;
+use model::isa::asynchronous::{Asynchronous, FenceWindow, MbarrierOp};
 use model::isa::bar::ClusterBarrierKind;
 use model::isa::fence::FenceOrder;
 use model::isa::{Instruction, Line};
@@ -100,8 +100,7 @@ pub(crate) fn sites(source: &SourceTest) -> Vec<EditSite> {
 fn cluster_release(source: &SourceTest, thread: usize, cell: usize) -> Option<EditSite> {
     let of = &source.cells[thread][cell];
     let lines = source.test.program.threads[thread].lines.get(of.lines.clone())?;
-    let relaxed = |line: &Line| matches!(&line.instruction, Instruction::ClusterBarrier(of) if of.kind == ClusterBarrierKind::ArriveRelaxed);
-    if !lines.iter().any(relaxed) {
+    if !lines.iter().any(arrives_relaxed) {
         return None;
     }
     let name = of.name.replacen(".relaxed", ".release", 1);
@@ -265,13 +264,33 @@ fn gap(source: &SourceTest, thread: usize, cell: usize) -> Vec<EditSite> {
         };
         all.extend(EditSite::new(source, FenceWindow::ALL.map(choice).into()));
     }
-    for name in proxies(source) {
-        let text = format!("fence.proxy.{name}");
-        let edit =
-            edit::insertion(source, &place, &text, (EditKind::ProxyFence, edit::PROXY_FENCE));
+    let mut alone = |text: &str, cost: (EditKind, EditCost)| {
+        let edit = edit::insertion(source, &place, text, cost);
         all.extend(EditSite::new(source, vec![EditChoice { edit, strength: None, window: None }]));
+    };
+    for name in proxies(source) {
+        alone(&format!("fence.proxy.{name}"), (EditKind::ProxyFence, edit::PROXY_FENCE));
+    }
+    if forms(source).clusters && initializes(source, thread, cell) {
+        alone("fence.mbarrier_init.release.cluster", (EditKind::InitFence, edit::INIT_FENCE));
     }
     all
+}
+
+/// Whether a thread initializes an mbarrier object before a cell, and arrives relaxed at the barrier of the cluster behind.
+fn initializes(source: &SourceTest, thread: usize, cell: usize) -> bool {
+    let lines = &source.test.program.threads[thread].lines;
+    let at = source.cells[thread].get(cell).map_or(lines.len(), |cell| cell.lines.start);
+    let inits = |line: &Line| {
+        let of = line.instruction.as_asynchronous();
+        matches!(of, Some(Asynchronous::Mbarrier(of)) if matches!(of.op, MbarrierOp::Init { .. }))
+    };
+    lines[..at].iter().any(inits) && lines[at..].iter().any(arrives_relaxed)
+}
+
+/// Whether a line is a relaxed arrival at the barrier of the cluster.
+fn arrives_relaxed(line: &Line) -> bool {
+    matches!(&line.instruction, Instruction::ClusterBarrier(of) if of.kind == ClusterBarrierKind::ArriveRelaxed)
 }
 
 /// The proxy fences that the test may need.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use litmus::revise::SourceTest;
 use model::isa::Operand;
 use model::isa::asynchronous::{Asynchronous, AwaitedPhase, GroupKind, MbarrierOp, WaitGroup};
-use model::isa::tensor_memory::TensorOp;
+use model::isa::tensor_memory::{CtaGroup, TensorOp};
 
 use crate::edit::{self, EditCost, EditKind, EditedLine, ProgramEdit};
 use crate::site::{is_crossed, is_event};
@@ -42,6 +42,7 @@ pub(crate) fn waits(source: &SourceTest) -> Vec<ProgramEdit> {
     }
     all.extend(everywhere(&all));
     all.extend(groups(source));
+    all.extend(tensor_commits(source, &objects));
     all.extend(phases(source));
     all.retain(|edit: &ProgramEdit| source.parse(&edit.revisions).is_ok());
     all.sort_by_key(|edit| edit.cost);
@@ -282,6 +283,48 @@ fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
     all
 }
 
+/// A `tcgen05.commit` on an object behind operations on tensor memory that one can track.
+fn tensor_commits(source: &SourceTest, objects: &[&str]) -> Vec<ProgramEdit> {
+    let mut all = Vec::new();
+    for (thread, cells) in source.cells.iter().enumerate() {
+        let lines = &source.test.program.threads[thread].lines;
+        for (cell, of) in cells.iter().enumerate() {
+            let group = lines.get(of.lines.clone()).unwrap_or_default().iter().find_map(|line| {
+                let Asynchronous::TensorMemory(of) = line.instruction.as_asynchronous()? else {
+                    return None;
+                };
+                tracked_group(of)
+            });
+            let Some(group) = group.filter(|_| objects.len() <= MOST_OBJECTS) else { continue };
+            let group = match group {
+                CtaGroup::One => 1,
+                CtaGroup::Two => 2,
+            };
+            all.extend(objects.iter().map(|object| {
+                let text = format!(
+                    "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster.b64 [{object}]"
+                );
+                let cost = (EditKind::Commit, edit::TENSOR_COMMIT);
+                edit::insertion(source, &[(thread, cell + 1)], &text, cost)
+            }));
+        }
+    }
+    all
+}
+
+/// The CTAs of an operation whose completion a `tcgen05.commit` tracks.
+fn tracked_group(of: &TensorOp) -> Option<CtaGroup> {
+    match of {
+        TensorOp::Copy { group, .. } | TensorOp::Shift { group, .. } => Some(*group),
+        TensorOp::Multiply(of) => Some(of.group),
+        TensorOp::Load { .. }
+        | TensorOp::Store { .. }
+        | TensorOp::Wait(_)
+        | TensorOp::Commit { .. }
+        | TensorOp::Fence(_) => None,
+    }
+}
+
 /// What a thread has started, and can wait for by itself.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Started {
@@ -497,6 +540,36 @@ mod tests {
         assert_eq!(
             first_of(&["mov.u32 r5, 1", multiply, commit, wait]),
             format!("P0: insert `wgmma.fence.sync.aligned` before `{multiply}`")
+        );
+    }
+
+    #[test]
+    fn a_commit_of_tensor_memory_and_a_fence_of_initializations_are_proposed() {
+        let first = |text: &str| {
+            let source = SourceTest::read("test", text.as_bytes()).expect("it is a test");
+            let model = model::ptx::model();
+            let repairs = repair(&source, &RepairOptions::new(&model));
+            repairs.proposals[0].edits[0].lines[0].to_string()
+        };
+        let wait = "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 q, [b], 0";
+        let multiply = "tcgen05.mma.cta_group::1.kind::f16 [c], d, d, i, p";
+        let text = format!(
+            "PTX mma\nArch=sm_100a\n{{ .tmem .b32 c[4]; .shared .mbarrier b={{1}}; .shared .b32 s[4]={{2}}; P0:d=s; }}\n \
+             P0@cta 0 | P1@cta 0 ;\n {multiply} | L: {wait} ;\n | @!q bra L ;\n \
+             | tcgen05.ld.sync.aligned.32x32b.x1.b32 {{r0}}, [c] ;\n | tcgen05.wait::ld.sync.aligned ;\n\
+             ~exists (P1:r0=0)\n"
+        );
+        let commit = "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [b]";
+        assert_eq!(first(&text), format!("P0: insert `{commit}` at the end"));
+        let text = "PTX init\nArch=sm_90a\n{ .shared .mbarrier b; P1:rb=b@P0; }\n P0@cta 0,cluster 0 | P1@cta 1,cluster 0 ;\n \
+             mbarrier.init.shared::cta.b64 [b], 1 | barrier.cluster.arrive.relaxed ;\n \
+             barrier.cluster.arrive.relaxed | barrier.cluster.wait ;\n \
+             barrier.cluster.wait | mbarrier.arrive.release.cluster.shared::cluster.b64 _, [rb] ;\n \
+             mov.u32 r0, 0 | ;\n\
+             ~exists (P0:r0=1)\n";
+        assert_eq!(
+            first(text),
+            "P0: insert `fence.mbarrier_init.release.cluster` before `barrier.cluster.arrive.relaxed`"
         );
     }
 }

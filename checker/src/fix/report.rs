@@ -325,7 +325,7 @@ struct FixCost {
 #[derive(Serialize, JsonSchema)]
 struct FixEdit<'a> {
     /// `scope`, `order`, `plain-load`, `fence`, `proxy-fence`, `grid-wait`, `fence-sc`, `parity`, `expected-bytes`,
-    /// `count`, `object`, `wgmma-fence`, `group-wait`, `commit`, `phase-wait`, `barrier` or `removal`.
+    /// `count`, `object`, `wgmma-fence`, `group-wait`, `commit`, `init-fence`, `phase-wait`, `barrier` or `removal`.
     kind: &'static str,
     lines: Vec<FixLine<'a>>,
 }
