@@ -33,7 +33,15 @@ pub fn graph(graph: &ExecutionGraph) -> String {
     for edge in graph.events.edge_references() {
         let (from, to) = (edge.source().index(), edge.target().index());
         let of = edge.weight();
+        // What is derived, or does not synchronize, is drawn as that.
+        let mut beside = graph.events.edges_connecting(edge.source(), edge.target());
+        let told = beside.any(|other| {
+            let other = other.weight();
+            other.relation == of.relation
+                && !matches!(other.role, EdgeRole::Execution | EdgeRole::Race)
+        });
         let style = match of.role {
+            EdgeRole::Execution if told => continue,
             EdgeRole::Execution => match colour(&of.relation) {
                 Some(colour) => format!("color=\"{colour}\""),
                 None => continue,

@@ -17,6 +17,10 @@ use crate::graph::{EdgeRole, ExecutionGraph, GraphThread};
 pub(crate) const CHARACTER: f64 = 7.3;
 pub(crate) const SMALL: f64 = 6.7;
 const EVENT_HEIGHT: f64 = 40.0;
+/// Of each further line of an instruction.
+pub(crate) const LINE: f64 = 16.0;
+/// The most characters of a line of an instruction.
+const LONGEST: usize = 48;
 const ROW: f64 = 76.0;
 /// Of an atomic, the write directly below its read.
 const TIED: f64 = 44.0;
@@ -158,7 +162,7 @@ impl PictureLayout {
         let tied = |event: NodeIndex| {
             lines.iter().any(|line| line.shape == ArrowShape::Tie && line.to == event)
         };
-        let mut y = top;
+        let (mut y, mut height) = (top, EVENT_HEIGHT);
         for row in 0..count {
             let here = |event: &NodeIndex| {
                 rows[event.index()] == row && graph.events[*event].thread.is_some()
@@ -170,15 +174,17 @@ impl PictureLayout {
                 close &= tied(event);
             }
             if row > 0 {
-                y += if any && close { TIED } else { ROW };
+                y += height + if any && close { TIED } else { ROW } - EVENT_HEIGHT;
             }
             self.gaps.push(if row == 0 { y - 12.0 } else { y - (ROW - EVENT_HEIGHT) / 2.0 });
+            height = EVENT_HEIGHT;
             for event in graph.events.node_indices().filter(here) {
-                self.events[event.index()] =
-                    Some(Rect { x: 0.0, y, width: 0.0, height: EVENT_HEIGHT });
+                let own = event_height(graph, event);
+                height = height.max(own);
+                self.events[event.index()] = Some(Rect { x: 0.0, y, width: 0.0, height: own });
             }
         }
-        let bottom = y + EVENT_HEIGHT;
+        let bottom = y + height;
         self.gaps.push(bottom + 10.0);
         bottom
     }
@@ -290,8 +296,31 @@ fn busiest(graph: &ExecutionGraph, lines: &[DrawnEdge]) -> usize {
 
 fn event_width(graph: &ExecutionGraph, event: NodeIndex) -> f64 {
     let of = &graph.events[event];
-    let longest = characters(&of.headline()).max(characters(&of.instruction));
+    let lines = broken(&of.instruction);
+    let longest = lines.into_iter().map(characters).fold(characters(&of.headline()), f64::max);
     longest * CHARACTER + 16.0
+}
+
+fn event_height(graph: &ExecutionGraph, event: NodeIndex) -> f64 {
+    let lines = broken(&graph.events[event].instruction).len();
+    EVENT_HEIGHT + real(lines.saturating_sub(1)) * LINE
+}
+
+/// The lines of an instruction that is too long for one: they end behind a space or before a part of the opcode.
+pub(crate) fn broken(instruction: &str) -> Vec<&str> {
+    let mut lines = Vec::new();
+    let mut rest = instruction;
+    while let Some((most, _)) = rest.char_indices().nth(LONGEST) {
+        // The operands together, if the opcode is short enough.
+        let space = if lines.is_empty() { rest[..most].find(' ') } else { rest[..most].rfind(' ') };
+        let space = space.map(|at| at + 1);
+        let dot = rest[..most].rfind('.').filter(|at| *at > 0);
+        let Some(end) = space.or(dot) else { break };
+        lines.push(rest[..end].trim_end());
+        rest = &rest[end..];
+    }
+    lines.push(rest);
+    lines
 }
 
 pub(crate) fn label_width(labels: &[String]) -> f64 {

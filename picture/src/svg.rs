@@ -7,7 +7,7 @@ use petgraph::graph::EdgeIndex;
 use crate::drawn::{self, ArrowShape, DrawnEdge};
 use crate::geometry::{Rect, at, characters, real, short};
 use crate::graph::{EdgeRole, ExecutionGraph};
-use crate::layout::{PictureLayout, label_text};
+use crate::layout::{LINE, PictureLayout, broken, label_text};
 use crate::route::{Routed, route};
 use crate::xml;
 
@@ -199,7 +199,9 @@ impl<'g> Picture<'g> {
             rect(out, "box", place, 5.0);
             let middle = place.centre().x;
             text(out, "effect", middle, place.y + 16.0, &of.headline());
-            text(out, "instruction", middle, place.y + 32.0, &of.instruction);
+            for (line, words) in broken(&of.instruction).into_iter().enumerate() {
+                text(out, "instruction", middle, place.y + 32.0 + real(line) * LINE, words);
+            }
             xml::close(out, "g");
             out.push('\n');
         }
