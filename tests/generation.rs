@@ -151,6 +151,24 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
         "export-reading",
         &["export", "--format=cuda", "--reading=R13=semantic", "tests/cli/holds.litmus"],
     ),
+    (
+        "export-loop",
+        &[
+            "export",
+            "--format",
+            "ptx",
+            "litmus/suite/control-flow-instructions-bra/countdown.litmus",
+        ],
+    ),
+    (
+        "export-loop-cuda",
+        &[
+            "export",
+            "--format",
+            "cuda",
+            "litmus/suite/control-flow-instructions-bra/countdown.litmus",
+        ],
+    ),
     ("export-many", &["export", "--format", "ptx", "litmus/suite"]),
     (
         "compare-forbidden",

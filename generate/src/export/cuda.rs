@@ -10,7 +10,7 @@ use model::isa::alu::Comparison;
 use model::program::Observed;
 
 use super::kernel::{self, Roles};
-use super::{Inexpressible, kernel::ThreadText, refuse_variable};
+use super::{ExportedLine, Inexpressible, kernel::ThreadText, refuse_variable};
 
 const HEAD: &str = include_str!("harness_head.cu");
 const TAIL: &str = include_str!("harness_tail.cu");
@@ -26,6 +26,14 @@ pub(super) fn program(test: &Test) -> Result<String, Inexpressible> {
     if let Some(filter) = &test.filter {
         let what = format!("a filter: {}", filter.text(&test.program));
         return Err(Inexpressible { line: test.condition_line, what });
+    }
+    // Nothing says that all CTAs of an instance run at once.
+    for number in 0..test.program.threads.len() {
+        let loops =
+            |line: &ExportedLine<'_>| line.thread.back_branches().any(|(at, _)| at == line.at.1);
+        if let Some(line) = ExportedLine::all(test, number).find(loops) {
+            return line.refuse("a loop");
+        }
     }
     let Roles { places, cluster, ctas, warps } = kernel::roles(test);
     let w = "writing to a string succeeds";

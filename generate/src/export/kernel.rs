@@ -1,5 +1,6 @@
 //! The threads of a test as PTX text, and a module with one kernel that runs each of them.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use litmus::Test;
@@ -55,9 +56,16 @@ pub(super) fn thread(
             }
         }
     }
+    let mut labels: BTreeMap<usize, &str> = BTreeMap::new();
+    for (at, target) in thread.branches() {
+        let name = thread.lines[at].text.rsplit(' ').next().unwrap_or_default();
+        labels.insert(target, name);
+    }
     for line in ExportedLine::all(test, number) {
+        instructions.extend(labels.remove(&line.at.1).map(|name| format!("{name}:")));
         instructions.push(text(&line, address)?);
     }
+    instructions.extend(labels.into_values().map(|name| format!("{name}:")));
     let observed = test.program.observed.iter().filter_map(|observed| match *observed {
         Observed::Register { thread: of, register } if usize::from(of.0) == number => {
             let register = &thread.registers[usize::from(register.0)];
@@ -75,7 +83,6 @@ fn text(
 ) -> Result<String, Inexpressible> {
     use model::isa::Instruction;
     match &line.line.instruction {
-        Instruction::Branch(_) => return line.refuse("a branch"),
         Instruction::Unsupported(_) => return line.refuse("this instruction"),
         Instruction::Load(_)
         | Instruction::Store(_)
@@ -86,7 +93,8 @@ fn text(
         | Instruction::ClusterBarrier(_)
         | Instruction::Asynchronous(_)
         | Instruction::Alu(_)
-        | Instruction::Cvta(_) => {}
+        | Instruction::Cvta(_)
+        | Instruction::Branch(_) => {}
     }
     let written = &line.line.text;
     let Some((at, _, _)) = line.line.instruction.access() else { return Ok(format!("{written};")) };
