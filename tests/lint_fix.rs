@@ -9,6 +9,7 @@ use crate::suite;
 
 /// Of the command line, as in `cli`.
 pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
+    ("lint-repeated", &["lint", "tests/ptx/repeated.ptx"]),
     ("lint-source-lines", &["lint", "tests/ptx/source-lines.ptx"]),
     ("lint-diff", &["lint", "--diff", "tests/ptx"]),
     ("lint-diff-unsafe", &["lint", "--diff", "--unsafe-fixes", "tests/ptx/broken.ptx"]),

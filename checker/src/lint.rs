@@ -1,7 +1,8 @@
 //! `causeway lint`: checks each memory instruction of PTX modules against the rules.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
+use std::collections::{BTreeMap, HashMap};
 use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
@@ -179,6 +180,30 @@ impl LintedModule<'_> {
     }
 }
 
+/// What is the same in all copies that a compiler makes of one instruction: numbers of registers and offsets are not.
+fn copied(diagnostic: &Diagnostic) -> String {
+    let here = diagnostic.excerpts.iter().find(|excerpt| excerpt.line == diagnostic.span.line);
+    let written = here.map_or("", |excerpt| &excerpt.text);
+    let mut text = match &diagnostic.origin {
+        Some(origin) => format!("{}:{} ", origin.file, origin.line),
+        None => String::new(),
+    };
+    for part in [written, &diagnostic.message] {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || "_.%$".contains(c);
+        let mut first = None;
+        for c in part.chars() {
+            first = if is_name(c) { first.or(Some(c)) } else { None };
+            let numbered =
+                first.is_some_and(|first| first.is_ascii_digit() || "%$".contains(first));
+            if !(numbered && c.is_ascii_digit()) {
+                text.push(c);
+            }
+        }
+        text.push('\n');
+    }
+    text
+}
+
 const LEGAL: ReportRule = ReportRule {
     id: "legal",
     text: "memory instructions are legal, by the document and by ptxas",
@@ -195,8 +220,21 @@ impl Reportable for LintedModule<'_> {
         }
     }
 
+    /// Of the copies of one instruction, as a loop is unrolled, the first one is shown.
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
-        self.diagnostics().iter().try_for_each(|diagnostic| writeln!(out, "{diagnostic:#}"))
+        let mut shown: Vec<Diagnostic> = Vec::new();
+        let mut by_code: HashMap<(&str, String), usize> = HashMap::new();
+        for diagnostic in self.diagnostics() {
+            let key = (diagnostic.code, copied(diagnostic));
+            match by_code.entry(key) {
+                Entry::Occupied(first) => shown[*first.get()].repeated.push(diagnostic.span.line),
+                Entry::Vacant(free) => {
+                    free.insert(shown.len());
+                    shown.push(diagnostic.clone());
+                }
+            }
+        }
+        shown.iter().try_for_each(|diagnostic| writeln!(out, "{diagnostic:#}"))
     }
 
     fn details(&self, out: &mut dyn Write) -> io::Result<()> {

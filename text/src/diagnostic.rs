@@ -73,9 +73,14 @@ pub struct Diagnostic {
     pub fix: Option<TextFix>,
     /// The line of the program from which a compiler made this place, if the input tells it.
     pub origin: Option<Origin>,
+    /// Other lines of which the same is to be said.
+    pub repeated: Vec<usize>,
     /// The lines that are shown, in order, each once.
     pub excerpts: Vec<Excerpt>,
 }
+
+/// The most lines that are listed of which the same is to be said.
+const MOST_REPEATED: usize = 12;
 
 /// `{:#}` is in colour, for streams that take colour away where it is not wanted.
 impl fmt::Display for Diagnostic {
@@ -171,7 +176,10 @@ impl Diagnostic {
                 put(format_args!("{bar} {:gap$}{style}{signs}{style:#}", ""));
             }
         }
-        let remarks = self.section.is_some() || self.help.is_some() || self.origin.is_some();
+        let remarks = self.section.is_some()
+            || self.help.is_some()
+            || self.origin.is_some()
+            || !self.repeated.is_empty();
         if remarks || !hidden.is_empty() {
             put(format_args!("{bar}"));
         }
@@ -192,6 +200,17 @@ impl Diagnostic {
         for label in hidden {
             let Span { line, column, .. } = label.span;
             remark("note", &format!("{}: {path}:{line}:{column}", label.text));
+        }
+        if let [first, more @ ..] = &self.repeated[..] {
+            let mut lines = first.to_string();
+            for line in more.iter().take(MOST_REPEATED - 1) {
+                let _ = write!(lines, ", {line}");
+            }
+            if more.len() >= MOST_REPEATED {
+                let _ = write!(lines, " and {} more", more.len() + 1 - MOST_REPEATED);
+            }
+            let plural = if more.is_empty() { "" } else { "s" };
+            remark("repeated", &format!("in line{plural} {lines}"));
         }
         if let Some(Origin { file, line }) = &self.origin {
             remark("source", &format!("{file}:{line}"));
@@ -247,6 +266,7 @@ mod tests {
             help: Some("ld.mmio.relaxed.sys.u32 r0, [flag]".into()),
             fix: None,
             origin: None,
+            repeated: Vec::new(),
             excerpts: vec![Excerpt {
                 line: 8,
                 column: 1,

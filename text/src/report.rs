@@ -339,6 +339,7 @@ impl DiagnosticBuilder {
             help: self.help,
             fix: self.fix.map(|fix| fix.finish(places)),
             origin: None,
+            repeated: Vec::new(),
             severity: self.severity,
             excerpts,
         }
