@@ -199,6 +199,54 @@ fn a_race_with_an_operation_in_flight_has_a_reason() {
     assert!(!text(0).contains("in phase 0 of its object"), "{}", text(0));
 }
 
+/// What the explanations of these tests say beside the execution.
+#[test]
+fn fences_vectors_and_early_arrivals_that_order_nothing_have_a_reason() {
+    let early = "P0's `mbarrier.arrive.shared::cta.b64 _, [b]` comes before `cp.async.wait_group 0`: P1 waits for what came before it";
+    let apart = "P0's `fence.sc.cta` and P1's `fence.sc.cta` are in no Fence-SC order: scope .cta";
+    let torn = "P1's `ld.relaxed.gpu.v2.u32 {r0, r1}, [x]` sees one element of P0's";
+    let tests = [
+        (
+            "Arch=sm_90a\n{ .global .align 16 .b32 g[4]={7}; .shared .align 16 .b32 s[4]; .shared .mbarrier b={1}; }\n \
+             P0@cta 0 | P1@cta 0 ;\n \
+             cp.async.cg.shared.global [s], [g], 16 | L: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ;\n \
+             cp.async.commit_group | @!p bra L ;\n \
+             mbarrier.arrive.shared::cta.b64 _, [b] | ld.shared.u32 r0, [s] ;\n cp.async.wait_group 0 | ;\n~exists (P1:r0=0)\n",
+            early,
+        ),
+        (
+            "{ x=0; y=0; }\n P0@cta 0 | P1@cta 1 ;\n st.relaxed.gpu.u32 [x], 1 | st.relaxed.gpu.u32 [y], 1 ;\n \
+             fence.sc.cta | fence.sc.cta ;\n ld.relaxed.gpu.u32 r0, [y] | ld.relaxed.gpu.u32 r1, [x] ;\n\
+             ~exists (P0:r0=0 /\\ P1:r1=0)\n",
+            apart,
+        ),
+        (
+            "{ .global .align 8 .b32 x[2]={0,0}; }\n P0@cta 0 | P1@cta 1 ;\n \
+             st.relaxed.gpu.v2.u32 [x], {1,1} | ld.relaxed.gpu.v2.u32 {r0,r1}, [x] ;\n~exists (P1:r0=0 /\\ P1:r1=1)\n",
+            torn,
+        ),
+    ];
+    let model = ptx::model();
+    for (text, reason) in tests {
+        let shown = |text: &str| {
+            let test = litmus::parse("reason", format!("PTX reason\n{text}").as_bytes())
+                .expect("it is a test");
+            let options =
+                ExplainOptions { bound: engine::judge::BOUND, ..ExplainOptions::default() };
+            explanation(&test, &model, options).expect("it is written").text.replace("\n    ", " ")
+        };
+        assert!(shown(text).contains(reason), "{}", shown(text));
+        // One access, fences of another scope, an arrival behind the wait: there is nothing to say.
+        let mended = text
+            .replace("fence.sc.cta", "fence.sc.gpu")
+            .replace(".v2.u32 [x], {1,1}", ".u64 [x], 1")
+            .replace(".v2.u32 {r0,r1}, [x]", ".u64 r1, [x]")
+            .replace("P1:r0=0 /\\ P1:r1=1", "P1:r1=3")
+            .replace("cp.async.commit_group |", "cp.async.wait_all |");
+        assert!(!shown(&mended).contains(reason), "{}", shown(&mended));
+    }
+}
+
 /// 9.7.15.16.5.1: a wait for a phase comes before arrivals in the next one.
 #[test]
 fn an_arrival_without_a_wait_for_the_phase_before_is_noted() {

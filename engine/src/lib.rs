@@ -167,7 +167,20 @@ pub struct Undefined {
     pub reason: String,
     /// The instructions at fault.
     pub where_: Vec<(ThreadId, u16)>,
+    /// Whether one of two events at fault is an initial write.
+    pub with_initial: bool,
 }
+
+impl Undefined {
+    /// The instructions at fault with their threads, and the initial write if there is one.
+    pub fn places(&self, test: &litmus::Test) -> Vec<String> {
+        let places = self.where_.iter().map(|&place| words::place_text(test, place));
+        places.chain(self.with_initial.then(|| INITIAL_WRITE.to_owned())).collect()
+    }
+}
+
+/// What an initial write is called beside instructions.
+pub(crate) const INITIAL_WRITE: &str = "an initial write";
 
 /// An instruction that breaks a rule without consequence in the model.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]

@@ -159,6 +159,7 @@ pub fn raise_flags<R: BitRow>(
         seen.undefined.get_or_insert_with(|| Undefined {
             reason: reason.to_owned(),
             where_: vec![(thread, line)],
+            with_initial: false,
         });
         return;
     }
@@ -205,6 +206,7 @@ pub fn raise_flag(
                 seen.undefined.get_or_insert_with(|| Undefined {
                     reason: reason.to_owned(),
                     where_: first.into_iter().chain(second.filter(|_| a != b)).collect(),
+                    with_initial: first.is_none() != second.is_none(),
                 });
             }
         }

@@ -489,6 +489,13 @@ pub fn under(readings: Readings) -> Model {
         FlagMeaning::Undefined("mixed-size-race"),
     );
     m.flag(Some(section::CONFLICT_AND_RACES), "data-race", race - mixed_size, FlagMeaning::Race);
+    // Of the flags that an execution raises, the first is named: what is wrong with one instruction, then with two.
+    m.flag(
+        Some(section::of_opcode("wgmma.fence")),
+        "wgmma-register",
+        m.tag(Tag::UnfencedMultiply).id(),
+        FlagMeaning::Undefined("wgmma-register"),
+    );
     // 8.9.1.1. Reading B9. In a `.cat` file the name says what a flag means.
     let (race, means) = match readings.async_race {
         AsyncRace::Undefined => ("async-race", FlagMeaning::Undefined("async-race")),
@@ -501,12 +508,6 @@ pub fn under(readings: Readings) -> Model {
             - (base_causality | base_causality.inverse())
             - (around_operand | around_operand.inverse()),
         means,
-    );
-    m.flag(
-        Some(section::of_opcode("wgmma.fence")),
-        "wgmma-register",
-        m.tag(Tag::UnfencedMultiply).id(),
-        FlagMeaning::Undefined("wgmma-register"),
     );
     // Reading B7.
     let of_objects = mbarrier | mbarrier_inval;

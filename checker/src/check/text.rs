@@ -13,7 +13,7 @@ use engine::exit::Exit;
 use engine::judge::{CLUSTER_EXITED, Judgement, Observation, Property, Verdict};
 use engine::resting::Resting;
 use engine::stuck;
-use engine::words::{place_text, race_text, with_threads};
+use engine::words::{race_text, with_threads};
 
 pub(super) fn judged(
     item: &SuiteItem,
@@ -123,9 +123,7 @@ fn counts(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
 
 fn reason(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
     if let Some(undefined) = &judgement.found.seen.undefined {
-        let lines: Vec<String> =
-            undefined.where_.iter().map(|&place| place_text(test, place)).collect();
-        return writeln!(out, "      {}", lines.join(" and "));
+        return writeln!(out, "      {}", undefined.places(test).join(" and "));
     }
     if let Some(witness) = &judgement.found.witness {
         let outcome = test.display_outcome(&witness.outcome);

@@ -144,7 +144,8 @@ impl EnumerationJob<'_, '_> {
 
     fn raise_flags<R: BitRow>(&mut self, structure: &EventStructure<'_, R>, nodes: &[BitRel<R>]) {
         if let Some((thread, line, reason)) = structure.unfolding.fault() {
-            let undefined = Undefined { reason: reason.to_owned(), where_: vec![(thread, line)] };
+            let (reason, where_) = (reason.to_owned(), vec![(thread, line)]);
+            let undefined = Undefined { reason, where_, with_initial: false };
             self.seen.undefined.get_or_insert(undefined);
             return;
         }

@@ -260,6 +260,12 @@ impl<R: BitRow> Orders<'_, R> {
                          at it ({}).",
                         section::of_opcode("bar").number,
                     )),
+                    Resource::Warp { .. } if first.reduce.is_some() && together => Some(format!(
+                        "{here}'s `{one}` and {there}'s `{other}` exchange values, and order no accesses of memory, as \
+                         `bar.warp.sync` does: `{}` is not ordered before what follows them ({}).",
+                        self.text(write),
+                        section::BAR_WARP_SYNC.number,
+                    )),
                     Resource::Cluster
                     | Resource::Cta { .. }
                     | Resource::Warp { .. }

@@ -167,7 +167,7 @@ impl<R: BitRow> Flights<'_, '_, R> {
             .iter()
             .any(|of| of.of.is_some_and(|of| of.completes >> (event - first) & 1 == 1));
         if is_over {
-            return None;
+            return if same { None } else { self.early(event, access, &waits) };
         }
         let (issuer, copy) = self.candidate.instruction(event);
         let cited = section::ASYNC_OPERATIONS.number;
@@ -215,6 +215,30 @@ impl<R: BitRow> Flights<'_, '_, R> {
             };
             format!("`{text}` does not wait for {latest}, of which `{copy}` is part ({cited}).")
         })
+    }
+
+    /// That the thread of an operation arrives before it waits for the operation, at what the thread of the access waits for.
+    fn early(&self, event: usize, access: usize, waits: &[(usize, WaitGroup)]) -> Option<String> {
+        let u = self.candidate.structure.unfolding;
+        let po = self.candidate.structure.fixed(Fixed::Po);
+        let first = self.first(event)?;
+        let completes = |wait: usize| {
+            u.events[wait].of.is_some_and(|of| of.completes >> (event - first) & 1 == 1)
+        };
+        let &(wait, _) = waits.iter().find(|(wait, _)| completes(*wait))?;
+        let phases = self.candidate.structure.fixed(Fixed::Phase).pairs();
+        let meets = phases.chain(self.candidate.structure.fixed(Fixed::Meets).pairs());
+        let (arrival, _) = meets
+            .filter(|&(arrival, seen)| po.has(arrival, wait) && po.has(seen, access))
+            .last()?;
+        let (issuer, copy) = self.candidate.instruction(event);
+        Some(format!(
+            "{issuer}'s `{}` comes before `{}`: {} waits for what came before it, and `{copy}` may still be in flight then ({}).",
+            self.text(arrival),
+            self.text(wait),
+            self.candidate.instruction(access).0,
+            section::ASYNC_OPERATIONS.number,
+        ))
     }
 
     /// The events of the asynchronous operation that this one is part of.

@@ -1,5 +1,6 @@
 //! Why an outcome is allowed, or what each candidate with it breaks.
 
+mod apart;
 mod bypass;
 pub mod candidate;
 mod graph;
@@ -32,7 +33,7 @@ use crate::judge::{self, BOUND, Property, Task, Verdict};
 use crate::resting::{Resting, alternatives};
 use crate::stuck;
 use crate::witness::{ChosenRows, Witness, shown};
-use crate::words::{place_text, race_text, with_threads};
+use crate::words::{race_text, with_threads};
 
 pub use self::refute::refute;
 
@@ -185,8 +186,8 @@ fn account_of(
         Verdict::Undefined(reason) => {
             writeln!(out, "Undefined: {reason}. {}", undefined::text(reason))?;
             if let Some(undefined) = &judgement.found.seen.undefined {
-                for &place in &undefined.where_ {
-                    writeln!(out, "  {}", place_text(test, place))?;
+                for place in undefined.places(test) {
+                    writeln!(out, "  {place}")?;
                 }
             }
             for note in &judgement.notes {
@@ -418,6 +419,7 @@ impl Survey<'_> {
         let (flagged, unseen) = if candidate.broken.is_empty() {
             let mut unseen = bypass::unseen(self.model, candidate);
             unseen.extend(in_flight::waits(self.model, candidate));
+            unseen.extend(apart::unordered(self.model, candidate));
             (flagged(self.model, candidate.nodes), unseen)
         } else {
             (Vec::new(), Vec::new())

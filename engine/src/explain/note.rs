@@ -168,7 +168,11 @@ fn no_acquire(text: &str) -> String {
 }
 
 /// The scope of one of two events that does not include the thread of the other, with the event and the thread's name.
-fn narrow<'u>(u: &Unfolding<'u>, one: usize, other: usize) -> Option<(Scope, usize, &'u str)> {
+pub(super) fn narrow<'u>(
+    u: &Unfolding<'u>,
+    one: usize,
+    other: usize,
+) -> Option<(Scope, usize, &'u str)> {
     [(one, other), (other, one)].into_iter().find_map(|(here, there)| {
         let thread = |event: usize| {
             let thread = u.events[event].thread?;

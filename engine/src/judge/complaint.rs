@@ -82,7 +82,9 @@ pub(super) fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> 
 
 /// Whether a key names a reason: by a part of it, or as one of asynchronous operations by `async`.
 fn names(want: &str, reason: &str) -> bool {
-    reason.contains(want) || want == "async" && reason.starts_with("mbarrier-")
+    let asynchronous = ["async-", "mbarrier-", "wgmma-", "clc-", "multimem-"];
+    reason.contains(want)
+        || want == "async" && asynchronous.iter().any(|kind| reason.starts_with(kind))
 }
 
 /// `Hang=yes`: some execution never finishes. `Hang=no`: every execution finishes. Nothing is expected of an undefined

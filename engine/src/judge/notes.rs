@@ -3,14 +3,14 @@
 use std::collections::BTreeSet;
 
 use litmus::{Dialect, Test};
-use model::isa::asynchronous::Asynchronous;
-use model::isa::{Instruction, Reg};
+use model::isa::asynchronous::{Asynchronous, GroupKind};
+use model::isa::{Instruction, Line, Reg, SpaceQualifier};
 use model::program::{Thread, ThreadId};
 use model::section;
 
 use super::{EngineResult, Note, Property, Task, Verdict, WARNINGS};
 use crate::words::place_text;
-use crate::{RaisedFlag, Warning, stuck};
+use crate::{INITIAL_WRITE, RaisedFlag, Warning, stuck};
 
 /// What else is told of a verdict.
 pub(super) fn of(
@@ -53,16 +53,24 @@ pub(super) fn of(
         let code = WARNINGS.into_iter().find(|code| code == name).unwrap_or("warning");
         notes.push(Note { code, text: format!("{name}: {}: {rule}", place_text(test, *at)) });
     }
-    for RaisedFlag { flag, first, second } in found.seen.flags.iter().filter(|_| speaks) {
+    // Of a symmetric flag each pair is told once.
+    let is_first = |of: &&RaisedFlag| {
+        let turned = RaisedFlag { flag: of.flag.clone(), first: of.second, second: of.first };
+        of.first <= of.second || !found.seen.flags.contains(&turned)
+    };
+    for RaisedFlag { flag, first, second } in
+        found.seen.flags.iter().filter(|_| speaks).filter(is_first)
+    {
         let [first, second] = [first, second].map(|place| match place {
             Some(place) => place_text(test, *place),
-            None => "an initial write".to_owned(),
+            None => INITIAL_WRITE.to_owned(),
         });
         notes.push(Note { code: "flag", text: format!("{flag}: {first} and {second}") });
     }
     // Where only the verdict is asked for, many tests may be judged.
     if !task.verdict_only {
         notes.extend(unwritten(test).map(|text| Note { code: "unwritten-register", text }));
+        notes.extend(read_at_exit(test).map(|text| Note { code: "copy-at-exit", text }));
     }
     if matches!(verdict, Verdict::Undecided(_))
         && found.seen.bound_reached
@@ -104,6 +112,35 @@ fn atomics_race(test: &Test, found: &EngineResult) -> bool {
 fn repeats_atomic(thread: &Thread) -> bool {
     thread.back_branches().any(|(branch, target)| {
         thread.lines[target..=branch].iter().any(|line| line.instruction.as_atomic().is_some())
+    })
+}
+
+/// The bulk copies from shared memory for whose reads their threads do not wait: the CTA may exit before.
+fn read_at_exit(test: &Test) -> impl Iterator<Item = String> {
+    let group_of = |line: &Line| {
+        let Asynchronous::WaitGroup(of) = line.instruction.as_asynchronous()? else { return None };
+        (of.of == GroupKind::BulkCopies).then_some(of.pending)
+    };
+    let from_shared = |line: &Line| {
+        let Some(Asynchronous::Copy(copy)) = line.instruction.as_asynchronous() else {
+            return false;
+        };
+        let shared = matches!(copy.from_space, SpaceQualifier::Shared | SpaceQualifier::SharedCta);
+        copy.bulk && shared && copy.mbarrier.is_none()
+    };
+    test.program.threads.iter().flat_map(move |of| {
+        let copies = of.lines.iter().enumerate().filter(move |(_, line)| from_shared(line));
+        let in_flight = copies.filter(move |(at, _)| {
+            let later = of.lines[at + 1..].iter().filter_map(group_of);
+            later.min().is_none_or(|pending| pending > 0)
+        });
+        in_flight.map(move |(_, line)| {
+            format!(
+                "{} does not wait until `{}` has read shared memory, which another CTA may use when this one has exited: \
+                 `cp.async.bulk.wait_group.read 0` waits",
+                of.name, line.text
+            )
+        })
     })
 }
 
