@@ -27,6 +27,7 @@ use model::program::Program;
 use model::rel::{FlagMeaning, Model};
 use model::value::Value;
 
+use self::beyond::LaterWrites;
 use self::conflicts::{Conflicts, MAX_MISSES};
 use self::fences::related;
 use self::symmetry::Symmetry;
@@ -199,6 +200,8 @@ struct Enumeration<'a, 'j, 'v, R> {
     /// Whether writes are ordered once all reads have a source: where one execution is enough. If what memory ends with
     /// is asked about, its last writes are chosen first.
     lazy: bool,
+    /// Of paths that were cut at the bound, what comes behind.
+    later: Option<LaterWrites<R>>,
     /// For each cell of memory that is asked about, the writes that cover it.
     last_cells: Vec<R>,
     /// Last writes that were chosen, each with those that cover its cell.
@@ -252,7 +255,8 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         let options = options.slots;
         let several = |&slot: &usize| options[slot].len() > 1;
         let mut order: Vec<usize> = (0..options.len()).filter(several).collect();
-        if job.sought.alike().is_some() {
+        let soon = job.beyond || job.sought.alike().is_some();
+        if soon {
             // What atomics read orders them, and gives the values of counters.
             let atomic =
                 |slot: usize| u.events[u.slots[slot].read].of.is_some_and(|of| of.rmw.is_some());
@@ -276,12 +280,14 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         let shrinking = shrinking(job, u, &plan);
         let asks_memory = asked.is_some() && observes_memory(u.program);
         let last_cells = if asks_memory { observed_cells(u) } else { Some(Vec::new()) };
-        let lazy = job.sought.alike().is_some() && last_cells.is_some();
+        let lazy = soon && last_cells.is_some();
+        let later = job.beyond.then(|| LaterWrites::new(u, &options, &order));
         let mut search = Enumeration {
             job,
             asked,
             asks_memory,
             lazy,
+            later,
             last_cells: last_cells.unwrap_or_default(),
             last: Vec::new(),
             admitted: 0,
@@ -383,6 +389,7 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
             }
             self.sources[slot] = Source { writes: self.options[slot][index], torn: None };
             if !self.symmetry.in_order(slot, &self.sources, &self.options)
+                || self.later.as_ref().is_some_and(|of| !of.may_be_read(depth + 1, &self.sources))
                 || self.asked.is_some() && !self.may_matter()
             {
                 self.tick()?;

@@ -1,12 +1,15 @@
 //! The registers that are live at a loop head, and whether iterations without an effect can be omitted from
 //! the loops of a program.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use fixedbitset::FixedBitSet;
 
 use crate::event::Mask;
 use crate::expr::{ExprId, Exprs};
 use model::isa::alu::AluOp;
-use model::isa::{Instruction, Operand, Type};
+use model::isa::{Address, Instruction, Operand, Type};
+use model::memory::VariableId;
 use model::program::{InitialValue, Observed, Program, Thread, ThreadId};
 use model::value::Value;
 
@@ -18,8 +21,16 @@ pub struct Liveness {
     heads: Vec<usize>,
     /// The loads in loops: before one, the register that it overwrites is not live, which it may be at the head of its loop.
     loads: Vec<usize>,
-    /// Whether no race between accesses of different sizes makes the program undefined.
-    sizes_agree: bool,
+    sizes: AccessSizes,
+}
+
+/// The sizes of the accesses of a program, in bits. Reading B19: those of asynchronous operations do not count.
+enum AccessSizes {
+    /// No race between accesses of different sizes makes the program undefined.
+    Agree,
+    /// Those of each variable that is declared, and those whose variable is not known.
+    Of(BTreeMap<VariableId, BTreeSet<u32>>, BTreeSet<u32>),
+    Unknown,
 }
 
 impl Liveness {
@@ -27,14 +38,15 @@ impl Liveness {
         let thread = &program.threads[usize::from(id.0)];
         let heads: Vec<usize> = thread.back_branches().map(|(_, target)| target).collect();
         if heads.is_empty() && !program.omits_covered {
-            return Liveness { before: Vec::new(), heads, loads: Vec::new(), sizes_agree: false };
+            let sizes = AccessSizes::Unknown;
+            return Liveness { before: Vec::new(), heads, loads: Vec::new(), sizes };
         }
-        let sizes_agree = program.sizes_agree || uniform_sizes(program);
+        let sizes = sizes(program);
         let mut loads: Vec<usize> =
             thread.back_branches().flat_map(|(branch, target)| target..=branch).collect();
         let is_load = |line: usize| matches!(thread.lines[line].instruction, Instruction::Load(_));
         loads.retain(|&line| is_load(line) && !heads.contains(&line));
-        Liveness { before: before(program, id), heads, loads, sizes_agree }
+        Liveness { before: before(program, id), heads, loads, sizes }
     }
 
     pub fn loops(&self) -> bool {
@@ -56,9 +68,17 @@ impl Liveness {
         self.loads.contains(&line)
     }
 
-    /// Whether leaving out accesses hides no race between accesses of different sizes.
-    pub fn sizes_agree(&self) -> bool {
-        self.sizes_agree
+    /// Whether leaving out an access of a variable hides no race between accesses of different sizes: no other access
+    /// overlaps a part of it.
+    pub fn overlaps_completely(&self, variable: VariableId, bytes: u32) -> bool {
+        match &self.sizes {
+            AccessSizes::Agree => true,
+            AccessSizes::Unknown => false,
+            AccessSizes::Of(known, elsewhere) => {
+                let own = known.get(&variable).into_iter().flatten();
+                own.chain(elsewhere).all(|&bits| bits == 8 * bytes)
+            }
+        }
     }
 
     /// Whether every outcome of a path that comes back to a loop head with `later` is one of a path
@@ -234,12 +254,32 @@ fn solve(
     }
 }
 
-/// Whether all accesses of the program have one size: then no two of them overlap partially.
-fn uniform_sizes(program: &Program) -> bool {
-    let lines = program.threads.iter().flat_map(|thread| &thread.lines);
-    let mut sizes = lines.filter_map(|line| line.instruction.access()).map(|(_, ty, _)| ty.bits);
-    match sizes.next() {
-        Some(first) => sizes.all(|size| size == first),
-        None => true,
+fn sizes(program: &Program) -> AccessSizes {
+    let threads = program.threads.iter().zip(0u8..);
+    let accesses = threads.flat_map(|(thread, id)| {
+        let accesses = thread.lines.iter().filter_map(|line| line.instruction.access());
+        accesses.map(move |(address, ty, _)| (ThreadId(id), address, u32::from(ty.bits)))
+    });
+    let accesses: Vec<(ThreadId, Address, u32)> = accesses.collect();
+    let first = accesses.first().map(|(.., bits)| *bits);
+    // Accesses of one size do not overlap partially.
+    if program.sizes_agree || accesses.iter().all(|(.., bits)| Some(*bits) == first) {
+        return AccessSizes::Agree;
     }
+    if program.variables.iter().any(|of| of.absolute.is_some() || !of.multimem.is_empty()) {
+        return AccessSizes::Unknown;
+    }
+    let (mut known, mut elsewhere) = (BTreeMap::new(), BTreeSet::new());
+    for (thread, address, bits) in accesses {
+        let Some((variable, _)) = program.variable_of(thread, address) else {
+            elsewhere.insert(bits);
+            continue;
+        };
+        let mut declared = variable;
+        while let Some(alias) = program.variables[usize::from(declared.0)].alias {
+            declared = alias.of;
+        }
+        known.entry(declared).or_insert_with(BTreeSet::new).insert(bits);
+    }
+    AccessSizes::Of(known, elsewhere)
 }

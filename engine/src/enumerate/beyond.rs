@@ -4,7 +4,10 @@ use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use execution::air::Air;
-use execution::unfold::Unfolded;
+use execution::event::{EventKind, PathEvent};
+use execution::unfold::{Unfolded, Unfolding};
+use execution::values::Source;
+use model::bits::BitRow;
 use model::given::Fixed;
 use model::program::Program;
 use model::rel::{Model, Node, NodeId};
@@ -14,8 +17,11 @@ use crate::account::Budget;
 use crate::sought::Sought;
 use crate::{ExecutionFacts, Limits, plan, structures};
 
-/// The work of [`goes_beyond`].
-const MOST_BEYOND: u64 = 1 << 19;
+/// The work of [`goes_beyond`] for one bound.
+const MOST_BEYOND: u64 = 1 << 21;
+
+/// The most smaller bounds that are tried.
+const MOST_SMALLER: usize = 3;
 
 /// Whether an execution may go beyond the loop bound: no if none that was cut there is consistent, whatever comes behind.
 pub(crate) fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> bool {
@@ -25,7 +31,14 @@ pub(crate) fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> 
         return true;
     }
     let work = Some(limits.work.map_or(MOST_BEYOND, |work| work.min(MOST_BEYOND)));
-    let limits = Limits { work, ..*limits };
+    // What does not go beyond a smaller bound does not go beyond this one, and has fewer paths.
+    let smaller = (1..limits.bound).take(MOST_SMALLER);
+    smaller
+        .chain([limits.bound])
+        .all(|bound| goes_beyond_bound(model, program, &Limits { bound, work, ..*limits }))
+}
+
+fn goes_beyond_bound(model: &Model, program: &Program, limits: &Limits) -> bool {
     let ends = |held| limits.of_unfolding(held);
     let Ok(unfolded) = Unfolded::within(program, model.conventions, limits.bound, &ends) else {
         return true;
@@ -38,7 +51,7 @@ pub(crate) fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> 
         sought: Sought::Everything,
         unending: true,
         beyond: true,
-        account: Budget::new(&limits),
+        account: Budget::new(limits),
         air: &air,
         seen: &mut seen,
         visit: &mut |_, _| ControlFlow::Continue(()),
@@ -93,5 +106,40 @@ fn is_empty(model: &Model, node: NodeId) -> bool {
         Node::Or(a, b) => is_empty(model, a) && is_empty(model, b),
         Node::And(a, b) | Node::Seq(a, b) => is_empty(model, a) || is_empty(model, b),
         Node::Minus(of, _) | Node::Inverse(of) | Node::Plus(of) => is_empty(model, of),
+    }
+}
+
+/// The writes behind the bound. An execution in which nobody reads one is looked at without it.
+pub(super) struct LaterWrites<R> {
+    writes: R,
+    /// For each depth of the search, how many of them the choices from there on may read.
+    read: Vec<usize>,
+}
+
+impl<R: BitRow> LaterWrites<R> {
+    /// `order` are the slots that have several `options`, as they are decided.
+    pub(super) fn new(u: &Unfolding<'_>, options: &[Vec<R>], order: &[usize]) -> LaterWrites<R> {
+        let mut writes = R::default();
+        for (event, of) in u.events.iter().enumerate() {
+            let later = |of: &PathEvent| of.kind == EventKind::Write && of.value.is_none();
+            if of.of.is_some_and(later) {
+                writes.insert(event);
+            }
+        }
+        let mut read = vec![0; order.len() + 1];
+        for (depth, &slot) in order.iter().enumerate().rev() {
+            let most = options[slot].iter().map(|option| option.and(writes).count()).max();
+            read[depth] = read[depth + 1] + most.unwrap_or(0);
+        }
+        LaterWrites { writes, read }
+    }
+
+    /// Whether the choices from a depth on may read each of those that is not read so far.
+    pub(super) fn may_be_read(&self, depth: usize, sources: &[Source<R>]) -> bool {
+        let mut unread = self.writes;
+        for source in sources {
+            unread = unread.minus(source.writes);
+        }
+        unread.count() <= self.read[depth]
     }
 }

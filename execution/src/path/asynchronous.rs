@@ -631,7 +631,8 @@ fn async_fence(state: &mut PathState, fence: AsyncFence, guard: Mask) {
     };
     state.push(kind, tags, guard);
     state.last().covers = covers;
-    if matches!(fence, AsyncFence::Proxy(_)) {
+    // Reading B11: a multiplication reads shared memory.
+    if matches!(fence, AsyncFence::Proxy(window) if window != FenceWindow::Global) {
         state.groups.fenced = state.next_event();
     }
 }

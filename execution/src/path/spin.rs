@@ -145,7 +145,13 @@ impl Walk<'_> {
     fn is_harmless(&self, state: &PathState, from: usize) -> bool {
         let lines = &self.program.threads[usize::from(self.thread.0)].lines;
         let read_only = |line: u16| lines[usize::from(line)].instruction.loads_read_only_data();
-        self.live.sizes_agree() && !state.events[from..].iter().any(|event| read_only(event.line))
+        state.events[from..].iter().all(|event| {
+            let whole = event.access.is_none_or(|access| {
+                let variable = self.layout.locations[usize::from(access.pa.object)].variable;
+                self.live.overlaps_completely(variable, access.pa.length)
+            });
+            whole && !read_only(event.line)
+        })
     }
 
     /// Whether nobody races with the writes of the path from this event on.
