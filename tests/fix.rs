@@ -10,7 +10,9 @@ use litmus::revise::{Revision, SourceTest};
 use litmus::{Quantifier, Test};
 use model::ptx;
 use model::rel::Model;
-use repair::{ProgramEdit, RepairOptions, RepairState, cost_between, repair, weaken};
+use repair::{
+    ProgramEdit, RepairOptions, RepairState, SuperfluousEdit, cost_between, repair, weaken,
+};
 
 use crate::agree::{SMALL, law};
 use crate::suite;
@@ -233,7 +235,7 @@ fn what_is_superfluous_can_be_left_out() {
         let source = source(&path);
         let weakening = weaken(&source, &options(&model));
         assert_eq!(weakening.disagreement, None, "{}", path.display());
-        for edit in &weakening.superfluous {
+        for SuperfluousEdit { edit, .. } in &weakening.superfluous {
             found += 1;
             let test = source.parse(&revisions([edit])).expect("it is a test");
             assert!(is_forbidden(&test, &model), "{}: {:?}", path.display(), edit.lines);

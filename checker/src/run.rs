@@ -405,13 +405,15 @@ fn explain_command(
         model: &model.name,
         explanation: &explanation,
     };
-    explanations::write(&explained, explain.format, out)?;
-    if explain.format == cli::Drawing::Text {
+    let mut advice = Vec::new();
+    if matches!(explain.format, cli::Drawing::Text | cli::Drawing::Html) {
         let alternatives = readings.map_or(Vec::new(), alternatives);
         let judged = (&model, explain.judging.bound, &*alternatives);
         let of = (&*explain.path, &*bytes, explain.ask.as_deref());
-        fix::advise(of, judged, &explain.limits, explain.weaken, out)?;
+        fix::advise(of, judged, &explain.limits, explain.weaken, &mut advice)?;
     }
+    let advice = String::from_utf8_lossy(&advice);
+    explanations::write(&explained, &advice, explain.format, out)?;
     Ok(explanation.exit)
 }
 

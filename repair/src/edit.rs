@@ -42,6 +42,8 @@ pub enum EditKind {
     Commit,
     /// Inserts `fence.mbarrier_init`.
     InitFence,
+    /// Inserts `tcgen05.fence`.
+    TensorFence,
     /// Inserts a loop that waits for the end of a phase of an mbarrier object.
     PhaseWait,
     /// Inserts `bar.sync` into each thread of a CTA, `bar.warp.sync` into each of a warp, or a barrier of the cluster into
@@ -70,6 +72,7 @@ impl EditKind {
             EditKind::GroupWait => "group-wait",
             EditKind::Commit => "commit",
             EditKind::InitFence => "init-fence",
+            EditKind::TensorFence => "tensor-fence",
             EditKind::PhaseWait => "phase-wait",
             EditKind::Barrier => "barrier",
             EditKind::Removal => "removal",
@@ -219,6 +222,12 @@ pub(crate) const TENSOR_COMMIT: EditCost = EditCost { edits: 1, weight: 5, width
 
 /// What a `fence.mbarrier_init` costs.
 pub(crate) const INIT_FENCE: EditCost = EditCost { edits: 1, weight: 2, width: 1 };
+
+/// What an arrival costs that becomes a `tcgen05.commit`.
+pub(crate) const ARRIVAL_TO_COMMIT: EditCost = EditCost { edits: 1, weight: 4, width: 0 };
+
+/// What a `tcgen05.fence` costs.
+pub(crate) const TENSOR_FENCE: EditCost = EditCost { edits: 1, weight: 4, width: 0 };
 
 /// What it costs that an arrival also expects bytes.
 pub(crate) const EXPECTATION: EditCost = EditCost { edits: 1, weight: 4, width: 0 };

@@ -16,4 +16,4 @@ pub mod weaken;
 pub use edit::{EditCost, EditKind, EditedLine, ProgramEdit, cost_between};
 pub use question::{RepairLimit, RepairOptions};
 pub use search::{Proposal, RepairState, Repairs, repair};
-pub use weaken::{Weakening, weaken};
+pub use weaken::{SuperfluousEdit, Weakening, weaken};

@@ -108,6 +108,21 @@ impl<'q> Questions<'q> {
         }
     }
 
+    /// The same questions under other options, up to the same time.
+    pub(crate) fn under<'o>(&self, options: &'o RepairOptions<'o>) -> Questions<'o>
+    where
+        'q: 'o,
+    {
+        Questions {
+            source: self.source,
+            options,
+            answers: BTreeMap::new(),
+            asked: 0,
+            limit: None,
+            ..*self
+        }
+    }
+
     /// The verdict of the test as it is.
     pub(crate) fn original(&mut self) -> Judgement {
         let test = claimed(self.source.test.clone());

@@ -4,7 +4,7 @@
 //! solution. Within each set, the weakest choices that suffice are found, by the same law.
 
 use engine::judge::Verdict;
-use engine::resting::Resting;
+use engine::resting::{Alternative, Resting};
 use litmus::Quantifier;
 use litmus::revise::{EXPECTATIONS, Revision, SourceTest};
 
@@ -124,7 +124,7 @@ pub fn repair(source: &SourceTest, options: &RepairOptions<'_>) -> Repairs {
         if repairs.proposals.len() >= enough {
             break;
         }
-        match propose(source, edits, wanted.as_deref(), &mut questions) {
+        match propose(source, edits, (wanted.as_deref(), true), &mut questions) {
             Ok(Some(proposal)) => repairs.proposals.push(proposal),
             Ok(None) => repairs.found -= 1,
             Err(disagreement) => {
@@ -145,22 +145,67 @@ pub fn repair(source: &SourceTest, options: &RepairOptions<'_>) -> Repairs {
         (proposal.cost.edits, own > 0)
     });
     repairs.proposals.truncate(options.proposals);
+    if options.proposals > 1 && !questions.to_finish {
+        let robust = robust(source, &repairs.proposals, wanted.as_deref(), &mut questions);
+        if let Some(robust) = robust {
+            repairs.proposals.truncate(options.proposals - 1);
+            repairs.proposals.push(robust);
+            repairs.found += 1;
+        }
+    }
     repairs.asked = questions.asked;
     repairs.limit = questions.limit;
     repairs
 }
 
+/// Where each proposal rests on a reading that the text does not decide: a proposal that rests on none, if the other choice
+/// of the first one leads to it.
+fn robust(
+    source: &SourceTest,
+    proposals: &[Proposal],
+    wanted: Option<&[String]>,
+    questions: &mut Questions<'_>,
+) -> Option<Proposal> {
+    if proposals.iter().any(|proposal| proposal.resting.on.is_empty()) {
+        return None;
+    }
+    let rest = proposals.first()?.resting.on.first()?;
+    let same = |of: &&Alternative| {
+        of.reading.name == rest.reading.name && of.choice.name == rest.choice.name
+    };
+    let model = questions.options.alternatives.iter().find(same)?.model();
+    // It takes about as long as the search so far.
+    let most = questions.asked.max(MOST_ROBUST_QUESTIONS);
+    let options =
+        RepairOptions { model, alternatives: &[], questions: most, ..questions.options.clone() };
+    let mut others = questions.under(&options);
+    let (all, _) = solutions(source, &mut others);
+    let proposals = all.into_iter().take(MOST_ROBUST).filter_map(|edits| {
+        // Under one of the choices each edit is needed.
+        propose(source, edits, (wanted, false), questions).ok().flatten()
+    });
+    let mut robust = proposals.filter(|proposal| proposal.resting.on.is_empty());
+    robust.next()
+}
+
+/// The least number of changed tests that may be judged to find one that rests on no reading.
+const MOST_ROBUST_QUESTIONS: usize = 500;
+
+/// How many proposals are judged again to find one that rests on no reading.
+const MOST_ROBUST: usize = 6;
+
 /// How many times more proposals are judged again than are wanted, to find one that rests on no reading.
 const LOOKED_AT: usize = 3;
 
-/// The edits as a proposal, judged again; `None` if an engine does not confirm it, or an edit is not needed.
+/// The edits as a proposal, judged again; `None` if an engine does not confirm it, or an edit is not needed where each has
+/// to be.
 fn propose(
     source: &SourceTest,
     edits: Vec<ProgramEdit>,
-    wanted: Option<&[String]>,
+    (wanted, needed): (Option<&[String]>, bool),
     questions: &mut Questions<'_>,
 ) -> Result<Option<Proposal>, String> {
-    if edits.len() > 1 {
+    if needed && edits.len() > 1 {
         for at in 0..edits.len() {
             let others: Vec<&ProgramEdit> = edits
                 .iter()
@@ -238,6 +283,7 @@ fn awkwardness(source: &SourceTest, edits: &[ProgramEdit]) -> (usize, usize) {
             | EditKind::RegisterFence
             | EditKind::Commit
             | EditKind::InitFence
+            | EditKind::TensorFence
             | EditKind::Barrier
             | EditKind::Removal => false,
         };

@@ -1,9 +1,12 @@
 //! Where a test can be made stronger, and how.
 
+use std::collections::BTreeSet;
+
 use litmus::revise::SourceTest;
 use model::isa::asynchronous::{Asynchronous, FenceWindow, MbarrierOp};
 use model::isa::bar::ClusterBarrierKind;
 use model::isa::fence::FenceOrder;
+use model::isa::tensor_memory::TensorOp;
 use model::isa::{Instruction, Line};
 use model::memory::Proxy;
 use model::program::LaunchOrder;
@@ -274,7 +277,71 @@ fn gap(source: &SourceTest, thread: usize, cell: usize) -> Vec<EditSite> {
     if forms(source).clusters && initializes(source, thread, cell) {
         alone("fence.mbarrier_init.release.cluster", (EditKind::InitFence, edit::INIT_FENCE));
     }
+    let tensor = |mut cells: std::ops::Range<usize>| {
+        cells.any(|at| asynchronous(source, thread, at).any(is_tensor_operation))
+    };
+    for (name, beside) in [("before", tensor(0..cell)), ("after", tensor(cell..count))] {
+        if beside {
+            let text = format!("tcgen05.fence::{name}_thread_sync");
+            alone(&text, (EditKind::TensorFence, edit::TENSOR_FENCE));
+        }
+    }
+    if let Some(scope) = tensormap_scope(source) {
+        let fence = format!("fence.proxy.tensormap::generic.release.{scope}");
+        let cost = (EditKind::ProxyFence, edit::PROXY_FENCE);
+        alone(&fence, cost);
+        let maps: BTreeSet<&str> = (cell..count)
+            .filter(|&at| asynchronous(source, thread, at).any(reads_tensormap))
+            .filter_map(|at| tensormap_of(&source.cells[thread][at].text))
+            .collect();
+        for map in maps {
+            let fence = fence.replacen("release", "acquire", 1);
+            alone(&format!("{fence} [{map}], 128"), cost);
+        }
+    }
     all
+}
+
+/// The asynchronous instructions of a cell.
+fn asynchronous(
+    source: &SourceTest,
+    thread: usize,
+    cell: usize,
+) -> impl Iterator<Item = &Asynchronous> {
+    let lines = &source.test.program.threads[thread].lines;
+    let lines = source.cells[thread].get(cell).and_then(|of| lines.get(of.lines.clone()));
+    lines.unwrap_or_default().iter().filter_map(|line| line.instruction.as_asynchronous())
+}
+
+/// Whether an instruction accesses tensor memory, or commits what does.
+fn is_tensor_operation(of: &Asynchronous) -> bool {
+    let Asynchronous::TensorMemory(of) = of else { return false };
+    !matches!(of, TensorOp::Fence(_) | TensorOp::Wait(_))
+}
+
+/// Whether an instruction copies a tensor.
+fn reads_tensormap(of: &Asynchronous) -> bool {
+    matches!(of, Asynchronous::Copy(copy) if copy.tensor.is_some())
+}
+
+/// The name of the tensormap in the text of a copy of a tensor: `rt` of `[rt, {i0}]`.
+fn tensormap_of(text: &str) -> Option<&str> {
+    let end = text.find(", {").or_else(|| text.find(",{"))?;
+    let start = text[..end].rfind('[')? + 1;
+    Some(text[start..end].trim())
+}
+
+/// The narrowest scope that includes all threads of a test that copies tensors.
+fn tensormap_scope(source: &SourceTest) -> Option<Scope> {
+    let threads = &source.test.program.threads;
+    let mut lines = threads.iter().flat_map(|thread| &thread.lines);
+    let copies = |line: &Line| line.instruction.as_asynchronous().is_some_and(reads_tensormap);
+    if !lines.any(copies) {
+        return None;
+    }
+    let places = || threads.iter().map(|thread| thread.placement);
+    let all = |scope: &Scope| places().all(|a| places().all(|b| scope.includes(a, b)));
+    [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys].into_iter().find(all)
 }
 
 /// Whether a thread initializes an mbarrier object before a cell, and arrives relaxed at the barrier of the cluster behind.

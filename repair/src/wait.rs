@@ -300,12 +300,28 @@ fn tensor_commits(source: &SourceTest, objects: &[&str]) -> Vec<ProgramEdit> {
                 CtaGroup::One => 1,
                 CtaGroup::Two => 2,
             };
-            all.extend(objects.iter().map(|object| {
-                let text = format!(
+            let commit = |object: &str| {
+                format!(
                     "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster.b64 [{object}]"
-                );
+                )
+            };
+            all.extend(objects.iter().map(|object| {
                 let cost = (EditKind::Commit, edit::TENSOR_COMMIT);
-                edit::insertion(source, &[(thread, cell + 1)], &text, cost)
+                edit::insertion(source, &[(thread, cell + 1)], &commit(object), cost)
+            }));
+            // An arrival that does not wait for the operation.
+            let arrivals = (cell + 1..cells.len()).filter(|&at| {
+                let lines = lines.get(cells[at].lines.clone()).unwrap_or_default();
+                lines.iter().any(|line| {
+                    let of = line.instruction.as_asynchronous();
+                    matches!(of, Some(Asynchronous::Mbarrier(of)) if matches!(of.op, MbarrierOp::Arrive { expected: None, .. }))
+                })
+            });
+            all.extend(arrivals.filter_map(|at| {
+                let text = written(source, (thread, at));
+                let object = objects.iter().find(|name| text.contains(&format!("[{name}]")))?;
+                let cost = (EditKind::Commit, edit::ARRIVAL_TO_COMMIT);
+                Some(edit::replacement(source, (thread, at), commit(object), cost))
             }));
         }
     }

@@ -1,6 +1,7 @@
 //! The orders, scopes and fences that a test does not need to forbid its outcome.
 
 use engine::judge::Verdict;
+use engine::resting::Resting;
 use litmus::revise::{Revision, SourceTest};
 use model::isa::asynchronous::{
     AsyncFence, Asynchronous, FenceWindow, GridControl, GroupKind, WaitGroup,
@@ -22,11 +23,13 @@ pub struct Weakening {
     /// Why nothing was searched: the test cannot be changed, has no verdict, or allows its outcome.
     pub excluded: Option<String>,
     /// Each edit alone leaves the outcome forbidden, and the next weaker form would allow it.
-    pub superfluous: Vec<ProgramEdit>,
+    pub superfluous: Vec<SuperfluousEdit>,
     /// Edits that leave it forbidden all together; no next weaker form of any instruction does. Empty if there are none.
     pub together: Vec<ProgramEdit>,
     /// The engines that found the outcome forbidden with all of them.
     pub engines: Vec<&'static str>,
+    /// The readings by which it is forbidden with all of them, beside those of the test as it is.
+    pub resting: Resting,
     /// The file with the edits of `together`.
     pub text: String,
     /// The number of changed tests that were judged.
@@ -34,6 +37,14 @@ pub struct Weakening {
     pub limit: Option<RepairLimit>,
     /// Engines differ on a changed test: what one found and the other did not.
     pub disagreement: Option<String>,
+}
+
+/// An edit that leaves the outcome forbidden.
+#[derive(Clone, Debug)]
+pub struct SuperfluousEdit {
+    pub edit: ProgramEdit,
+    /// The readings by which it is forbidden then, beside those of the test as it is.
+    pub resting: Resting,
 }
 
 /// An instruction that orders others.
@@ -101,6 +112,7 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
         superfluous: Vec::new(),
         together: Vec::new(),
         engines: Vec::new(),
+        resting: Resting::default(),
         text: source.text().to_owned(),
         asked: 0,
         limit: None,
@@ -124,6 +136,14 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
     if result.excluded.is_some() {
         return result;
     }
+    let before = questions.resting(&[]).names();
+    let resting = |questions: &Questions<'_>, edits: &[ProgramEdit]| {
+        let mut resting = questions.resting(&revisions_of(edits));
+        resting.on.retain(|rest| !before.contains(&rest.reading.name));
+        // What is not known is not known of the test as it is, either.
+        resting.open.clear();
+        resting
+    };
     let sites = sites(source);
     let strongest: Strengths = sites.iter().map(|site| Some(site.now)).collect();
     // A weak access may be torn, and a race of weak accesses has no meaning in the languages above PTX.
@@ -142,7 +162,9 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
             all[at] = least;
             let edits = edits(source, &sites, &all);
             if confirmed(&edits, &questions, &mut result).is_some() {
-                result.superfluous.extend(edits);
+                let resting = resting(&questions, &edits);
+                let with = |edit| SuperfluousEdit { edit, resting: resting.clone() };
+                result.superfluous.extend(edits.into_iter().map(with));
             }
         }
     }
@@ -160,10 +182,9 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
     if let Some(all) = weakest(&strongest, next, |all| suffices(&mut questions, all)) {
         let edits = edits(source, &sites, &all);
         if let Some(engines) = confirmed(&edits, &questions, &mut result) {
-            let revisions: Vec<Revision> =
-                edits.iter().flat_map(|edit| edit.revisions.iter().cloned()).collect();
             result.engines = engines;
-            result.text = source.revised(&revisions);
+            result.resting = resting(&questions, &edits);
+            result.text = source.revised(&revisions_of(&edits));
             result.together = edits;
         }
     }
@@ -172,15 +193,17 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
     result
 }
 
+fn revisions_of(edits: &[ProgramEdit]) -> Vec<Revision> {
+    edits.iter().flat_map(|edit| edit.revisions.iter().cloned()).collect()
+}
+
 /// The engines that confirm that the outcome is forbidden; `None` if one does not.
 fn confirmed(
     edits: &[ProgramEdit],
     questions: &Questions<'_>,
     result: &mut Weakening,
 ) -> Option<Vec<&'static str>> {
-    let revisions: Vec<Revision> =
-        edits.iter().flat_map(|edit| edit.revisions.iter().cloned()).collect();
-    let verified = questions.verify(&revisions);
+    let verified = questions.verify(&revisions_of(edits));
     if let Some(disagreement) = verified.disagreement {
         result.disagreement.get_or_insert(disagreement);
         return None;

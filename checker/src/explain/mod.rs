@@ -12,15 +12,19 @@ use crate::lines::{self, LineKind};
 /// What the formats of one picture say if there is none.
 const NO_CANDIDATE: &str = "no candidate execution has the outcome";
 
-/// Writes an explanation in a format.
+/// Writes an explanation in a format. `advice` is how the outcome can be forbidden, for those who read it.
 pub(crate) fn write(
     of: &ExplainedTest<'_>,
+    advice: &str,
     format: Drawing,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let first = of.explanation.graphs.first();
     match format {
-        Drawing::Text => out.write_all(of.explanation.text.as_bytes()),
+        Drawing::Text => {
+            out.write_all(of.explanation.text.as_bytes())?;
+            out.write_all(advice.as_bytes())
+        }
         Drawing::Dot => match first {
             Some(graph) => out.write_all(picture::dot::graph(graph).as_bytes()),
             None => writeln!(out, "digraph {{ label=\"{NO_CANDIDATE}\"; }}"),
@@ -34,7 +38,7 @@ pub(crate) fn write(
         }
         Drawing::Html => {
             let title = format!("{}: explanation", of.test.name);
-            let page = picture::page::page(&title, &html::body(of));
+            let page = picture::page::page(&title, &html::body(of, advice));
             out.write_all(page.as_bytes())
         }
         Drawing::Json => lines::write(LineKind::Explain, ExplainObject::new(of), out),

@@ -2,10 +2,11 @@
 
 use std::io::{self, Write};
 
+use engine::resting::Resting;
 use engine::words::with_threads;
 use litmus::Quantifier;
 use litmus::revise::SourceTest;
-use repair::{EditCost, ProgramEdit, Proposal, RepairState, Repairs, Weakening};
+use repair::{EditCost, ProgramEdit, Proposal, RepairState, Repairs, SuperfluousEdit, Weakening};
 use schemars::JsonSchema;
 use serde::Serialize;
 
@@ -110,7 +111,7 @@ fn stronger(
     }
     lines(&first.edits, "  ", out)?;
     writeln!(out, "{}", account(first))?;
-    rests(first, "", out)?;
+    rests(&first.resting, "", out)?;
     writeln!(out)?;
     write!(out, "{}", unified(path, "fixed", source.text(), &first.text))?;
     if !others.is_empty() {
@@ -118,7 +119,7 @@ fn stronger(
     }
     for (number, proposal) in others.iter().enumerate() {
         writeln!(out, "{}. {}", number + 2, account(proposal))?;
-        rests(proposal, "   ", out)?;
+        rests(&proposal.resting, "   ", out)?;
         lines(&proposal.edits, "     ", out)?;
     }
     let more = repairs.found - repairs.proposals.len();
@@ -143,7 +144,7 @@ pub(super) fn brief(subject: &str, repairs: &Repairs, out: &mut dyn Write) -> io
     };
     writeln!(out, "\n{does}, see also `causeway fix {subject}`:")?;
     lines(&first.edits, "  ", out)?;
-    rests(first, "  ", out)
+    rests(&first.resting, "  ", out)
 }
 
 /// Prints what the test does not need in a few lines, for `explain --weaken`.
@@ -159,9 +160,18 @@ pub(super) fn brief_weaker(
         writeln!(out, "\nIt needs every order, scope, fence and wait for groups that it has.")?;
     } else {
         writeln!(out, "\nSuperfluous, each alone; see also `causeway fix --weaken {subject}`:")?;
-        lines(&weakening.superfluous, "  ", out)?;
+        superfluous(weakening, out)?;
     }
     limited(weakening.limit.as_ref(), out)
+}
+
+/// Each edit that alone keeps the outcome forbidden, with the readings that this rests on.
+fn superfluous(weakening: &Weakening, out: &mut dyn Write) -> io::Result<()> {
+    for SuperfluousEdit { edit, resting } in &weakening.superfluous {
+        lines(std::slice::from_ref(edit), "  ", out)?;
+        rests(resting, "    ", out)?;
+    }
+    Ok(())
 }
 
 /// What is forbidden or not.
@@ -206,10 +216,11 @@ fn weaker(
         return limited(weakening.limit.as_ref(), out);
     }
     writeln!(out, "each of these alone keeps it forbidden:")?;
-    lines(&weakening.superfluous, "  ", out)?;
+    superfluous(weakening, out)?;
     if !weakening.together.is_empty() {
         writeln!(out, "these together keep it forbidden{}:", checked(&weakening.engines))?;
         lines(&weakening.together, "  ", out)?;
+        rests(&weakening.resting, "  ", out)?;
         writeln!(out)?;
         write!(out, "{}", unified(path, "weakened", source.text(), &weakening.text))?;
     }
@@ -247,12 +258,12 @@ fn checked(engines: &[&str]) -> String {
     format!(" (checked by {})", engines.join(" and "))
 }
 
-/// The cost of a proposal, and what the test keeps.
-/// The readings by which a proposal forbids the outcome, or may, a line for each.
-fn rests(proposal: &Proposal, indent: &str, out: &mut dyn Write) -> io::Result<()> {
-    proposal.resting.lines().iter().try_for_each(|line| writeln!(out, "{indent}{line}"))
+/// The readings by which an outcome is forbidden, or may be, a line for each.
+fn rests(resting: &Resting, indent: &str, out: &mut dyn Write) -> io::Result<()> {
+    resting.lines().iter().try_for_each(|line| writeln!(out, "{indent}{line}"))
 }
 
+/// The cost of a proposal, and what the test keeps.
 fn account(proposal: &Proposal) -> String {
     let EditCost { weight, .. } = proposal.cost;
     let kept = match (proposal.kept, proposal.lost.as_slice()) {
@@ -325,9 +336,12 @@ struct FixCost {
 #[derive(Serialize, JsonSchema)]
 struct FixEdit<'a> {
     /// `scope`, `order`, `plain-load`, `fence`, `proxy-fence`, `grid-wait`, `fence-sc`, `parity`, `expected-bytes`,
-    /// `count`, `object`, `wgmma-fence`, `group-wait`, `commit`, `init-fence`, `phase-wait`, `barrier` or `removal`.
+    /// `count`, `object`, `wgmma-fence`, `group-wait`, `commit`, `init-fence`, `tensor-fence`, `phase-wait`, `barrier` or
+    /// `removal`.
     kind: &'static str,
     lines: Vec<FixLine<'a>>,
+    /// With `--weaken`, the readings by which the outcome stays forbidden, beside those of the test as it is.
+    readings: Vec<&'static str>,
 }
 
 /// An instruction that is changed, inserted or removed.
@@ -358,6 +372,7 @@ fn edit(edit: &ProgramEdit) -> FixEdit<'_> {
                 next: line.next.as_deref(),
             })
             .collect(),
+        readings: Vec::new(),
     }
 }
 
@@ -405,13 +420,17 @@ pub(super) fn object<'a>(
                 (object.outcome, object.reason) = ("not-searched", Some(why.as_str()));
             }
             object.questions = weakening.asked;
-            object.superfluous = weakening.superfluous.iter().map(edit).collect();
+            let superfluous = |of: &'a SuperfluousEdit| FixEdit {
+                readings: of.resting.names(),
+                ..edit(&of.edit)
+            };
+            object.superfluous = weakening.superfluous.iter().map(superfluous).collect();
             let edits = &weakening.together;
             object.together = (!edits.is_empty()).then(|| FixProposal {
                 edits: edits.iter().map(edit).collect(),
                 cost: cost(edits.iter().fold(EditCost::default(), |all, edit| all + edit.cost)),
                 checked_by: &weakening.engines,
-                readings: Vec::new(),
+                readings: weakening.resting.names(),
                 kept: None,
                 lost: &[],
                 text: &weakening.text,
