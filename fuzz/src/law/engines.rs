@@ -195,10 +195,11 @@ fn naively(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
     };
     let naive = EngineAnswer::Outcomes(outcomes);
     same(&test, (engine.name(), &answer), ("naive", &naive)).map_err(|end| match end {
-        // The file observes memory, too, so it has no condition.
-        CaseEnd::Broken(broken) => {
+        // If the file observes memory, too, it has no condition.
+        CaseEnd::Broken(broken) if test.program.observed != case.test.program.observed => {
             CaseEnd::Broken(Box::new(Disagreement { outcome: None, ..*broken }))
         }
+        broken @ CaseEnd::Broken(_) => broken,
         skipped @ CaseEnd::Skipped(_) => skipped,
     })
 }

@@ -6,6 +6,7 @@ use std::fmt::Write;
 use litmus::Test;
 use litmus::proposition::truncate;
 use model::isa::Operand;
+use model::isa::bar::Barrier;
 use model::memory::Space;
 use model::program::{InitialValue, Observed};
 use model::scope::Placement;
@@ -97,6 +98,9 @@ fn text(
         | Instruction::Branch(_) => {}
     }
     let written = &line.line.text;
+    if let Instruction::Barrier(barrier) = &line.line.instruction {
+        return barrier_text(line, barrier);
+    }
     let Some((at, _, _)) = line.line.instruction.access() else { return Ok(format!("{written};")) };
     let Operand::Address(variable) = at.base else { return Ok(format!("{written};")) };
     let variable = usize::from(variable.0);
@@ -106,6 +110,24 @@ fn text(
         return line.refuse("this form of an address");
     };
     Ok(format!("{before}[{}{after};", address(variable)))
+}
+
+/// A barrier, at which a whole warp arrives for each thread of the test.
+fn barrier_text(line: &ExportedLine<'_>, barrier: &Barrier) -> Result<String, Inexpressible> {
+    let written = &line.line.text;
+    if barrier.warp {
+        return line.refuse("several lanes of a warp");
+    }
+    match barrier.count {
+        None => Ok(format!("{written};")),
+        Some(Operand::Imm(count)) => match written.rsplit_once(',') {
+            Some((before, last)) if last.trim() == count.to_string() => {
+                Ok(format!("{before}, {};", count * 32))
+            }
+            _ => line.refuse("this form of a thread count"),
+        },
+        Some(Operand::Reg(_) | Operand::Address(_)) => line.refuse("a thread count in a register"),
+    }
 }
 
 /// Each variable: its name and its size. Only those in global memory can be exported.
