@@ -123,6 +123,9 @@ fn race(
             known.labels.push(name.to_owned());
         }
         known.of.push(edge);
+        if known.role == EdgeRole::Execution {
+            known.role = EdgeRole::Race;
+        }
         return;
     }
     let labels = vec![name.to_owned()];
