@@ -258,8 +258,12 @@ pub fn args<'a>(
         return Some(args);
     }
     loop {
-        args.push(match decimal(&mut cursor, float, report)? {
-            Some(decimal) => decimal,
+        args.push(match decimal_end(cursor) {
+            Some((at, behind)) => {
+                let text = at.of(cursor.text);
+                cursor = behind;
+                decimal((text, at), float, report)?
+            }
             None => arg(&mut cursor, report)?,
         });
         if cursor.at_end() {
@@ -272,29 +276,32 @@ pub fn args<'a>(
     }
 }
 
-/// `1.5`, `-0.25`; `Some(None)` if there is none here.
-fn decimal<'a>(
-    cursor: &mut Cursor<'a>,
-    float: Option<u16>,
-    report: &mut Diagnostics,
-) -> Option<Option<Arg<'a>>> {
+/// Where `1.5` or `-0.25` ends, if one begins here.
+fn decimal_end<'a>(mut cursor: Cursor<'a>) -> Option<(ByteSpan, Cursor<'a>)> {
     let start = cursor.here();
-    let mut ahead = cursor.clone();
-    ahead.eat("-");
+    cursor.eat("-");
     let number = |cursor: &mut Cursor<'a>| {
         let is = cursor.kind_at(0) == Some(TokenKind::Number);
         is.then(|| cursor.advance().map(|token| token.at)).flatten()
     };
-    let whole = number(&mut ahead);
-    if whole.is_none() || !ahead.is(".") || !ahead.adjacent() {
-        return Some(None);
+    number(&mut cursor)?;
+    if !cursor.is(".") || !cursor.adjacent() {
+        return None;
     }
-    let mut at = start.to(ahead.here());
-    ahead.advance();
-    if ahead.adjacent() {
-        at = number(&mut ahead).map_or(at, |part| start.to(part));
+    let mut at = start.to(cursor.here());
+    cursor.advance();
+    if cursor.adjacent() {
+        at = number(&mut cursor).map_or(at, |part| start.to(part));
     }
-    let text = at.of(cursor.text);
+    Some((at, cursor))
+}
+
+/// A decimal constant of so many bits.
+fn decimal<'a>(
+    (text, at): (&'a str, ByteSpan),
+    float: Option<u16>,
+    report: &mut Diagnostics,
+) -> Option<Arg<'a>> {
     let Ok(value) = text.parse::<f64>() else {
         report.error("number", at, format!("`{text}`: invalid number"));
         return None;
@@ -311,8 +318,7 @@ fn decimal<'a>(
             return None;
         }
     };
-    *cursor = ahead;
-    Some(Some(Arg::Number(bits, at)))
+    Some(Arg::Number(bits, at))
 }
 
 fn arg<'a>(cursor: &mut Cursor<'a>, report: &mut Diagnostics) -> Option<Arg<'a>> {

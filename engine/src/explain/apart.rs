@@ -75,11 +75,11 @@ fn vectors<R: BitRow>(candidate: &Candidate<'_, R>) -> Vec<String> {
             if !torn || missed == read || !is_plain(read) || !is_plain(write) {
                 continue;
             }
-            let [(reader, reads), (writer, writes)] =
+            let [(reader, load), (writer, store)] =
                 [read, write].map(|event| candidate.instruction(event));
             all.push(format!(
-                "{reader}'s `{reads}` sees one element of {writer}'s `{writes}` and misses another: the elements of a vector are \
-                 accesses in no order ({}). One access of the same bytes, such as `.b64` for `.v2.b32`, sees all or nothing.",
+                "{reader}'s `{load}` sees one element of {writer}'s `{store}` and misses another: the elements of a vector are \
+                 accesses in no order ({}). One strong access of the same bytes, such as of `.b64` for `.v2.b32`, sees all or nothing.",
                 section::VECTOR_TYPES.number,
             ));
         }

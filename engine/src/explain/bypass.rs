@@ -18,7 +18,9 @@ pub(super) fn unseen<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> 
     };
     let orders = Orders { candidate, base, causality };
     let missed = candidate.fr.pairs().filter_map(|(read, write)| orders.missed(write, read));
-    let early = candidate.rf.pairs().filter_map(|(write, read)| orders.proxies(read, write));
+    let early = candidate.rf.pairs().filter_map(|(write, read)| {
+        orders.proxies(read, write).or_else(|| orders.kernels(read, write))
+    });
     let between = candidate.rf.pairs().flat_map(|(write, read)| orders.between(write, read));
     let mut all: Vec<String> = Vec::new();
     for text in missed.chain(early).chain(between) {

@@ -108,6 +108,9 @@ impl<R: BitRow> Flights<'_, '_, R> {
         let number = phase.number;
         let copy = format!("`{}` completes in phase {number} of its object", self.text(event));
         let cited = section::MBARRIER.number;
+        if let Some(late) = self.behind_fence(access, (behind, used, phase)) {
+            return Some(late);
+        }
         let Some(&last) = waits.last() else {
             let has_data = |wait: usize| {
                 let used = self.used(wait)?;
@@ -144,6 +147,33 @@ impl<R: BitRow> Flights<'_, '_, R> {
                 self.text(wait)
             )
         })
+    }
+
+    /// That a multiplication is not ordered behind a wait that sees the phase, since no `wgmma.fence` is between the two.
+    /// Reading B11.
+    fn behind_fence(
+        &self,
+        access: usize,
+        (behind, used, phase): (usize, MbarrierUse, ObjectPhase),
+    ) -> Option<String> {
+        if !matches!(self.instruction(access)?, Asynchronous::Multiply(_)) {
+            return None;
+        }
+        let u = self.candidate.structure.unfolding;
+        let enough =
+            |wait: &&usize| u.events[**wait].phase.is_some_and(|seen| phase.is_up_to(seen));
+        let [waits, _] = self.waits_on(used, access, access)?;
+        let wait = waits.iter().rfind(enough).filter(|wait| **wait >= behind)?;
+        if waits.iter().any(|wait| *wait < behind && enough(&wait)) {
+            return None;
+        }
+        let (reader, multiply) = self.candidate.instruction(access);
+        Some(format!(
+            "{reader}'s `{multiply}` is not ordered behind `{}`, which sees the end of the phase: no `wgmma.fence` is between the \
+             two ({}).",
+            self.text(*wait),
+            section::of_opcode("wgmma.fence").number,
+        ))
     }
 
     /// Of an operation that its thread waits for in a group.

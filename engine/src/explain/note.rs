@@ -60,6 +60,15 @@ pub(super) fn unordered<R: BitRow>(
             });
             not_ordered(complete)
         } else if !strong.has(write, read) {
+            // What orders these is told elsewhere: completions, proxy fences, the ends of kernels.
+            let kernel = |event: &Event<'_>| {
+                let thread = event.thread?;
+                Some(u.program.threads[usize::from(thread.0)].placement.kernel)
+            };
+            let part = |event: &Event<'_>| event.of.is_some_and(|of| of.part.is_some());
+            if part(from) || part(to) || kernel(from) != kernel(to) {
+                continue;
+            }
             not_strong(u, write, read)
         } else {
             match patterns.lacking(write, read) {
