@@ -133,7 +133,7 @@ fn engines_agree_on_random_programs() {
         eprintln!("skipped: this build has one engine");
         return;
     }
-    holds("engines", 10_000);
+    holds("engines", 5_000);
 }
 
 /// 226 outcomes, one query each: with a time limit, four of them were lost when the parameters of the

@@ -55,7 +55,7 @@ fn engines_agree(from: &impl Strategy<Value = AsyncSketch>, seed: u64) {
         eprintln!("SKIPPED: there is one engine");
         return;
     };
-    random(from, 1500, number("CAUSEWAY_SEED", seed), |sketch, test, answer| {
+    random(from, 900, number("CAUSEWAY_SEED", seed), |sketch, test, answer| {
         let Ok(other) = ask(solve, &model, test) else { return };
         compared += 1;
         defined += u32::from(matches!(answer, Answer::Outcomes(all) if !all.is_empty()));
@@ -328,7 +328,7 @@ fn never_adds_an_outcome(
 ) {
     let model = ptx::model();
     let (mut place, mut fewer) = (0, 0);
-    random(from, 1500, number("CAUSEWAY_SEED", seed), |sketch, _, answer| {
+    random(from, 900, number("CAUSEWAY_SEED", seed), |sketch, _, answer| {
         place += 1;
         let more = sketch.with(place, place / 2, steps[place % steps.len()]);
         let Ok(other) = ask(&Enumerate, &model, &parse(&more)) else { return };

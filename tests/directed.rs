@@ -27,7 +27,7 @@ fn directed_search_answers_as_the_full_search() {
 
 #[test]
 fn threads_that_may_be_exchanged_change_no_answer() {
-    holds("exchange", 4_000);
+    holds("exchange", 2_000);
 }
 
 /// Executions with one outcome may differ in what a model reports.
