@@ -463,7 +463,7 @@ fn columns<'a, C>(
             };
             let (has, threads) = (count(row.cells.len(), "cell"), count(columns, "thread"));
             report.error("row-cells", row.at, format!("this row has {has} for {threads}")).help(
-                "separate cells with `|`, and leave a cell empty where a thread does nothing",
+                "separate cells with `|`, and leave a cell empty where a thread does nothing; a `;` ends the row, not an instruction",
             );
         }
         for (column, cursor) in row.cells.iter().enumerate() {
