@@ -90,6 +90,7 @@ pub fn command(
     let mut summary = summary(&found, &sides, start);
     let mut programs = space.covering().map(|cycle| build::program(&cycle).program);
     summary.notes.extend(note::lacking(&sides, &mut programs, true));
+    summary.notes.extend(note::between_halves(&sides, summary.differences));
     summary
         .notes
         .extend(note::slow(found.judged, search.frontiers || command.frontier == Settles::Never));

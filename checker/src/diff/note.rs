@@ -60,6 +60,17 @@ fn help(subject: ReadingSubject) -> String {
     option.map_or_else(|| files.to_owned(), |option| format!("{option}, or {files}"))
 }
 
+/// What no critical cycle shows of two models of which one is not built in, where no difference was found.
+pub(super) fn between_halves(sides: &[DiffSide; 2], differences: usize) -> Option<DiffNote> {
+    let imported = sides.iter().any(DiffSide::is_imported);
+    (imported && differences == 0).then(|| DiffNote {
+        text: "no generated test has a write between the two halves of an atomic, so models that differ in atomicity alone \
+               show no difference"
+            .to_owned(),
+        help: Some("--tests FOLDER, with litmus tests that have it".to_owned()),
+    })
+}
+
 /// Where each of many tests was judged, since it is not known that stronger choices never allow more.
 pub(super) fn slow(judged: u64, settles: bool) -> Option<DiffNote> {
     let text = "each test was judged, for a stronger choice may allow more under a model that is not built in";

@@ -135,6 +135,11 @@ impl DiffSide {
         }
     }
 
+    /// Whether it is a model of a file.
+    pub(super) fn is_imported(&self) -> bool {
+        matches!(&self.kind, SideKind::Axioms { readings: None, .. }) && !self.is_cxx()
+    }
+
     /// Whether it is a model for programs in C++.
     pub(super) fn is_cxx(&self) -> bool {
         match &self.kind {

@@ -86,11 +86,15 @@ pub(super) fn text(test: &Test) -> Result<String, Inexpressible> {
     for doc in &test.doc {
         out.doc(doc);
     }
-    let is_kept = |key: &str| match test.dialect {
+    let is_kept = |key: &str, value: &str| match test.dialect {
         Dialect::Peer => key != "Dialect",
+        // A thread has its name; an instruction has other words.
+        Dialect::Ptx | Dialect::Cxx if ["Stuck", "Sometimes-stuck"].contains(&key) => {
+            test.program.threads.iter().any(|thread| thread.name == value)
+        }
         Dialect::Ptx | Dialect::Cxx => KEPT.contains(&key),
     };
-    for (key, value) in test.metadata.iter().filter(|(key, _)| is_kept(key)) {
+    for (key, value) in test.metadata.iter().filter(|(key, value)| is_kept(key, value)) {
         out.key(key, value);
     }
     let width = width(test)?;
