@@ -46,7 +46,8 @@ pub struct GraphEvent {
     pub line: Option<u16>,
     /// As the test writes it.
     pub instruction: String,
-    /// `R`, `W`, `F` (fence), `PF` (proxy fence), `arrive`, `wait`, `init`.
+    /// `R`, `W`, `F` (fence), `PF` (proxy fence), `arrive`, `wait`, `init`; of the last one of a thread that never ends, such
+    /// as `waits for ever`.
     pub kind: &'static str,
     /// The bytes accessed: `x`, `x+4`.
     pub location: Option<String>,

@@ -41,7 +41,7 @@ fn nothing(repairs: &Repairs) -> String {
     match (&repairs.state, repairs.asynchronous) {
         (RepairState::Stuck(_), _) => format!("No one or two changes of waits {several}"),
         (_, true) => format!(
-            "No set of orders, scopes and fences, no barrier, and no one or two changes of waits {several}"
+            "No set of orders, scopes and fences, no barrier, and no one or two changes of waits that are tried {several}"
         ),
         (_, false) => format!("No change of orders, scopes, fences and barriers {one}"),
     }
@@ -134,15 +134,21 @@ pub(super) fn brief(subject: &str, repairs: &Repairs, out: &mut dyn Write) -> io
     let Some(first) = repairs.proposals.first() else {
         if is_exhausted(repairs) {
             writeln!(out, "\n{}.", nothing(repairs))?;
+        } else if repairs.limit.is_some() {
+            let [_, several] = does(&repairs.state);
+            writeln!(
+                out,
+                "\nNo changes that {several} were found soon: `causeway fix {subject}` searches longer."
+            )?;
         }
         return Ok(());
     };
-    let does = match &repairs.state {
+    let aim = match &repairs.state {
         RepairState::Undefined(_) => "To define the test and forbid its outcome",
         RepairState::Stuck(_) => "To let it finish",
         RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => "To forbid it",
     };
-    writeln!(out, "\n{does}, see also `causeway fix {subject}`:")?;
+    writeln!(out, "\n{aim}, see also `causeway fix {subject}`:")?;
     lines(&first.edits, "  ", out)?;
     rests(&first.resting, "  ", out)
 }

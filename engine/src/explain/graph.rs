@@ -32,7 +32,7 @@ pub(super) fn graph(
     });
     let threads = test.program.threads.iter();
     let mut builder = GraphBuilder { witness, threads: &names, letters: &letters, events };
-    builder.execution(account);
+    builder.execution(account, super::cites(model));
     builder.flags(model, account);
     builder.shown(account);
     for (_, edges) in &account.violations {
@@ -93,7 +93,7 @@ impl GraphBuilder<'_> {
     }
 
     /// The relations of the execution.
-    fn execution(&mut self, account: &ExplainedCandidate) {
+    fn execution(&mut self, account: &ExplainedCandidate, cites: bool) {
         let witness = self.witness;
         for (relation, pairs, section) in [
             ("po", &witness.po, section::PROGRAM_ORDER),
@@ -110,7 +110,7 @@ impl GraphBuilder<'_> {
                 let lost = lost.filter(|_| relation == "rf");
                 let edge = GraphEdge {
                     relation: relation.to_owned(),
-                    section: Some(section),
+                    section: cites.then_some(section),
                     role: lost.map_or(EdgeRole::Execution, |_| EdgeRole::Unsynchronized),
                     within: None,
                     notes: lost.map(|note| note.reason.clone()).into_iter().collect(),

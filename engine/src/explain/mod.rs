@@ -14,9 +14,11 @@ mod undefined;
 use std::io::{self, Write};
 use std::time::Duration;
 
+use execution::unfold::Unfolding;
 use execution::values::Values;
 use litmus::{Quantifier, Test};
 use model::bits::{BitRel, BitRow};
+use model::program::{Stays, Stuck};
 use model::reading::Readings;
 use model::rel::{Flag, Model, NodeId};
 use model::section;
@@ -32,7 +34,7 @@ use crate::exit::Exit;
 use crate::judge::{self, BOUND, Property, Task, Verdict};
 use crate::resting::{Resting, alternatives};
 use crate::stuck;
-use crate::witness::{ChosenRows, Witness, shown};
+use crate::witness::{ChosenRows, Witness, WitnessEvent, shown};
 use crate::words::{race_text, with_threads};
 
 pub use self::refute::refute;
@@ -309,6 +311,30 @@ impl ExplainedCandidate {
     }
 }
 
+/// Whether a model is one of the document, whose sections its relations have.
+fn cites(model: &Model) -> bool {
+    model.axioms.iter().any(|axiom| axiom.section.is_some())
+}
+
+/// What a thread does for ever, as the last of its events.
+fn stays(u: &Unfolding<'_>, stuck: &Stuck) -> WitnessEvent {
+    let thread = &u.program.threads[usize::from(stuck.thread.0)];
+    WitnessEvent {
+        thread: Some(stuck.thread),
+        text: thread.lines[usize::from(stuck.line)].text.clone(),
+        kind: match stuck.why {
+            Stays::Waits => show::WAITS,
+            Stays::Loops => show::LOOPS,
+            Stays::Faults => show::FAULTS,
+        },
+        location: None,
+        value: None,
+        phase: None,
+        line: stuck.line,
+        scope: None,
+    }
+}
+
 /// Whether an execution is undefined for the reason that is wanted, or does not finish.
 fn shows<R: BitRow>(
     wanted: WantedCandidates<'_>,
@@ -405,11 +431,18 @@ impl Survey<'_> {
         for (event, of) in witness.events.iter_mut().enumerate() {
             *of = shown(u, event, &mut values);
         }
+        witness.events.extend(u.stuck().iter().map(|stuck| stays(u, stuck)));
         let mut opener = Opener::new(self.model, candidate.nodes, self.deep);
         let violations = candidate
             .broken
             .iter()
-            .map(|&axiom| (axiom, opener.violation(self.model.axioms[axiom].constraint)))
+            .map(|&axiom| {
+                let mut edges = opener.violation(self.model.axioms[axiom].constraint);
+                if !cites(self.model) {
+                    open::without_sections(&mut edges);
+                }
+                (axiom, edges)
+            })
             .collect();
         let notes = if candidate.broken.is_empty() {
             note::unordered(self.model, candidate)

@@ -23,6 +23,14 @@ pub(super) struct Edge {
     pub steps: Vec<Edge>,
 }
 
+/// Leaves out where the document defines what is in a model that is not of the document.
+pub(super) fn without_sections(edges: &mut [Edge]) {
+    for edge in edges {
+        edge.section = None;
+        without_sections(&mut edge.steps);
+    }
+}
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum NodeKind {
     Defined,

@@ -91,7 +91,15 @@ fn is_read(witness: &Witness, event: usize) -> bool {
     witness.rf.iter().any(|&(write, _)| write == event)
 }
 
+/// What the last event of a thread is that never ends.
+pub(super) const WAITS: &str = "waits for ever";
+pub(super) const LOOPS: &str = "repeated for ever";
+pub(super) const FAULTS: &str = "faults";
+
 fn effect(shown: &WitnessEvent) -> String {
+    if [WAITS, LOOPS, FAULTS].contains(&shown.kind) {
+        return shown.kind.to_owned();
+    }
     picture::graph::effect(shown.kind, shown.location.as_deref(), (shown.value, shown.phase))
 }
 
