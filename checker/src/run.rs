@@ -405,15 +405,13 @@ fn explain_command(
         model: &model.name,
         explanation: &explanation,
     };
-    let mut advice = Vec::new();
-    if matches!(explain.format, cli::Drawing::Text | cli::Drawing::Html) {
+    let advise = &|out: &mut dyn Write| {
         let alternatives = readings.map_or(Vec::new(), alternatives);
         let judged = (&model, explain.judging.bound, &*alternatives);
         let of = (&*explain.path, &*bytes, explain.ask.as_deref());
-        fix::advise(of, judged, &explain.limits, explain.weaken, &mut advice)?;
-    }
-    let advice = String::from_utf8_lossy(&advice);
-    explanations::write(&explained, &advice, explain.format, out)?;
+        fix::advise(of, judged, &explain.limits, explain.weaken, out)
+    };
+    explanations::write(&explained, advise, explain.format, out)?;
     Ok(explanation.exit)
 }
 

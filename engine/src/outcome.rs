@@ -148,6 +148,20 @@ pub fn raise_stuck(u: &Unfolding<'_>, seen: &mut ExecutionFacts) {
     }
 }
 
+/// Notes how a consistent execution ends; whether it ends in a fault, so that its flags say nothing.
+pub fn raise_end(u: &Unfolding<'_>, seen: &mut ExecutionFacts) -> bool {
+    let Some((thread, line, reason)) = u.fault() else {
+        raise_stuck(u, seen);
+        return false;
+    };
+    seen.undefined.get_or_insert_with(|| Undefined {
+        reason: reason.to_owned(),
+        where_: vec![(thread, line)],
+        with_initial: false,
+    });
+    true
+}
+
 /// Raises the flags of a consistent execution, whose relations the plan holds.
 pub fn raise_flags<R: BitRow>(
     model: &Model,
@@ -155,15 +169,9 @@ pub fn raise_flags<R: BitRow>(
     plan: &mut Plan<R>,
     seen: &mut ExecutionFacts,
 ) {
-    if let Some((thread, line, reason)) = u.fault() {
-        seen.undefined.get_or_insert_with(|| Undefined {
-            reason: reason.to_owned(),
-            where_: vec![(thread, line)],
-            with_initial: false,
-        });
+    if raise_end(u, seen) {
         return;
     }
-    raise_stuck(u, seen);
     if plan.flags.is_empty() {
         return;
     }

@@ -126,26 +126,6 @@ pub const MODELLED: &[&str] = &[
     "testp",
 ];
 
-/// Opcodes of which some forms become instructions of the model.
-pub const MODELLED_IN_PART: &[&str] = &[
-    "mbarrier",
-    "cp",
-    "wgmma",
-    "tcgen05",
-    "griddepcontrol",
-    "clusterlaunchcontrol",
-    "tensormap",
-    "multimem",
-    "shfl",
-    "vote",
-    "match",
-    "redux",
-    "elect",
-    "mapa",
-    "getctarank",
-    "createpolicy",
-];
-
 /// Opcodes without an effect on memory, values or control flow.
 pub const WITHOUT_EFFECT: &[&str] =
     &["nanosleep", "pragma", "prefetch", "prefetchu", "applypriority", "pmevent", "setmaxnreg"];

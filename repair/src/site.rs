@@ -303,7 +303,7 @@ fn gap(source: &SourceTest, thread: usize, cell: usize) -> Vec<EditSite> {
 }
 
 /// The asynchronous instructions of a cell.
-fn asynchronous(
+pub(crate) fn asynchronous(
     source: &SourceTest,
     thread: usize,
     cell: usize,

@@ -11,7 +11,7 @@ use model::isa::asynchronous::{Asynchronous, AwaitedPhase, GroupKind, MbarrierOp
 use model::isa::tensor_memory::{CtaGroup, TensorOp};
 
 use crate::edit::{self, EditCost, EditKind, EditedLine, ProgramEdit};
-use crate::site::{is_crossed, is_event};
+use crate::site::{asynchronous, is_crossed, is_event};
 
 /// The most places of one test where a wait for a phase is tried.
 const MOST_PLACES: usize = 200;
@@ -283,53 +283,56 @@ fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
     all
 }
 
-/// A `tcgen05.commit` on an object behind operations on tensor memory that one can track.
+/// A `tcgen05.commit` on an object behind operations on tensor memory that one can track, or in the place of an arrival.
 fn tensor_commits(source: &SourceTest, objects: &[&str]) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
+    if objects.len() > MOST_OBJECTS {
+        return all;
+    }
     for (thread, cells) in source.cells.iter().enumerate() {
-        let lines = &source.test.program.threads[thread].lines;
-        for (cell, of) in cells.iter().enumerate() {
-            let group = lines.get(of.lines.clone()).unwrap_or_default().iter().find_map(|line| {
-                let Asynchronous::TensorMemory(of) = line.instruction.as_asynchronous()? else {
-                    return None;
-                };
-                tracked_group(of)
-            });
-            let Some(group) = group.filter(|_| objects.len() <= MOST_OBJECTS) else { continue };
-            let group = match group {
-                CtaGroup::One => 1,
-                CtaGroup::Two => 2,
-            };
-            let commit = |object: &str| {
-                format!(
-                    "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster.b64 [{object}]"
-                )
-            };
-            all.extend(objects.iter().map(|object| {
+        // That of the latest such operation.
+        let mut group = None;
+        for cell in 0..cells.len() {
+            let place = (thread, cell);
+            let own = asynchronous(source, thread, cell).find_map(tracked_group);
+            if let Some(own) = own {
                 let cost = (EditKind::Commit, edit::TENSOR_COMMIT);
-                edit::insertion(source, &[(thread, cell + 1)], &commit(object), cost)
-            }));
-            // An arrival that does not wait for the operation.
-            let arrivals = (cell + 1..cells.len()).filter(|&at| {
-                let lines = lines.get(cells[at].lines.clone()).unwrap_or_default();
-                lines.iter().any(|line| {
-                    let of = line.instruction.as_asynchronous();
-                    matches!(of, Some(Asynchronous::Mbarrier(of)) if matches!(of.op, MbarrierOp::Arrive { expected: None, .. }))
-                })
-            });
-            all.extend(arrivals.filter_map(|at| {
-                let text = written(source, (thread, at));
-                let object = objects.iter().find(|name| text.contains(&format!("[{name}]")))?;
+                all.extend(objects.iter().map(|object| {
+                    edit::insertion(source, &[(thread, cell + 1)], &commit(own, object), cost)
+                }));
+                group = Some(own);
+            }
+            let text = written(source, place);
+            let object = objects.iter().find(|name| text.contains(&format!("[{name}]")));
+            if let (Some(group), Some(object)) = (group, object)
+                && asynchronous(source, thread, cell).any(arrives)
+            {
                 let cost = (EditKind::Commit, edit::ARRIVAL_TO_COMMIT);
-                Some(edit::replacement(source, (thread, at), commit(object), cost))
-            }));
+                all.push(edit::replacement(source, place, commit(group, object), cost));
+            }
         }
     }
     all
 }
 
+fn commit(group: CtaGroup, object: &str) -> String {
+    let group = match group {
+        CtaGroup::One => 1,
+        CtaGroup::Two => 2,
+    };
+    format!(
+        "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster.b64 [{object}]"
+    )
+}
+
+/// Whether an instruction arrives on an mbarrier object, and expects nothing.
+fn arrives(of: &Asynchronous) -> bool {
+    matches!(of, Asynchronous::Mbarrier(of) if matches!(of.op, MbarrierOp::Arrive { expected: None, .. }))
+}
+
 /// The CTAs of an operation whose completion a `tcgen05.commit` tracks.
-fn tracked_group(of: &TensorOp) -> Option<CtaGroup> {
+fn tracked_group(of: &Asynchronous) -> Option<CtaGroup> {
+    let Asynchronous::TensorMemory(of) = of else { return None };
     match of {
         TensorOp::Copy { group, .. } | TensorOp::Shift { group, .. } => Some(*group),
         TensorOp::Multiply(of) => Some(of.group),

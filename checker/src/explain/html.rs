@@ -3,8 +3,8 @@
 use answer::explain::ExplainedTest;
 use picture::{page, xml};
 
-/// The content of the page.
-pub(super) fn body(of: &ExplainedTest<'_>, advice: &str) -> String {
+/// The content of the page. `changes` are how the outcome can be forbidden.
+pub(super) fn body(of: &ExplainedTest<'_>, changes: &str) -> String {
     let mut out = String::from("<main>\n");
     xml::element(&mut out, "h1", &[], &of.test.name);
     let verdict = first_sentence(&of.explanation.text);
@@ -12,8 +12,8 @@ pub(super) fn body(of: &ExplainedTest<'_>, advice: &str) -> String {
     out.push('\n');
     out.push_str(&page::figures(&of.explanation.graphs));
     page::text(&mut out, "Explanation", &of.explanation.text);
-    if !advice.is_empty() {
-        page::text(&mut out, "Changes", advice.trim_start());
+    if !changes.is_empty() {
+        page::text(&mut out, "Changes", changes.trim_start());
     }
     page::text(&mut out, "Test", of.source);
     let model = format!("Judged under the model {}.", of.model);

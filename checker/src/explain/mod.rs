@@ -12,10 +12,11 @@ use crate::lines::{self, LineKind};
 /// What the formats of one picture say if there is none.
 const NO_CANDIDATE: &str = "no candidate execution has the outcome";
 
-/// Writes an explanation in a format. `advice` is how the outcome can be forbidden, for those who read it.
+/// Writes an explanation in a format. `advise` searches for changes that forbid the outcome, and writes them, for those
+/// who read it.
 pub(crate) fn write(
     of: &ExplainedTest<'_>,
-    advice: &str,
+    advise: &dyn Fn(&mut dyn Write) -> io::Result<()>,
     format: Drawing,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -23,7 +24,7 @@ pub(crate) fn write(
     match format {
         Drawing::Text => {
             out.write_all(of.explanation.text.as_bytes())?;
-            out.write_all(advice.as_bytes())
+            advise(out)
         }
         Drawing::Dot => match first {
             Some(graph) => out.write_all(picture::dot::graph(graph).as_bytes()),
@@ -38,7 +39,10 @@ pub(crate) fn write(
         }
         Drawing::Html => {
             let title = format!("{}: explanation", of.test.name);
-            let page = picture::page::page(&title, &html::body(of, advice));
+            let mut changes = Vec::new();
+            advise(&mut changes)?;
+            let changes = String::from_utf8_lossy(&changes);
+            let page = picture::page::page(&title, &html::body(of, &changes));
             out.write_all(page.as_bytes())
         }
         Drawing::Json => lines::write(LineKind::Explain, ExplainObject::new(of), out),

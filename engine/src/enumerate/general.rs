@@ -11,14 +11,14 @@ use model::given::{Chosen, Fixed, Tag};
 use model::value::Value;
 
 use super::{EnumerationJob, Stop};
+use crate::Limit;
 use crate::concrete::Concrete;
 use crate::options::SourceOptions;
 use crate::outcome::{
-    from_reads, is_overwritten, outcomes_of, overwriting, raise_flag, raise_stuck, reads_from,
+    from_reads, is_overwritten, outcomes_of, overwriting, raise_end, raise_flag, reads_from,
 };
 use crate::sought::{Sought, may_matter};
 use crate::witness::{ChosenRows, Witness};
-use crate::{Limit, Undefined};
 
 /// Pairs of writes beyond which trying every order is hopeless.
 const MAX_PAIRS: usize = 10;
@@ -143,13 +143,9 @@ impl EnumerationJob<'_, '_> {
     }
 
     fn raise_flags<R: BitRow>(&mut self, structure: &EventStructure<'_, R>, nodes: &[BitRel<R>]) {
-        if let Some((thread, line, reason)) = structure.unfolding.fault() {
-            let (reason, where_) = (reason.to_owned(), vec![(thread, line)]);
-            let undefined = Undefined { reason, where_, with_initial: false };
-            self.seen.undefined.get_or_insert(undefined);
+        if raise_end(structure.unfolding, self.seen) {
             return;
         }
-        raise_stuck(structure.unfolding, self.seen);
         if matches!(self.sought, Sought::Outcomes(..)) {
             return;
         }

@@ -13,12 +13,8 @@ use super::note;
 /// A sentence for each pair of `fence.sc` that are in no Fence-SC order where one would forbid a read, and for each torn read
 /// of a vector.
 pub(super) fn unordered<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<String> {
-    let mut all: Vec<String> = Vec::new();
-    for text in fences(model, candidate).into_iter().chain(vectors(candidate)) {
-        if !all.contains(&text) {
-            all.push(text);
-        }
-    }
+    let mut all = fences(model, candidate);
+    all.extend(vectors(candidate));
     all
 }
 

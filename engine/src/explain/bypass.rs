@@ -22,13 +22,7 @@ pub(super) fn unseen<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> 
         orders.proxies(read, write).or_else(|| orders.kernels(read, write))
     });
     let between = candidate.rf.pairs().flat_map(|(write, read)| orders.between(write, read));
-    let mut all: Vec<String> = Vec::new();
-    for text in missed.chain(early).chain(between) {
-        if !all.contains(&text) {
-            all.push(text);
-        }
-    }
-    all
+    missed.chain(early).chain(between).collect()
 }
 
 const ASYNC: &str = "async";

@@ -24,12 +24,11 @@ pub(super) fn waits<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> V
     let races = model.flags.iter().filter(|flag| flag.name.ends_with("async-race"));
     let pairs = races.flat_map(|flag| candidate.nodes[usize::from(flag.node.0)].pairs());
     let flights = Flights { candidate };
-    let mut all: Vec<String> = Vec::new();
-    for (one, other) in pairs {
-        let text = flights.reason(one, other).or_else(|| flights.reason(other, one));
-        all.extend(text.filter(|text| !all.contains(text)));
-    }
-    all
+    pairs
+        .filter_map(|(one, other)| {
+            flights.reason(one, other).or_else(|| flights.reason(other, one))
+        })
+        .collect()
 }
 
 struct Flights<'c, 'e, R> {

@@ -450,9 +450,17 @@ impl Survey<'_> {
             Vec::new()
         };
         let (flagged, unseen) = if candidate.broken.is_empty() {
-            let mut unseen = bypass::unseen(self.model, candidate);
-            unseen.extend(in_flight::waits(self.model, candidate));
-            unseen.extend(apart::unordered(self.model, candidate));
+            let reasons = bypass::unseen(self.model, candidate)
+                .into_iter()
+                .chain(in_flight::waits(self.model, candidate))
+                .chain(apart::unordered(self.model, candidate));
+            // Several pairs of events may have one reason.
+            let mut unseen: Vec<String> = Vec::new();
+            for reason in reasons {
+                if !unseen.contains(&reason) {
+                    unseen.push(reason);
+                }
+            }
             (flagged(self.model, candidate.nodes), unseen)
         } else {
             (Vec::new(), Vec::new())

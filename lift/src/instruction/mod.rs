@@ -178,7 +178,7 @@ impl<'a> InstructionReader<'_> {
             return None;
         }
         let peer: &[&str] = if self.draft.dialect == Dialect::Peer { opcode::PEER } else { &[] };
-        let known = opcode::MODELLED.iter().chain(peer).chain(opcode::MODELLED_IN_PART).copied();
+        let known = opcode::all().chain(peer.iter().copied());
         let near = self.report.nearest(name, known);
         let help = near.map_or("ld.relaxed.gpu.u32 r0, [x]".to_owned(), |near| {
             let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
