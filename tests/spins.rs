@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use engine::enumerate::Enumerate;
+use engine::judge::{Property, Task, judge};
 use engine::{Engine, ExecutionFacts, Limits};
 use model::ptx;
 use model::reading::Readings;
@@ -270,4 +271,23 @@ fn a_counted_loop_with_many_paths_is_unrolled_up_to_the_bound() {
     };
     assert_eq!(found(4), (2, false));
     assert_eq!(found(20), (1, true));
+}
+
+/// A race of an iteration that is left out otherwise is found, and a loop that only waits has none.
+#[test]
+fn races_of_iterations_are_not_left_out() {
+    let model = ptx::model();
+    let task = Task {
+        engines: vec![&Enumerate],
+        property: Property::NoDataRace,
+        ..crate::suite::task(&model)
+    };
+    for (load, verdict) in [("ld.weak.u32 r1, [x]", "fails"), ("mov.u32 r1, 0", "holds")] {
+        let text = format!(
+            "PTX races\n{{ x=0; f=0; }}\n P0@cta 0 | P1@cta 1 ;\n st.weak.u32 [x], 1 | L: ld.acquire.gpu.u32 r0, [f] ;\n \
+             st.release.gpu.u32 [f], 1 | {load} ;\n | setp.eq.u32 p, r0, 0 ;\n | @p bra L ;\nexists (P1:r0=1)\n"
+        );
+        let test = litmus::parse("races", text.as_bytes()).expect("it is a test");
+        assert_eq!(judge(&test, &task).verdict.name(), verdict, "{load}");
+    }
 }

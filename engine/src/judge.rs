@@ -436,6 +436,8 @@ pub(crate) fn run_within(
     if found.seen.bound_reached && found.limit.is_none() && is_open {
         // A turn of a few steps is none for this question.
         let limits = Limits { work: task.work, ..limits };
+        let racy = (task.property == Property::NoDataRace).then(|| races::racy(model));
+        let model = racy.as_ref().unwrap_or(model);
         found.seen.bound_reached = goes_beyond(model, &test.program, &limits);
     }
     found

@@ -29,12 +29,7 @@ pub(crate) fn run(
     if found.seen.undefined.is_some() {
         return found;
     }
-    let mut racy = model.clone();
-    for flag in &mut racy.flags {
-        if flag.meaning == FlagMeaning::Race {
-            flag.meaning = FlagMeaning::Undefined(DATA_RACE);
-        }
-    }
+    let racy = racy(model);
     let searched = directed::undefined(test, engine, &racy, limits, &mut found);
     let undefined = found.seen.undefined.take();
     if let Some([first, second]) = undefined.as_ref().map(|of| &of.where_[..]) {
@@ -44,6 +39,18 @@ pub(crate) fn run(
     let aired = any_air(&found.seen);
     found.limit = defined.and(searched).and(aired).err();
     found
+}
+
+/// A model under which a data race makes a program undefined.
+pub(crate) fn racy(model: &Model) -> Model {
+    let mut racy = model.clone();
+    racy.conventions.races = true;
+    for flag in &mut racy.flags {
+        if flag.meaning == FlagMeaning::Race {
+            flag.meaning = FlagMeaning::Undefined(DATA_RACE);
+        }
+    }
+    racy
 }
 
 pub(crate) fn verdict(seen: &ExecutionFacts, unexplored: Option<String>) -> Verdict {

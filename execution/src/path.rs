@@ -264,6 +264,8 @@ pub struct LoopRule {
     /// Whether a path ends with so many iterations that have barriers and change nothing, as all who take part in them may
     /// be in such iterations.
     pub rounds: Option<usize>,
+    /// How many iterations that change nothing a path may have. Further ones are left out.
+    pub silent: u32,
     /// What is done with those whose number of iterations no read decides.
     pub counted: CountedLoops,
 }
@@ -343,6 +345,7 @@ fn listed(
         trace: Vec::new(),
         visits: vec![Visits::default(); if walk.live.loops() { source.lines.len() + 1 } else { 0 }],
         heads: Vec::new(),
+        silent: 0,
         rounds: Vec::new(),
         passed_over: false,
         groups: state::AsyncGroups::default(),

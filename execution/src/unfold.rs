@@ -5,6 +5,7 @@
 
 mod beyond;
 mod dependent;
+mod hidden;
 mod rounds;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -90,13 +91,13 @@ impl<'p> Unfolded<'p> {
         let counted = program.counted_loops;
         let most = if repeated { rounds::MOST } else { 0 };
         for most in 1..=most {
-            let loops = LoopRule { bound, rounds: Some(most), counted };
+            let loops = LoopRule { bound, rounds: Some(most), silent: 0, counted };
             let common = Unfolded::by_rule(program, conventions, loops, ends)
                 .and_then(|unfolded| Ok((rounds::are_common(&unfolded, most)?, unfolded)));
             match common {
-                Ok((true, unfolded)) => return Ok(unfolded),
+                Ok((true, unfolded)) if !unfolded.hides_races(conventions) => return Ok(unfolded),
                 // There are fewer paths with another rule, perhaps.
-                Ok((false, _))
+                Ok(_)
                 | Err(
                     UnfoldLimit::Paths
                     | UnfoldLimit::Events
@@ -109,7 +110,13 @@ impl<'p> Unfolded<'p> {
                 ) => return Err(limit),
             }
         }
-        Unfolded::by_rule(program, conventions, LoopRule { bound, rounds: None, counted }, ends)
+        let loops = LoopRule { bound, rounds: None, silent: 0, counted };
+        let unfolded = Unfolded::by_rule(program, conventions, loops, ends)?;
+        if !unfolded.hides_races(conventions) {
+            return Ok(unfolded);
+        }
+        // One iteration of each thread is enough for a race: without the others, the execution is one with the same race.
+        Unfolded::by_rule(program, conventions, LoopRule { silent: 1, ..loops }, ends)
     }
 
     fn by_rule(

@@ -149,6 +149,9 @@ pub struct Conventions {
     /// Whether an iteration whose atomics write what is there changes nothing, as one without writes
     /// (reading R50). It takes the axioms of chapter 8 to say so.
     pub silent_atomics: bool,
+    /// Whether each race counts, and not only one of different sizes or with an asynchronous operation: an iteration of a loop
+    /// that may have one is not left out.
+    pub races: bool,
 }
 
 /// A memory model.
@@ -415,7 +418,9 @@ impl Builder {
         meaning: FlagMeaning,
     ) {
         let flag = Flag { name: name.to_owned(), section, node: relation.id, meaning };
-        self.inner.borrow_mut().model.flags.push(flag);
+        let model = &mut self.inner.borrow_mut().model;
+        model.conventions.races |= flag.meaning == FlagMeaning::Undefined("data-race");
+        model.flags.push(flag);
     }
 }
 

@@ -77,8 +77,17 @@ impl Walk<'_> {
         // Where an iteration may make the program undefined, its repetitions count too.
         let ends = self.is_harmless(state, from) && self.is_agreed(state, from);
         if ends {
-            let state = std::mem::replace(state, PathState::empty());
+            let mut state = std::mem::replace(state, PathState::empty());
             self.changed(&state, &kept, target);
+            if state.silent < self.loops.silent {
+                state.silent += 1;
+                state.pc = target;
+                state.step += 1;
+                state.checks.extend(kept.iter().map(|&kept| Assumption::Truth(kept, true)));
+                // The next iteration is compared with the state of its own beginning.
+                state.heads.clear();
+                self.pending.push(state);
+            }
         }
         ends
     }
@@ -91,7 +100,8 @@ impl Walk<'_> {
         let visits = &mut state.visits[target];
         visits.times += 1;
         visits.decisions = state.decisions.len();
-        let allowed = (visits.times as usize) < self.loops.bound as usize + state.rounds.len();
+        let beside = state.rounds.len() + state.silent as usize;
+        let allowed = (visits.times as usize) < self.loops.bound as usize + beside;
         self.is_beyond |= counted && !allowed;
         counted || allowed
     }

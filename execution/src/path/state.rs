@@ -35,6 +35,8 @@ pub(super) struct PathState {
     pub(super) visits: Vec<Visits>,
     /// Loop heads since the last store, or atomic that changed something.
     pub(super) heads: Vec<LoopHead>,
+    /// Iterations that changed nothing and are part of the path.
+    pub(super) silent: u32,
     /// As of [`super::Path::rounds`].
     pub(super) rounds: Vec<(u16, u16)>,
     /// Whether a condition led the thread past an aligned barrier.
@@ -186,6 +188,7 @@ impl PathState {
             trace: Vec::new(),
             visits: Vec::new(),
             heads: Vec::new(),
+            silent: 0,
             rounds: Vec::new(),
             passed_over: false,
             groups: AsyncGroups::default(),

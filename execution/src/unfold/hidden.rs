@@ -1,0 +1,103 @@
+//! Whether iterations that change nothing, and are left out, hide a race: then each path may have one of them.
+//!
+//! Races of different sizes are looked at where a path is followed: each access of the program counts there.
+
+use std::collections::HashSet;
+
+use super::Unfolded;
+use crate::event::{EventKind, PathEvent};
+use crate::path::{Path, PathEnd};
+use model::rel::Conventions;
+use model::scope::Placement;
+
+impl Unfolded<'_> {
+    /// Whether an access of an iteration that is left out may race with an asynchronous operation, or be one of an mbarrier
+    /// object as data; or race with any other access, if `conventions` ask for that.
+    pub(super) fn hides_races(&self, conventions: Conventions) -> bool {
+        let asynchronous = self.program.is_asynchronous();
+        // Functions of compilers have a rule of their own for what their loops leave out.
+        let asked = (asynchronous || conventions.races) && !self.program.omits_covered;
+        if !asked || self.spinning.iter().all(Vec::is_empty) {
+            return false;
+        }
+        let placements = || self.program.threads.iter().map(|thread| thread.placement);
+        let events: Vec<HashSet<RacingAccess>> = (0..self.paths.len())
+            .map(|thread| self.every(thread).flat_map(|path| &path.events).collect())
+            .map(|events: Vec<&PathEvent>| {
+                events.into_iter().filter_map(RacingAccess::of).collect()
+            })
+            .collect();
+        self.spinning.iter().zip(placements()).enumerate().any(|(thread, (spinning, here))| {
+            let own: HashSet<RacingAccess> =
+                spinning.iter().flat_map(repeated).filter_map(RacingAccess::of).collect();
+            own.iter().any(|own| {
+                events.iter().zip(placements()).enumerate().any(|(other, (events, there))| {
+                    events.iter().any(|event| {
+                        let races = conventions.races && other != thread;
+                        own.conflicts(event)
+                            && (own.is_asynchronous_with(event)
+                                || races && !own.is_strong_with(here, event, there))
+                    })
+                })
+            })
+        })
+    }
+
+    /// All paths of a thread.
+    fn every(&self, thread: usize) -> impl Iterator<Item = &Path> {
+        let lists = [&self.paths, &self.spinning, &self.cut, &self.covered];
+        lists.into_iter().flat_map(move |list| &list[thread])
+    }
+}
+
+/// The events of the iteration that a path ends with, and repeats for ever.
+fn repeated(path: &Path) -> &[PathEvent] {
+    let PathEnd::Spins { from, .. } = path.end else { return &[] };
+    &path.events[usize::from(from)..]
+}
+
+/// What of an event decides whether it races.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+struct RacingAccess {
+    access: crate::event::Access,
+    tags: crate::event::Tags,
+    writes: bool,
+    /// Whether it is part of an asynchronous operation.
+    part: bool,
+    /// Whether it is an operation on an mbarrier object.
+    object: bool,
+}
+
+impl RacingAccess {
+    fn of(event: &PathEvent) -> Option<RacingAccess> {
+        Some(RacingAccess {
+            access: event.access?,
+            tags: event.tags,
+            writes: event.kind == EventKind::Write,
+            part: event.part.is_some(),
+            object: event.mbarrier.is_some(),
+        })
+    }
+
+    /// Whether both access one byte, and one writes it, or is an operation on an mbarrier object there.
+    fn conflicts(&self, other: &RacingAccess) -> bool {
+        self.access.pa.overlaps(other.access.pa)
+            && (self.writes || other.writes || self.object != other.object)
+    }
+
+    /// Whether one of them is asynchronous, or one is an operation on an mbarrier object. Operations on one object do not
+    /// race.
+    fn is_asynchronous_with(&self, other: &RacingAccess) -> bool {
+        let asynchronous = self.part || other.part;
+        asynchronous && !(self.object && other.object) || self.object != other.object
+    }
+
+    /// Whether both are strong, of the same bytes, and their scopes include each other's threads.
+    fn is_strong_with(&self, here: Placement, other: &RacingAccess, there: Placement) -> bool {
+        let scopes = self.tags.scope().zip(other.tags.scope());
+        self.access == other.access
+            && scopes.is_some_and(|(own, theirs)| {
+                own.includes(here, there) && theirs.includes(there, here)
+            })
+    }
+}
