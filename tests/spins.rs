@@ -283,11 +283,25 @@ fn races_of_iterations_are_not_left_out() {
         ..crate::suite::task(&model)
     };
     for (load, verdict) in [("ld.weak.u32 r1, [x]", "fails"), ("mov.u32 r1, 0", "holds")] {
-        let text = format!(
+        let written = format!(
             "PTX races\n{{ x=0; f=0; }}\n P0@cta 0 | P1@cta 1 ;\n st.weak.u32 [x], 1 | L: ld.acquire.gpu.u32 r0, [f] ;\n \
              st.release.gpu.u32 [f], 1 | {load} ;\n | setp.eq.u32 p, r0, 0 ;\n | @p bra L ;\nexists (P1:r0=1)\n"
         );
-        let test = litmus::parse("races", text.as_bytes()).expect("it is a test");
+        let test = litmus::parse("races", written.as_bytes()).expect("it is a test");
         assert_eq!(judge(&test, &task).verdict.name(), verdict, "{load}");
     }
+}
+
+/// An axiom that only a further iteration keeps: each read of a new value comes behind another read. Nothing is left out then.
+#[test]
+fn iterations_that_an_axiom_needs_are_not_left_out() {
+    let written = "\"again\"\ninclude \"cos.cat\"\nlet fr = rf^-1; co\nacyclic po | rf | co | fr as sc\n\
+        empty (rf & ((W \\ IW) * R)) \\ (W * range([R]; (po & loc); [R])) as again\n";
+    let model = cat::import("again.cat", written).expect("it is a model");
+    assert!(model.conventions.counts_iterations);
+    assert!(!ptx::model().conventions.counts_iterations);
+    let waits = "PTX again\n{ f=0; }\n P0@cta 0 | P1@cta 1 ;\n st.relaxed.gpu.u32 [f], 1 | L: ld.relaxed.gpu.u32 r0, [f] ;\n \
+        | setp.eq.u32 p, r0, 0 ;\n | @p bra L ;\nexists (P1:r0=1)\n";
+    let (found, seen) = outcomes(waits, &model, 2);
+    assert_eq!((found.len(), seen.bound_reached), (1, true));
 }

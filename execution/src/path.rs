@@ -264,10 +264,24 @@ pub struct LoopRule {
     /// Whether a path ends with so many iterations that have barriers and change nothing, as all who take part in them may
     /// be in such iterations.
     pub rounds: Option<usize>,
-    /// How many iterations that change nothing a path may have. Further ones are left out.
+    /// Whether iterations that change nothing are left out, and how many of them a path may have all the same.
+    pub omits: bool,
     pub silent: u32,
     /// What is done with those whose number of iterations no read decides.
     pub counted: CountedLoops,
+}
+
+impl LoopRule {
+    /// What is done with loops first.
+    pub fn of(program: &Program, conventions: Conventions, bound: u32) -> LoopRule {
+        LoopRule {
+            bound,
+            rounds: None,
+            omits: !conventions.counts_iterations,
+            silent: 0,
+            counted: program.counted_loops,
+        }
+    }
 }
 
 /// Lists the paths of `thread`. `agreed` is for each variable what its

@@ -88,10 +88,10 @@ impl<'p> Unfolded<'p> {
             && !program.omits_covered
             && !program.is_asynchronous()
             && program.threads.iter().any(Thread::repeats_barrier);
-        let counted = program.counted_loops;
-        let most = if repeated { rounds::MOST } else { 0 };
+        let rule = LoopRule::of(program, conventions, bound);
+        let most = if repeated && rule.omits { rounds::MOST } else { 0 };
         for most in 1..=most {
-            let loops = LoopRule { bound, rounds: Some(most), silent: 0, counted };
+            let loops = LoopRule { rounds: Some(most), ..rule };
             let common = Unfolded::by_rule(program, conventions, loops, ends)
                 .and_then(|unfolded| Ok((rounds::are_common(&unfolded, most)?, unfolded)));
             match common {
@@ -110,13 +110,12 @@ impl<'p> Unfolded<'p> {
                 ) => return Err(limit),
             }
         }
-        let loops = LoopRule { bound, rounds: None, silent: 0, counted };
-        let unfolded = Unfolded::by_rule(program, conventions, loops, ends)?;
+        let unfolded = Unfolded::by_rule(program, conventions, rule, ends)?;
         if !unfolded.hides_races(conventions) {
             return Ok(unfolded);
         }
         // One iteration of each thread is enough for a race: without the others, the execution is one with the same race.
-        Unfolded::by_rule(program, conventions, LoopRule { silent: 1, ..loops }, ends)
+        Unfolded::by_rule(program, conventions, LoopRule { silent: 1, ..rule }, ends)
     }
 
     fn by_rule(

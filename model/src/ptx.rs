@@ -26,7 +26,7 @@ pub fn under(readings: Readings) -> Model {
         semantic_dependencies: readings.dependencies == Dependencies::Semantic,
         shown_dependencies: false,
         silent_atomics: true,
-        races: false,
+        ..Conventions::default()
     };
     let switched = readings.to_string();
     let name = if switched.is_empty() { "ptx-9.4" } else { &format!("ptx-9.4, {switched}") };

@@ -5,6 +5,8 @@
 //! The only recursion is closure, and there is no operator from relations to sets, so sets are known from
 //! the events alone.
 
+mod closed;
+
 use std::cell::RefCell;
 use std::collections::HashMap;
 use std::ops::{BitAnd, BitOr, Mul, Shr, Sub};
@@ -149,6 +151,9 @@ pub struct Conventions {
     /// Whether an iteration whose atomics write what is there changes nothing, as one without writes
     /// (reading R50). It takes the axioms of chapter 8 to say so.
     pub silent_atomics: bool,
+    /// Whether an axiom may hold only because of events that could be left out, as a difference of relations may be smaller
+    /// with more events: iterations of loops that change nothing are not left out then. [`Builder::finish`] says it.
+    pub counts_iterations: bool,
     /// Whether each race counts, and not only one of different sizes or with an asynchronous operation: an iteration of a loop
     /// that may have one is not left out.
     pub races: bool,
@@ -168,6 +173,12 @@ pub struct Model {
 }
 
 impl Model {
+    /// Whether a part of an execution without asynchronous operations keeps the axioms that the execution keeps, whatever its
+    /// writes depend on.
+    pub fn is_closed(&self) -> bool {
+        closed::is_closed(self, false)
+    }
+
     pub fn node(&self, id: NodeId) -> Node {
         self.nodes[usize::from(id.0)]
     }
@@ -309,7 +320,9 @@ impl Builder {
     }
 
     pub fn finish(self) -> Model {
-        self.inner.into_inner().model
+        let mut model = self.inner.into_inner().model;
+        model.conventions.counts_iterations = !closed::is_closed(&model, true);
+        model
     }
 
     /// Looks at what is written so far.

@@ -75,7 +75,7 @@ impl Walk<'_> {
         spinning.checks.extend(kept.iter().map(|&kept| Assumption::Truth(kept, true)));
         self.finish(spinning, end);
         // Where an iteration may make the program undefined, its repetitions count too.
-        let ends = self.is_harmless(state, from) && self.is_agreed(state, from);
+        let ends = self.loops.omits && self.is_harmless(state, from) && self.is_agreed(state, from);
         if ends {
             let mut state = std::mem::replace(state, PathState::empty());
             self.changed(&state, &kept, target);

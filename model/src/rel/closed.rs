@@ -1,0 +1,60 @@
+//! Whether an execution without some of its events keeps the axioms that it keeps.
+
+use std::collections::BTreeSet;
+
+use super::{Model, Node, NodeId};
+use crate::given::{Chosen, Fixed};
+
+/// Whether the relations that axioms use, among some events of an execution without asynchronous operations, are no larger
+/// than in the whole execution: what they leave out of another relation is known of each two events alone. Dependencies are,
+/// if `dependent`: not of a write that is looked at without what comes before it.
+pub(super) fn is_closed(model: &Model, dependent: bool) -> bool {
+    let mut open: Vec<NodeId> = model.axioms.iter().map(|axiom| axiom.constraint.node()).collect();
+    let mut seen = BTreeSet::new();
+    while let Some(node) = open.pop() {
+        if !seen.insert(node) {
+            continue;
+        }
+        match model.node(node) {
+            Node::Minus(of, without) => {
+                if !is_local(model, without, dependent) && !is_empty(model, of) {
+                    return false;
+                }
+                open.extend([of, without]);
+            }
+            Node::Or(a, b) | Node::And(a, b) | Node::Seq(a, b) => open.extend([a, b]),
+            Node::Inverse(of) | Node::Plus(of) => open.push(of),
+            Node::Fixed(_) | Node::Chosen(_) | Node::Identity(_) | Node::Cross(..) => {}
+        }
+    }
+    true
+}
+
+/// Whether the other events of an execution make no difference to what a relation is between two.
+fn is_local(model: &Model, node: NodeId, dependent: bool) -> bool {
+    let both = |a, b| is_local(model, a, dependent) && is_local(model, b, dependent);
+    match model.node(node) {
+        Node::Fixed(Fixed::Addr | Fixed::Data | Fixed::Ctrl) => dependent,
+        // A set of events before or behind another relation.
+        Node::Seq(a, b) => {
+            let is_set = |of| matches!(model.node(of), Node::Identity(_));
+            (is_set(a) || is_set(b)) && both(a, b)
+        }
+        // It is transitive.
+        Node::Plus(of) => model.node(of) == Node::Chosen(Chosen::Co),
+        Node::Fixed(_) | Node::Chosen(_) | Node::Identity(_) | Node::Cross(..) => true,
+        Node::Or(a, b) | Node::And(a, b) | Node::Minus(a, b) => both(a, b),
+        Node::Inverse(of) => is_local(model, of, dependent),
+    }
+}
+
+/// Whether a relation is empty without mbarrier objects.
+fn is_empty(model: &Model, node: NodeId) -> bool {
+    match model.node(node) {
+        Node::Fixed(fixed) => fixed == Fixed::OpenPhase,
+        Node::Chosen(_) | Node::Identity(_) | Node::Cross(..) => false,
+        Node::Or(a, b) => is_empty(model, a) && is_empty(model, b),
+        Node::And(a, b) | Node::Seq(a, b) => is_empty(model, a) || is_empty(model, b),
+        Node::Minus(of, _) | Node::Inverse(of) | Node::Plus(of) => is_empty(model, of),
+    }
+}
