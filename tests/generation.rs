@@ -161,12 +161,12 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
-        "export-loop-cuda",
+        "export-reduction-cuda",
         &[
             "export",
             "--format",
             "cuda",
-            "litmus/suite/control-flow-instructions-bra/countdown.litmus",
+            "litmus/suite/parallel-synchronization-and-communication-instructions-bar/MP+bar.red.litmus",
         ],
     ),
     ("export-many", &["export", "--format", "ptx", "litmus/suite"]),

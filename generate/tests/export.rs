@@ -439,7 +439,9 @@ fn a_refused_declaration_is_named_with_its_line() {
         [ExportFormat::HerdLisa],
     );
     for (declared, formats, name) in [
-        (".shared y=0;", &all[..], "`y`"),
+        (".shared y=0;", &all[..2], "`y`"),
+        (".const .u32 y=0;", &all[2..], "`y`"),
+        ("y=0 @0x1000;", &all[2..], "`y`"),
         ("y @ generic aliases x;", &all[1..], "`y`"),
         ("sys=0;", &all[..1], "`sys`"),
         ("y[100];", &all[..2], "`y`"),

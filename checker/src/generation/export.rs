@@ -3,10 +3,11 @@
 use std::collections::HashSet;
 use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use engine::exit::Exit;
-use generate::export::{self, ExportFormat};
+use generate::export::{self, CudaProgram, ExportFormat, Inexpressible};
+use litmus::Test;
 use model::rel::Model;
 
 use super::args::{Export, ExportKind};
@@ -46,6 +47,9 @@ pub fn command(
     if files.is_empty() && !command.paths.is_empty() {
         writeln!(err, "error: no .litmus file found in the given paths")?;
         return Ok(Exit::BadInput);
+    }
+    if format == ExportFormat::Cuda && command.out.is_none() {
+        return one_program(&files, out, err);
     }
     if files.len() > 1 && command.out.is_none() {
         writeln!(err, "error: several tests are exported to a folder")?;
@@ -97,8 +101,48 @@ pub fn command(
     Ok(if refused.is_empty() { Exit::AsExpected } else { Exit::BadInput })
 }
 
+/// One program of CUDA that runs all tests.
+fn one_program(files: &[PathBuf], out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let mut program = CudaProgram::default();
+    let mut refused = 0;
+    for file in files {
+        let Some(test) = parsed(file, err)? else {
+            refused += 1;
+            continue;
+        };
+        if let Err(no) = program.add(&test) {
+            complain(file, &no, err)?;
+            refused += 1;
+        }
+    }
+    if refused < files.len() {
+        write!(out, "{}", program.text())?;
+    }
+    if files.len() > 1 && refused > 0 {
+        let count = count_of(files.len() - refused, "test");
+        writeln!(err, "{count} exported, {refused} not")?;
+    }
+    Ok(if refused == 0 { Exit::AsExpected } else { Exit::BadInput })
+}
+
 /// The text of a test; nothing after an error was printed.
 fn exported(file: &Path, format: ExportFormat, err: &mut dyn Write) -> io::Result<Option<String>> {
+    let Some(test) = parsed(file, err)? else { return Ok(None) };
+    match export::export(&test, format) {
+        Ok(written) => Ok(Some(written)),
+        Err(no) => {
+            complain(file, &no, err)?;
+            Ok(None)
+        }
+    }
+}
+
+fn complain(file: &Path, no: &Inexpressible, err: &mut dyn Write) -> io::Result<()> {
+    writeln!(err, "error: {}:{}: the format cannot express {}", shown(file), no.line, no.what)
+}
+
+/// A test; nothing after an error was printed.
+fn parsed(file: &Path, err: &mut dyn Write) -> io::Result<Option<Test>> {
     let path = file.to_string_lossy();
     let bytes = match input::read_kind(file, FileKind::Litmus) {
         Ok(bytes) => bytes,
@@ -107,23 +151,10 @@ fn exported(file: &Path, format: ExportFormat, err: &mut dyn Write) -> io::Resul
             return Ok(None);
         }
     };
-    let parsed = match litmus::parse(&path, &bytes) {
-        Ok(parsed) => parsed,
+    match litmus::parse(&path, &bytes) {
+        Ok(parsed) => Ok(Some(parsed)),
         Err(diagnostics) => {
             run::complain_of(&diagnostics, err)?;
-            return Ok(None);
-        }
-    };
-    match export::export(&parsed, format) {
-        Ok(text) => Ok(Some(text)),
-        Err(no) => {
-            writeln!(
-                err,
-                "error: {}:{}: the format cannot express {}",
-                shown(file),
-                no.line,
-                no.what
-            )?;
             Ok(None)
         }
     }

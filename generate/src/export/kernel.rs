@@ -1,25 +1,98 @@
-//! The threads of a test as PTX text, and a module with one kernel that runs each of them.
+//! The threads of a test as PTX text with addresses in registers, and their places in a grid.
 
-use std::collections::BTreeMap;
-use std::fmt::Write;
+use std::collections::{BTreeMap, BTreeSet};
 
 use litmus::Test;
 use litmus::proposition::truncate;
-use model::isa::Operand;
+use model::isa::alu::AluOp;
+use model::isa::asynchronous::{Asynchronous, GroupKind};
 use model::isa::bar::Barrier;
-use model::memory::Space;
-use model::program::{InitialValue, Observed};
+use model::isa::{Instruction, Operand};
+use model::memory::{MbarrierState, Space, VariableId};
+use model::program::{InitialValue, Observed, ThreadId};
 use model::scope::Placement;
 
+use super::operands::{self, leaves, parts, words};
 use super::{ExportedLine, Inexpressible, refuse_variable};
 
 /// What a thread needs and gives: its instructions with addresses in registers.
 pub(super) struct ThreadText {
-    /// Declarations of registers, without those that hold addresses of variables.
+    /// The addresses whose registers have to be declared and set before the instructions.
+    pub(super) addresses: BTreeSet<NamedAddress>,
+    /// Declarations of registers, without those of addresses.
     pub(super) declarations: Vec<String>,
     pub(super) instructions: Vec<String>,
     /// The observed registers, and their types.
     pub(super) observed: Vec<(String, &'static str)>,
+}
+
+/// A variable in a register: with which address, and as which thread sees it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) struct NamedAddress {
+    pub(super) variable: VariableId,
+    /// `None` of the thread itself.
+    pub(super) of: Option<ThreadId>,
+    pub(super) form: AddressForm,
+}
+
+/// What an instruction takes for an address.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(super) enum AddressForm {
+    /// A generic address, of 64 bits; also what instructions with `.global` take.
+    Generic,
+    /// An address in `.shared`, of 32 bits.
+    Shared,
+    /// The same of 64 bits.
+    WideShared,
+}
+
+impl NamedAddress {
+    /// The index of the variable.
+    pub(super) fn index(self) -> usize {
+        usize::from(self.variable.0)
+    }
+
+    /// The register that holds it.
+    pub(super) fn register(self, test: &Test) -> String {
+        let name = &test.program.variables[usize::from(self.variable.0)].name;
+        let form = match self.form {
+            AddressForm::Generic => "at",
+            AddressForm::Shared => "shared",
+            AddressForm::WideShared => "wide",
+        };
+        let of = self.of.map_or_else(String::new, |of| format!("_of_{}", of.0));
+        format!("{form}_{name}{of}_")
+    }
+
+    /// Declares and sets the register of an address in shared memory; `own` is the address of the variable in the CTA of the
+    /// thread, a register or constant of 32 bits, and `rank` the rank of the other CTA in the cluster.
+    pub(super) fn of_shared(self, test: &Test, own: &str, rank: usize) -> Vec<String> {
+        let register = self.register(test);
+        let remote = |narrow: &str| match self.of {
+            Some(_) => format!("mapa.shared::cluster.u32 {narrow}, {narrow}, {rank};"),
+            None => String::new(),
+        };
+        if self.form == AddressForm::Shared {
+            return vec![
+                format!(".reg .b32 {register};"),
+                format!("mov.b32 {register}, {own};"),
+                remote(&register),
+            ];
+        }
+        let narrow = format!("narrow_{register}");
+        let mut lines = vec![
+            format!(".reg .b64 {register};"),
+            format!(".reg .b32 {narrow};"),
+            format!("mov.b32 {narrow}, {own};"),
+            remote(&narrow),
+            format!("cvt.u64.u32 {register}, {narrow};"),
+        ];
+        if self.form == AddressForm::Generic {
+            let space = if self.of.is_some() { "shared::cluster" } else { "shared" };
+            lines.push(format!("cvta.{space}.u64 {register}, {register};"));
+        }
+        lines
+    }
 }
 
 /// The type of a register of so many bits.
@@ -28,88 +101,260 @@ fn type_of(bits: u16) -> &'static str {
         1 => ".pred",
         8 | 16 => ".b16",
         32 => ".b32",
+        128 => ".b128",
         _ => ".b64",
     }
 }
 
-/// The text of a thread. `address` is the operand that holds the address of a variable.
+/// Jumps back of one thread after which the loops of a program of [`Loops::Limited`] end.
+pub(super) const MOST_ITERATIONS: u32 = 4096;
+
+/// What is done with loops.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Loops {
+    AsWritten,
+    /// They end after [`MOST_ITERATIONS`]: the register `spent_` counts, and tells of it.
+    Limited,
+}
+
+/// The text of a thread.
 pub(super) fn thread(
     test: &Test,
     number: usize,
-    address: &dyn Fn(usize) -> String,
+    loops: Loops,
 ) -> Result<ThreadText, Inexpressible> {
     let thread = &test.program.threads[number];
+    let mut addresses = BTreeSet::new();
     let mut declarations = Vec::new();
     let mut instructions = Vec::new();
-    for register in &thread.registers {
+    let of_test = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_$%".contains(c));
+    for (index, register) in thread.registers.iter().enumerate() {
         let name = &register.name;
-        declarations.push(format!(".reg {} {name};", type_of(register.bits)));
+        // A form of an instruction that several steps make up has registers of its own, with spaces in their names.
+        if !of_test(name) {
+            continue;
+        }
+        let bits = operands::width(thread, index);
+        declarations.push(format!(".reg {} {name};", type_of(bits)));
         match register.initial {
-            InitialValue::Address { variable, .. } => {
-                instructions.push(format!("mov.b64 {name}, {};", address(usize::from(variable.0))));
+            InitialValue::Address { variable, thread: seen } => {
+                let of = test.program.threads[usize::from(seen.0)].placement;
+                let form = form_of_register(test, number, index, variable)?;
+                let of = (!of.same_cta(thread.placement)
+                    && test.program.variables[usize::from(variable.0)].space == Space::Shared)
+                    .then_some(seen);
+                let address = NamedAddress { variable, of, form };
+                let bits = if form == AddressForm::Shared { 32 } else { 64 };
+                instructions.push(format!("mov.b{bits} {name}, {};", address.register(test)));
+                addresses.insert(address);
             }
-            InitialValue::Value(value) if register.bits > 1 => {
-                let value = truncate(value, register.bits.into());
-                instructions.push(format!("mov{} {name}, {value};", type_of(register.bits)));
+            InitialValue::Value(value) if bits > 64 => {
+                let (low, high) = (value & u128::from(u64::MAX), value >> 64);
+                instructions.push(format!(
+                    "{{ .reg .b64 low_, high_; mov.b64 low_, {low}; mov.b64 high_, {high}; mov.b128 {name}, {{low_, high_}}; }}"
+                ));
             }
-            InitialValue::Value(_) => {
-                instructions.push(format!("setp.ne.u32 {name}, 0, 0;"));
+            InitialValue::Value(value) if bits > 1 => {
+                let value = truncate(value, bits.into());
+                instructions.push(format!("mov{} {name}, {value};", type_of(bits)));
+            }
+            InitialValue::Value(value) => {
+                instructions.push(format!("setp.ne.u32 {name}, {}, 0;", value & 1));
             }
         }
     }
-    let mut labels: BTreeMap<usize, &str> = BTreeMap::new();
+    if loops == Loops::Limited && thread.loops() {
+        declarations.push(".reg .b32 spent_;".to_owned());
+        declarations.push(".reg .pred over_;".to_owned());
+        instructions.push("mov.b32 spent_, 0;".to_owned());
+    }
+    let mut labels: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
+    let mut ends = false;
     for (at, target) in thread.branches() {
+        if leaves(&thread.lines[at].text) {
+            ends = true;
+            continue;
+        }
         let name = thread.lines[at].text.rsplit(' ').next().unwrap_or_default();
-        labels.insert(target, name);
+        let names = labels.entry(target).or_default();
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
+    let back: BTreeSet<usize> = thread.back_branches().map(|(at, _)| at).collect();
     for line in ExportedLine::all(test, number) {
-        instructions.extend(labels.remove(&line.at.1).map(|name| format!("{name}:")));
-        instructions.push(text(&line, address)?);
+        let here = labels.remove(&line.at.1).into_iter().flatten();
+        instructions.extend(here.map(|name| format!("{name}:")));
+        let written = text(&line, &mut addresses)?;
+        if loops == Loops::AsWritten || !back.contains(&line.at.1) {
+            instructions.push(written);
+            continue;
+        }
+        instructions.extend([
+            "add.u32 spent_, spent_, 1;".to_owned(),
+            format!("setp.gt.u32 over_, spent_, {MOST_ITERATIONS};"),
+            format!("@over_ bra AFTER_{}_;", line.at.1),
+            written,
+            format!("AFTER_{}_:", line.at.1),
+        ]);
     }
-    instructions.extend(labels.into_values().map(|name| format!("{name}:")));
+    let behind = labels.into_values().flatten().chain(ends.then_some(END));
+    instructions.extend(behind.map(|name| format!("{name}:")));
     let observed = test.program.observed.iter().filter_map(|observed| match *observed {
         Observed::Register { thread: of, register } if usize::from(of.0) == number => {
-            let register = &thread.registers[usize::from(register.0)];
-            Some((register.name.clone(), type_of(register.bits)))
+            let bits = operands::width(thread, register.0.into());
+            Some((thread.registers[usize::from(register.0)].name.clone(), type_of(bits)))
         }
         Observed::Register { .. } | Observed::Memory { .. } => None,
     });
-    Ok(ThreadText { declarations, instructions, observed: observed.collect() })
+    let observed = observed.collect();
+    Ok(ThreadText { addresses, declarations, instructions, observed })
 }
 
-/// An instruction whose address is in a register.
+/// The label behind the last instruction, where `ret` and `exit` lead.
+const END: &str = "END_";
+
+/// What the instructions of a thread take for the address in a register.
+fn form_of_register(
+    test: &Test,
+    number: usize,
+    register: usize,
+    variable: VariableId,
+) -> Result<AddressForm, Inexpressible> {
+    if test.program.variables[usize::from(variable.0)].space != Space::Shared {
+        return Ok(AddressForm::Generic);
+    }
+    let thread = &test.program.threads[number];
+    let register = &thread.registers[register];
+    let mut form = None;
+    for line in ExportedLine::all(test, number) {
+        let (_, opcode, operands) = parts(&line.line.text);
+        if !words(operands).any(|(_, word)| word == register.name) {
+            continue;
+        }
+        let this = match (opcode.contains(".shared"), register.bits) {
+            (false, _) => AddressForm::Generic,
+            (true, 32) => AddressForm::Shared,
+            (true, _) => AddressForm::WideShared,
+        };
+        if form.is_some_and(|form| form != this) {
+            return line.refuse("a generic address as one in `.shared`");
+        }
+        form = Some(this);
+    }
+    Ok(form.unwrap_or(AddressForm::Generic))
+}
+
+/// An instruction whose addresses are in registers.
 fn text(
     line: &ExportedLine<'_>,
-    address: &dyn Fn(usize) -> String,
+    addresses: &mut BTreeSet<NamedAddress>,
 ) -> Result<String, Inexpressible> {
-    use model::isa::Instruction;
+    let written = &line.line.text;
     match &line.line.instruction {
         Instruction::Unsupported(_) => return line.refuse("this instruction"),
+        Instruction::Alu(alu) if matches!(alu.op, AluOp::Opaque(_)) => {
+            return line.refuse("what is not PTX");
+        }
+        Instruction::Barrier(barrier) => return barrier_text(line, barrier),
+        Instruction::Branch(_) if leaves(written) => {
+            let (guard, _, _) = parts(written);
+            return Ok(format!("{guard} bra {END};").trim_start().to_owned());
+        }
+        Instruction::Asynchronous(of) if needs_more(of) => {
+            return line.refuse("matrices, tensors, launches and multimem addresses");
+        }
         Instruction::Load(_)
         | Instruction::Store(_)
         | Instruction::Atomic(_)
         | Instruction::Fence(_)
         | Instruction::ProxyFence(_)
-        | Instruction::Barrier(_)
         | Instruction::ClusterBarrier(_)
         | Instruction::Asynchronous(_)
         | Instruction::Alu(_)
         | Instruction::Cvta(_)
         | Instruction::Branch(_) => {}
     }
-    let written = &line.line.text;
-    if let Instruction::Barrier(barrier) = &line.line.instruction {
-        return barrier_text(line, barrier);
+    let (_, opcode, operands) = parts(written);
+    if let Some(register) = operands::misfit(line.thread, opcode, operands) {
+        return line.refuse(&format!("`{register}`, a register of another width"));
     }
-    let Some((at, _, _)) = line.line.instruction.access() else { return Ok(format!("{written};")) };
-    let Operand::Address(variable) = at.base else { return Ok(format!("{written};")) };
-    let variable = usize::from(variable.0);
-    let name = &line.test.program.variables[variable].name;
-    // The address is the only part of the text in brackets that begins with the name.
-    let Some((before, after)) = written.split_once(&format!("[{name}")) else {
-        return line.refuse("this form of an address");
+    let head = &written[..written.len() - operands.len()];
+    let (mut out, mut done) = (head.to_owned(), 0);
+    for (begin, word) in words(operands) {
+        let Some(text) = word_text(line, opcode, &operands[..begin], word, addresses) else {
+            continue;
+        };
+        out += &operands[done..begin];
+        out += &text;
+        done = begin + word.len();
+    }
+    out += &operands[done..];
+    // An offset is added, also a negative one.
+    let mut parts = out.split('[');
+    let first = parts.next().unwrap_or_default().to_owned();
+    let rest = parts.map(|part| {
+        let (address, behind) = part.split_once(']').unwrap_or((part, ""));
+        let address = address.replace("+-", "-").replace('-', "+-");
+        format!("[{address}]{behind}")
+    });
+    Ok(first + &rest.collect::<String>() + ";")
+}
+
+/// What stands in the place of a word of the operands, if not the word.
+fn word_text(
+    line: &ExportedLine<'_>,
+    opcode: &str,
+    before: &str,
+    word: &str,
+    addresses: &mut BTreeSet<NamedAddress>,
+) -> Option<String> {
+    let is_register = |name: &str| line.thread.registers.iter().any(|of| of.name == name);
+    if is_register(word) {
+        return None;
+    }
+    if let Some(name) = word.strip_prefix('%').filter(|name| is_register(name)) {
+        return Some(name.to_owned());
+    }
+    let in_brackets = before.rfind('[') > before.rfind(']');
+    if !in_brackets && let Some(bits) = operands::float(opcode, before, word) {
+        return Some(bits);
+    }
+    let index = line.test.program.variables.iter().position(|of| of.name == word)?;
+    let of_shared = line.test.program.variables[index].space == Space::Shared;
+    let wide = opcode.ends_with("64");
+    let form = match (of_shared, in_brackets, wide) {
+        (true, true, _) if !opcode.contains(".shared") => AddressForm::Generic,
+        (true, true, _) | (true, false, false) => AddressForm::Shared,
+        (true, false, true) => AddressForm::WideShared,
+        (false, _, _) => AddressForm::Generic,
     };
-    Ok(format!("{before}[{}{after};", address(variable)))
+    let variable = VariableId(u16::try_from(index).expect("a test has few variables"));
+    let address = NamedAddress { variable, of: None, form };
+    addresses.insert(address);
+    Some(address.register(line.test))
+}
+
+/// Whether an instruction takes more than addresses and values: a descriptor, a tensormap, a grid, tensor memory.
+fn needs_more(of: &Asynchronous) -> bool {
+    match of {
+        Asynchronous::Copy(copy) => copy.tensor.is_some() || copy.multimem,
+        Asynchronous::Store(store) => store.multimem,
+        Asynchronous::Commit(kind) => *kind == GroupKind::Multiplications,
+        Asynchronous::WaitGroup(wait) => wait.of == GroupKind::Multiplications,
+        Asynchronous::Mbarrier(_)
+        | Asynchronous::Track(_)
+        | Asynchronous::Fence(_)
+        | Asynchronous::Fill(_) => false,
+        Asynchronous::Multiply(_)
+        | Asynchronous::MultiplyFence
+        | Asynchronous::Grid(_)
+        | Asynchronous::TensormapFence(_)
+        | Asynchronous::Tensormap(_)
+        | Asynchronous::TensorMemory(_)
+        | Asynchronous::Multimem(_)
+        | Asynchronous::Cancel(_) => true,
+    }
 }
 
 /// A barrier, at which a whole warp arrives for each thread of the test.
@@ -130,88 +375,45 @@ fn barrier_text(line: &ExportedLine<'_>, barrier: &Barrier) -> Result<String, In
     }
 }
 
-/// Each variable: its name and its size. Only those in global memory can be exported.
-pub(super) fn variables(test: &Test) -> Result<Vec<(String, Vec<u8>)>, Inexpressible> {
+/// A variable, as a kernel has it.
+pub(super) struct ExportedVariable {
+    pub(super) name: String,
+    /// Whether it is in shared memory; otherwise it is in global memory.
+    pub(super) shared: bool,
+    /// Its bytes before all threads.
+    pub(super) initial: Vec<u8>,
+    /// The states of its elements, if they are mbarrier objects from the start.
+    pub(super) mbarriers: Vec<MbarrierState>,
+}
+
+/// Each variable. Only those in global and shared memory can be exported.
+pub(super) fn variables(test: &Test) -> Result<Vec<ExportedVariable>, Inexpressible> {
     let each = test.program.variables.iter().enumerate().map(|(index, variable)| {
-        if variable.space != Space::Global || variable.alias.is_some() {
-            return refuse_variable(test, index, "an alias, or a variable outside global memory");
+        let shared = match variable.space {
+            Space::Global => Some(false),
+            Space::Shared => Some(true),
+            Space::Local | Space::Const | Space::ParamEntry | Space::ParamFunc | Space::Tensor => {
+                None
+            }
+        };
+        let Some(shared) = shared.filter(|_| variable.alias.is_none()) else {
+            let what = "an alias, or a variable outside global and shared memory";
+            return refuse_variable(test, index, what);
+        };
+        if variable.tensormap.is_some() || !variable.multimem.is_empty() {
+            return refuse_variable(test, index, "a tensormap, or a multimem address");
         }
-        Ok((variable.name.clone(), variable.initial.clone()))
+        if variable.absolute.is_some() {
+            return refuse_variable(test, index, "a variable at an address of its own");
+        }
+        Ok(ExportedVariable {
+            name: variable.name.clone(),
+            shared,
+            initial: variable.initial.clone(),
+            mbarriers: variable.mbarriers.clone(),
+        })
     });
     each.collect()
-}
-
-/// A module whose kernel runs the threads of the test: each where its CTA is, in a warp of its own. The first parameters
-/// are the addresses of the variables, the last one of the observed registers, 8 bytes each.
-pub(super) fn module(test: &Test) -> Result<String, Inexpressible> {
-    let variables = variables(test)?;
-    let roles = roles(test);
-    let (version, target) = needed(test);
-    let mut out = format!(
-        "// {}\n// {}\n.version {version}\n.target {target}\n.address_size 64\n\n",
-        test.name, test.condition_text
-    );
-    let shape = format!(
-        "// A grid of {} CTAs of {} threads, in clusters of {}: {}\n",
-        roles.ctas,
-        32 * roles.warps,
-        roles.cluster,
-        "each thread of the test is the first one of a warp"
-    );
-    out.insert_str(0, &shape);
-    let mut parameters: Vec<String> =
-        variables.iter().map(|(name, _)| format!("    .param .u64 param_{name}")).collect();
-    parameters.push("    .param .u64 observed".to_owned());
-    let w = "writing to a string succeeds";
-    writeln!(out, ".visible .entry litmus(\n{}\n)\n{{", parameters.join(",\n")).expect(w);
-    writeln!(out, "    .reg .u32 cta_, lane_;\n    .reg .pred here_;\n    .reg .u64 out_;")
-        .expect(w);
-    for (name, _) in &variables {
-        writeln!(out, "    .reg .u64 at_{name};").expect(w);
-        writeln!(out, "    ld.param.u64 at_{name}, [param_{name}];").expect(w);
-    }
-    writeln!(out, "    ld.param.u64 out_, [observed];").expect(w);
-    writeln!(out, "    mov.u32 cta_, %ctaid.x;\n    mov.u32 lane_, %tid.x;").expect(w);
-    let mut slot = 0;
-    for (number, (cta, warp)) in roles.places.iter().enumerate() {
-        let address = |variable: usize| format!("at_{}", variables[variable].0);
-        let body = thread(test, number, &address)?;
-        writeln!(out, "    setp.ne.u32 here_, cta_, {cta};\n    @here_ bra AFTER_{number};")
-            .expect(w);
-        writeln!(out, "    setp.ne.u32 here_, lane_, {};", 32 * warp).expect(w);
-        writeln!(out, "    @here_ bra AFTER_{number};\n    {{").expect(w);
-        for line in body.declarations.iter().chain(&body.instructions) {
-            writeln!(out, "        {line}").expect(w);
-        }
-        for (register, ty) in &body.observed {
-            writeln!(out, "        st.global{ty} [out_+{}], {register};", 8 * slot).expect(w);
-            slot += 1;
-        }
-        writeln!(out, "    }}\nAFTER_{number}:").expect(w);
-    }
-    out += "    ret;\n}\n";
-    Ok(out)
-}
-
-/// The version of PTX and the target that have all instructions of the test.
-fn needed(test: &Test) -> (&'static str, &'static str) {
-    let has = |word: &str| {
-        let lines = test.program.threads.iter().flat_map(|thread| &thread.lines);
-        lines.clone().any(|line| line.text.contains(word))
-    };
-    let one_way = has("fence.acquire") || has("fence.release");
-    let version = if has("proxy::readonly") {
-        "9.4"
-    } else if has("mmio.acquire") || has("mmio.release") {
-        "9.3"
-    } else if one_way {
-        "8.6"
-    } else if has("mmio") {
-        "8.2"
-    } else {
-        "8.0"
-    };
-    (version, if one_way || has("cluster") || has("proxy::readonly") { "sm_90" } else { "sm_70" })
 }
 
 /// Where the threads of a test run in a grid.
@@ -224,6 +426,13 @@ pub(super) struct Roles {
     pub(super) ctas: usize,
     /// Warps of a CTA.
     pub(super) warps: usize,
+}
+
+impl Roles {
+    /// The rank of the CTA of a thread in its cluster.
+    pub(super) fn rank(&self, of: Option<ThreadId>) -> usize {
+        of.map_or(0, |of| self.places[usize::from(of.0)].0 % self.cluster)
+    }
 }
 
 /// The places of the threads, in the order of the threads. CTAs of a cluster follow each other.
@@ -242,6 +451,10 @@ pub(super) fn roles(test: &Test) -> Roles {
             Some(threads) => threads.push(at),
             None => ctas.push(vec![at]),
         }
+    }
+    // The ranks of CTAs are in the order of their numbers.
+    for ctas in &mut clusters {
+        ctas.sort_by_key(|threads| places[threads[0]].cta);
     }
     let cluster = clusters.iter().map(Vec::len).max().unwrap_or(1);
     let warps = clusters.iter().flatten().map(Vec::len).max().unwrap_or(1);

@@ -6,6 +6,8 @@ mod dat3m;
 mod herd_model;
 mod kernel;
 mod lisa;
+mod module;
+mod operands;
 
 use litmus::proposition::truncate;
 use litmus::{Dialect, Test};
@@ -15,6 +17,7 @@ use model::isa::{Guard, Instruction, Line, Operand, Reg};
 use model::memory::{Proxy, Space};
 use model::program::{InitialValue, Thread};
 
+pub use cuda::CudaProgram;
 pub use herd_model::{bell, cat};
 
 /// What a test is written as.
@@ -26,7 +29,7 @@ pub enum ExportFormat {
     HerdLisa,
     /// A module with one kernel, which ptxas assembles.
     Ptx,
-    /// A program of CUDA that runs the test and prints a histogram.
+    /// A program of CUDA that runs the test and prints a histogram; [`CudaProgram`] is one of several tests.
     Cuda,
 }
 
@@ -51,28 +54,36 @@ pub struct Inexpressible {
 
 /// The text of the test in a format.
 pub fn export(test: &Test, format: ExportFormat) -> Result<String, Inexpressible> {
-    let is_readable = match test.dialect {
-        Dialect::Ptx => true,
-        Dialect::Peer => format == ExportFormat::Dat3m,
-        Dialect::Cxx => false,
-    };
-    if !is_readable || test.sass.is_some() {
-        return outside_ptx(test);
+    if format == ExportFormat::Dat3m && test.dialect == Dialect::Peer {
+        return dat3m::text(test);
+    }
+    check_expressible(test)?;
+    match format {
+        ExportFormat::Dat3m => dat3m::text(test),
+        ExportFormat::HerdLisa => lisa::text(test),
+        ExportFormat::Ptx => module::text(test),
+        ExportFormat::Cuda => {
+            let mut program = CudaProgram::default();
+            program.add(test)?;
+            Ok(program.text())
+        }
+    }
+}
+
+/// A test must be in PTX, and about one kernel.
+fn check_expressible(test: &Test) -> Result<(), Inexpressible> {
+    if test.dialect != Dialect::Ptx || test.sass.is_some() {
+        return Err(outside_ptx(test));
     }
     if !test.program.launches.is_empty() {
         let what = "an order of kernels".to_owned();
         return Err(Inexpressible { line: 1, what });
     }
-    match format {
-        ExportFormat::Dat3m => dat3m::text(test),
-        ExportFormat::HerdLisa => lisa::text(test),
-        ExportFormat::Ptx => kernel::module(test),
-        ExportFormat::Cuda => cuda::program(test),
-    }
+    Ok(())
 }
 
 /// What is not in PTX: an instruction of the peer dialect, or the whole test.
-fn outside_ptx(test: &Test) -> Result<String, Inexpressible> {
+fn outside_ptx(test: &Test) -> Inexpressible {
     let proxy = |line: &ExportedLine<'_>| match &line.line.instruction {
         Instruction::Load(load) => load.proxy != Proxy::Generic,
         Instruction::Store(store) => store.proxy != Proxy::Generic,
@@ -89,8 +100,8 @@ fn outside_ptx(test: &Test) -> Result<String, Inexpressible> {
     };
     let mut lines = (0..test.program.threads.len()).flat_map(|at| ExportedLine::all(test, at));
     match lines.find(proxy) {
-        Some(line) => line.refuse("the texture, surface and constant proxies"),
-        None => Err(Inexpressible { line: 1, what: "a test that is not in PTX".to_owned() }),
+        Some(line) => line.inexpressible("the texture, surface and constant proxies"),
+        None => Inexpressible { line: 1, what: "a test that is not in PTX".to_owned() },
     }
 }
 
@@ -113,8 +124,12 @@ impl<'t> ExportedLine<'t> {
 
     /// The format has no words for something of this line.
     fn refuse<T>(&self, what: &str) -> Result<T, Inexpressible> {
+        Err(self.inexpressible(what))
+    }
+
+    fn inexpressible(&self, what: &str) -> Inexpressible {
         let line = self.test.line_numbers[self.at.0].get(self.at.1).copied().unwrap_or(1);
-        Err(Inexpressible { line, what: format!("{what}: `{}`", self.line.text) })
+        Inexpressible { line, what: format!("{what}: `{}`", self.line.text) }
     }
 
     fn name(&self, register: Reg) -> &'t str {

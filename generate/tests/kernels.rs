@@ -1,0 +1,154 @@
+//! Tests as kernels: modules that ptxas assembles, and programs of CUDA.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use generate::export::{CudaProgram, ExportFormat, export};
+use litmus::Test;
+use text::diagnostic::Severity;
+
+fn parsed(text: &str) -> Test {
+    litmus::parse("t.litmus", text.as_bytes()).unwrap_or_else(|errors| panic!("{:#}", errors[0]))
+}
+
+/// The tests of the suite.
+fn suite() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../litmus/suite");
+    let folders = fs::read_dir(root).expect("the suite is a folder");
+    let files = folders.filter_map(|folder| fs::read_dir(folder.ok()?.path()).ok()).flatten();
+    let mut all: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
+    all.retain(|path| path.extension().is_some_and(|extension| extension == "litmus"));
+    all.sort();
+    all
+}
+
+/// What ptxas takes otherwise than the format of tests does: the width of a register in `cvt`, `mov` of a vector of another
+/// width, a report of a byte, `cvta` of 32 bits.
+const REJECTED: [&str; 8] = [
+    "cvt.rn.f16.f32",
+    "cvta.shared.u32",
+    "getctarank-values",
+    "layout-v1+report",
+    "ld.global.nc+examples",
+    "mov.b128+unpack",
+    "mov.b32+bytes",
+    "mov.b64+unpack+swap",
+];
+
+#[test]
+fn the_tests_of_the_suite_are_modules() {
+    let (mut modules, mut asynchronous) = (0, 0);
+    for path in suite() {
+        let stem = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
+        let bytes = fs::read(&path).expect("the file can be read");
+        let Ok(test) = litmus::parse(&stem, &bytes) else { panic!("{stem} is no test") };
+        let Ok(module) = export(&test, ExportFormat::Ptx) else { continue };
+        if test.metadata.iter().any(|(key, _)| key == "Undefined") || REJECTED.contains(&&*stem) {
+            continue;
+        }
+        modules += 1;
+        asynchronous += usize::from(test.program.is_asynchronous());
+        let linted = ::ptx::lint("m.ptx", module.as_bytes(), ::ptx::LintOptions::default());
+        // The tests of what can go wrong have warnings.
+        let error = linted.diagnostics.iter().find(|of| of.severity == Severity::Error);
+        assert!(error.is_none(), "{stem}\n{module}\n{:#}", error.expect("there is one"));
+    }
+    assert!(modules > 1100, "only {modules} are modules");
+    assert!(asynchronous > 120, "only {asynchronous} are asynchronous");
+}
+
+const PIPELINE: &str = "PTX pipeline\nArch=sm_90a\n{\n.shared .mbarrier b={1,1,16};\n.shared .b32 s[4]={0,5};\n\
+    .global .b32 g[4]={7};\nP1:rs=s@P0;\n}\n P0@cta 0,cluster 0 | P1@cta 1,cluster 0 ;\n \
+    cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g+0], 16, [b] | barrier.cluster.arrive ;\n \
+    L: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 1 | barrier.cluster.wait ;\n @!p bra L | \
+    ld.shared::cluster.u32 r1, [rs+4] ;\n ld.weak.u32 r0, [s] | ;\n barrier.cluster.arrive | ;\n barrier.cluster.wait | ;\n\
+    exists (P0:p=1 /\\ P0:r0=7 /\\ [s@P1]=0)\n";
+
+#[test]
+fn a_program_has_shared_memory_and_objects() {
+    let mut program = CudaProgram::default();
+    program.add(&parsed(PIPELINE)).expect("a program has it");
+    let text = program.text();
+    for part in [
+        "nvcc -arch=sm_90a",
+        "static constexpr int SHARED = 32;",
+        "static constexpr int GLOBAL = 256;",
+        "static constexpr int CLUSTER = 2;",
+        // The object, and the initial value of the second element.
+        "object(own + 0, 1, 1, 16);",
+        "part[20] = (char)5;",
+        // An access in `.shared`, a generic one, and one to the other CTA.
+        "[shared_s_], [at_g_+0], 16, [shared_b_];",
+        "ld.weak.u32 r0, [at_s_];",
+        "mapa.shared::cluster.u32 narrow_wide_s_of_0_, narrow_wide_s_of_0_, 0;",
+        "ld.shared::cluster.u32 r1, [rs+4];",
+        // A loop ends, and tells of it.
+        "@over_ bra AFTER_2_;",
+        "if (spent > ITERATIONS) out[OBSERVED] = 1;",
+        // What is observed.
+        "selp.b32 %0, 1, 0, p;",
+        "if (cta == 1) out[2] = bytes(part + 16, 4);",
+    ] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert!(!text.contains('@') || !text.contains("@TARGET@"), "{text}");
+}
+
+#[test]
+fn a_program_has_several_tests() {
+    let mut program = CudaProgram::default();
+    let plain = "PTX plain\n{ x=0; }\n P0@cta 0 ;\n st.weak.u32 [x], 1 ;\nexists (x=1)\n";
+    for text in [PIPELINE, plain] {
+        program.add(&parsed(text)).expect("a program has it");
+    }
+    let text = program.text();
+    for part in
+        ["{Test0::name(), run<Test0>},", "{Test1::name(), run<Test1>},", "nvcc -arch=sm_90a"]
+    {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+    assert_eq!(text.matches("struct Test").count(), 2);
+    assert_eq!(
+        export(&parsed(plain), ExportFormat::Cuda).map(|of| of.matches("struct Test").count()),
+        Ok(1)
+    );
+}
+
+/// All instances of a test in a warp are at one barrier together.
+#[test]
+fn what_instances_share_is_refused() {
+    let head = "PTX t\nArch=sm_90a\n{ x=0; }\n P0@cta 0 | P1@cta 0 ;\n";
+    let tail = "exists (x=1)\n";
+    for (rows, line, reason) in [
+        (" bar.red.popc.u32 r0, 0, p | bar.red.popc.u32 r0, 0, p ;\n", 5, "a reduction"),
+        (
+            " ld.u32 r0, [x] | ;\n setp.eq.u32 p, r0, 0 | ;\n @p barrier.arrive 0, 64 | ;\n",
+            7,
+            "may not arrive",
+        ),
+        (
+            " ld.u32 r0, [x] | ;\n setp.eq.u32 p, r0, 0 | ;\n @p exit | ;\n bar.sync 0 | bar.sync 0 ;\n",
+            7,
+            "may not arrive",
+        ),
+        (
+            " L: bar.sync 0 | ;\n ld.u32 r0, [x] | ;\n setp.eq.u32 p, r0, 0 | ;\n @p bra L | ;\n",
+            8,
+            "may not arrive",
+        ),
+        (
+            " ld.u32 r0, [x] | ;\n xor.b32 r1, r0, r0 | ;\n cvt.u64.u32 r1, r1 | ;\n",
+            6,
+            "another width",
+        ),
+    ] {
+        let test = parsed(&format!("{head}{rows}{tail}"));
+        let no = CudaProgram::default().add(&test).expect_err(rows);
+        assert_eq!((no.line, no.what.contains(reason)), (line, true), "{rows}\n{no:?}");
+    }
+    let stuck = parsed(
+        "PTX t\nStuck=P0\n{ x=0; }\n P0@cta 0 | P1@cta 0 ;\n bar.sync 0, 3 | ;\nexists (x=1)\n",
+    );
+    let no = CudaProgram::default().add(&stuck).expect_err("it hangs");
+    assert!(no.what.contains("wait for ever"), "{no:?}");
+}
