@@ -13,7 +13,7 @@ struct Defect {
     why: &'static str,
 }
 
-const DEFECTS: [Defect; 5] = [
+const DEFECTS: [Defect; 7] = [
     Defect {
         sm: "100",
         body: "st.weak.global.b32 [d1], 1;\nmov.b32 r1, 1;\n\
@@ -99,6 +99,43 @@ const DEFECTS: [Defect; 5] = [
         mended: &[["LDG.E.STRONG", "LDG.E.64.STRONG"]],
         why: "progress: volatile accesses differ",
     },
+    // Reading R108: what an instruction waits for.
+    Defect {
+        sm: "90",
+        body: "atom.gpu.global.add.u32 r1, [d1+32], 1;\nfence.acquire.gpu;\nld.weak.global.u32 r2, [d1];\n\
+        st.global.b32 [d1+8], r2;",
+        listing: &[
+            "LDC.64 R2, c[0x0][0x210] &wr=0x1",
+            "ULDC.64 UR4, c[0x0][0x208]",
+            "MOV R9, 0x1",
+            "ATOMG.E.ADD.STRONG.GPU PT, RZ, desc[UR4][R2.64+0x20], R9 &req={1}",
+            "CCTL.IVALL &req={0,1,2,3,4,5}",
+            "LDG.E R7, desc[UR4][R2.64] &wr=0x2",
+            "STG.E desc[UR4][R2.64+0x8], R7 &req={2}",
+            "EXIT",
+        ],
+        mended: &[[
+            "ATOMG.E.ADD.STRONG.GPU PT, RZ, desc[UR4][R2.64+0x20], R9",
+            "ATOMG.E.ADD.STRONG.GPU PT, RZ, desc[UR4][R2.64+0x20], R9 &wr=0x0",
+        ]],
+        why: "",
+    },
+    Defect {
+        sm: "90",
+        body: "ld.mmio.acquire.sys.global.u32 r1, [d1+32];\nld.weak.global.u32 r2, [d1];\n\
+        st.global.v2.b32 [d1+8], {r1, r2};",
+        listing: &[
+            "LDC.64 R2, c[0x0][0x210] &wr=0x1",
+            "ULDC.64 UR4, c[0x0][0x208]",
+            "LDG.E.MMIO.SYS R4, desc[UR4][R2.64+0x20] &req={1} &wr=0x2 &rd=0x1",
+            "CCTL.IVALL &req={1}",
+            "LDG.E R5, desc[UR4][R2.64] &wr=0x3",
+            "STG.E.64 desc[UR4][R2.64+0x8], R4 &req={2,3}",
+            "EXIT",
+        ],
+        mended: &[["CCTL.IVALL &req={1}", "CCTL.IVALL &req={2}"]],
+        why: "",
+    },
 ];
 
 /// Code of ptxas 12.9 to 13.5, as `docs/findings.md` has it, and a part with which it is right.
@@ -106,7 +143,7 @@ const DEFECTS: [Defect; 5] = [
 fn defects_of_ptxas_are_found_in_whole_functions() {
     for Defect { sm, body, listing, mended, why } in DEFECTS {
         let source = format!(
-            ".version 8.8\n.target sm_{sm}\n.address_size 64\n.visible .entry f(.param .u64 p)\n{{\n\
+            ".version 9.3\n.target sm_{sm}\n.address_size 64\n.visible .entry f(.param .u64 p)\n{{\n\
              .reg .b32 r<3>; .reg .b64 d<3>;\nld.param.u64 d1, [p];\n{body}\nret;\n}}\n"
         );
         let said = of_listing(&source, listing).finding;

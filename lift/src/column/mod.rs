@@ -52,6 +52,8 @@ pub struct ColumnCell<'a> {
     pub ptx: Vec<String>,
     /// The widths in bits of the words of 64 bits that a device function returns here.
     pub results: Vec<u32>,
+    /// Whether it is a fence that waits for none of the loads that it should order (reading R108).
+    pub unordered: bool,
     pub at: ByteSpan,
 }
 
@@ -231,6 +233,9 @@ impl ColumnReader<'_> {
         self.element = cell.element;
         self.guard = None;
         self.waits(instruction);
+        if cell.unordered {
+            return 1;
+        }
         match instruction.guard {
             // `@!PT`: no thread executes it.
             Some(guard) if guard.predicate.number.is_none() && guard.negated => return 1,

@@ -51,7 +51,9 @@ pub(super) fn promises(cells: &[ColumnCell<'_>], family: Family) -> Vec<Vec<Prom
         if !cell.labels.is_empty() {
             run.end(&mut promises);
         }
-        let Some(instruction) = &cell.instruction else { continue };
+        let Some(instruction) = cell.instruction.as_ref().filter(|_| !cell.unordered) else {
+            continue;
+        };
         let guard = match instruction.guard {
             // `@!PT`: no thread executes it.
             Some(guard) if guard.predicate.number.is_none() && guard.negated => continue,

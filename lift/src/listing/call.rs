@@ -92,7 +92,7 @@ impl<'a> CalledCode<'a> {
                 address: line.address.map(|address| address + base),
                 labels: line.labels.iter().copied().chain(name).collect(),
                 instruction,
-                words: Vec::new(),
+                words: line.words.clone(),
             });
             self.owners.push(owner);
         }

@@ -2,12 +2,14 @@
 //!
 //! The initial state has values that the listing does not show: the constant of each parameter, the address of
 //! shared memory, the values of special registers. A column is one lane, alone in its warp (reading R101).
-//! Listings show no waits, so each loaded value is assumed to be available to the instructions that follow.
+//! Each loaded value is assumed to be available to the instructions that follow, but for a `CCTL.IVALL` that waits for no
+//! load, where the listing shows what waits.
 
 mod call;
 mod environment;
 mod layout;
 mod vectors;
+mod waits;
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
@@ -197,12 +199,13 @@ impl<'l> ListedFunctionReader<'l> {
             lines.iter().map(|line| target(&line.instruction)).collect();
         let wait = wait();
         self.unset(function.line, &lines, &mut rows, &mut cells);
+        let unordered = self.unordered(&lines);
         let elements = self.signature.accesses.elements(&lines);
         if elements.iter().any(Option::is_some) {
             self.note("accesses of several elements are the vectors of the source");
         }
-        for (((line, target), element), returns) in
-            lines.iter().copied().zip(&branches).zip(elements).zip(returns)
+        for (index, (((line, target), element), returns)) in
+            lines.iter().copied().zip(&branches).zip(elements).zip(returns).enumerate()
         {
             let names = line.labels.iter().map(|label| plain(label));
             let labels: Vec<String> = names
@@ -242,6 +245,7 @@ impl<'l> ListedFunctionReader<'l> {
                 element,
                 ptx,
                 at,
+                unordered: unordered.contains(&index),
                 ..ColumnCell::default()
             });
             if waits {
@@ -372,6 +376,21 @@ impl<'l> ListedFunctionReader<'l> {
             ..word.clone()
         };
         words.iter().enumerate().map(word).collect()
+    }
+
+    /// The fences that wait for no load, with notes on each.
+    fn unordered(&mut self, lines: &[&ListingLine<'_>]) -> BTreeSet<usize> {
+        let all = waits::unordered(lines, self.sm);
+        for (&fence, &load) in &all {
+            let (fence, load) = (lines[fence], lines[load]);
+            self.notes.insert(format!(
+                "`CCTL.IVALL` at line {} of the target does not wait for `{}` at line {}, and orders nothing (reading R108)",
+                fence.number,
+                column::text(&load.instruction),
+                load.number
+            ));
+        }
+        all.into_keys().collect()
     }
 
     /// Whether the instructions that follow wait for this one. The text does not show that.

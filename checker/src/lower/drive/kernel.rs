@@ -105,7 +105,7 @@ impl<'t> KernelWriter<'t> {
             | Instruction::Branch(_)
             | Instruction::Unsupported(_) => register.bits,
         });
-        types.max().unwrap_or(register.bits).max(16)
+        types.max().unwrap_or(register.bits).max(16).next_power_of_two()
     }
 
     /// The initial values of the registers: 0 if the test gives none.

@@ -185,7 +185,7 @@ fn disassemble(
     tools: &Tools<'_>,
     files: &AssemblerFiles,
 ) -> Result<Result<String, String>, String> {
-    let (done, text) = run(Command::new(tools.nvdisasm).arg(&files.cubin))?;
+    let (done, text) = run(Command::new(tools.nvdisasm).arg("-hex").arg(&files.cubin))?;
     Ok(if done { Ok(text) } else { Err(text.trim().to_owned()) })
 }
 
