@@ -152,3 +152,65 @@ fn what_instances_share_is_refused() {
     let no = CudaProgram::default().add(&stuck).expect_err("it hangs");
     assert!(no.what.contains("wait for ever"), "{no:?}");
 }
+
+fn of_cuda(text: &str) -> String {
+    let mut program = CudaProgram::default();
+    program.add(&parsed(text)).unwrap_or_else(|no| panic!("{no:?}"));
+    program.text()
+}
+
+/// What the reader of tests makes several steps of is one instruction.
+#[test]
+fn each_instruction_is_written_once() {
+    for instruction in
+        ["mad.lo.u32 r0, r0, 3, 1", "add.cc.u32 r0, r0, r0", "mul24.lo.u32 r0, r0, r0"]
+    {
+        let text = format!(
+            "PTX t\n{{ x=5; }}\n P0@cta 0 ;\n ld.weak.u32 r0, [x] ;\n {instruction} ;\n {instruction} ;\nexists (P0:r0=49)\n"
+        );
+        let module = export(&parsed(&text), ExportFormat::Ptx).expect("it is a module");
+        for written in [of_cuda(&text), module] {
+            assert_eq!(written.matches(instruction).count(), 2, "{written}");
+        }
+    }
+}
+
+#[test]
+fn addresses_are_what_instructions_take() {
+    let head = "PTX t\nArch=sm_90a\n{ .shared .u32 s=7; P0:g=s; }\n P0@cta 0,cluster 0 ;\n";
+    let generic = of_cuda(&format!(
+        "{head} cvta.to.shared.u64 r, g ;\n ld.shared.u32 r0, [r] ;\n isspacep.shared p, g ;\nexists (P0:r0=7)\n"
+    ));
+    assert!(generic.contains("mov.b64 g, at_s_;"), "{generic}");
+    let computed =
+        parsed(&format!("{head} mov.u64 r, g ;\n ld.shared.u32 r0, [r] ;\nexists (P0:r0=7)\n"));
+    let no = CudaProgram::default().add(&computed).expect_err("it is another address");
+    assert_eq!((no.line, no.what.contains("computed address")), (6, true), "{no:?}");
+}
+
+#[test]
+fn what_would_hang_or_be_cut_off_is_refused() {
+    let head = "PTX t\nArch=sm_90a\n{ x=0; .shared .u32 s; .b128 q=0; }\n P0@cta 0,cluster 0 | P1@cta 1,cluster 0 ;\n";
+    for (rows, condition, line, reason) in [
+        (" st.u32 [s], 1 | ;\n barrier.cluster.arrive | ;\n", "x=0", 6, "does not wait for"),
+        (" bar.sync 15 | ;\n", "x=0", 5, "own barrier"),
+        (" ld.u32 r0, [x] | ;\n bar.sync r0, 32 | ;\n", "x=0", 6, "differs between"),
+        (" st.u32 [x], 1 | ;\n", "q=1", 6, "more than 64 bits"),
+        (" ld.u32 out_, [x] | ;\n", "x=0", 1, "the kernel's own"),
+    ] {
+        let test = parsed(&format!("{head}{rows}exists ({condition})\n"));
+        let no = CudaProgram::default().add(&test).expect_err(rows);
+        assert_eq!((no.line, no.what.contains(reason)), (line, true), "{rows}\n{no:?}");
+    }
+}
+
+#[test]
+fn branches_and_bytes_are_those_of_each_instance() {
+    let text = of_cuda(
+        "PTX t\n{ x=0; L=0; .u8 y=255; }\n P0@cta 0 ;\n L: ld.weak.u32 r0, [x] ;\n setp.eq.u32 p, r0, 1 ;\n \
+         @p bra.uni L ;\n ld.s8 r1, [y] ;\n st.u32 [L], 1 ;\nexists (P0:r1=-1)\n",
+    );
+    for part in ["\"@p bra L;", "= o0 & 0xff;", "st.u32 [at_L_], 1;"] {
+        assert!(text.contains(part), "{part}\n{text}");
+    }
+}

@@ -7,9 +7,9 @@
 use std::fmt::Write;
 
 use litmus::{Comparand, Prop, Quantifier, Test, proposition};
-use model::isa::Instruction;
 use model::isa::alu::Comparison;
-use model::isa::bar::BarrierKind;
+use model::isa::bar::{BarrierKind, ClusterBarrierKind};
+use model::isa::{Instruction, Operand};
 use model::memory::MBARRIER_BYTES;
 use model::program::Observed;
 
@@ -25,6 +25,13 @@ const STRIDE: usize = 256;
 const SHARED_ALIGNMENT: usize = 16;
 /// Bytes of shared memory of an instance: a CTA of 32 has 224 KiB.
 const MOST_SHARED: usize = 7168;
+
+/// Warps of a CTA, and CTAs of a cluster, that each GPU runs.
+const MOST_WARPS: usize = 32;
+const MOST_CTAS: usize = 8;
+
+/// The barrier at which the threads of a CTA meet before and behind the test.
+const OWN_BARRIER: u64 = 15;
 
 /// The keys of tests that expect an execution which never finishes: the GPU would hang.
 const WAITS: [&str; 2] = ["Stuck", "Sometimes-stuck"];
@@ -90,6 +97,12 @@ impl CudaProgram {
             return refuse_variable(test, index, &what);
         }
         refuse_what_instances_share(test)?;
+        refuse_open_arrivals(test)?;
+        let long = |of: &Observed| matches!(of, Observed::Memory { length, .. } if *length > 8);
+        if test.program.observed.iter().any(long) {
+            let what = "the value of more than 64 bits of memory".to_owned();
+            return Err(Inexpressible { line: test.condition_line, what });
+        }
         let offsets = Offsets::of(&variables);
         if let Some(last) = variables.iter().rposition(|of| of.shared)
             && offsets.shared > MOST_SHARED
@@ -98,6 +111,12 @@ impl CudaProgram {
             return refuse_variable(test, last, &what);
         }
         let roles = kernel::roles(test);
+        if roles.warps > MOST_WARPS || roles.cluster > MOST_CTAS {
+            let what = format!(
+                "more than {MOST_WARPS} threads of a CTA, or {MOST_CTAS} CTAs of a cluster"
+            );
+            return Err(Inexpressible { line: 1, what });
+        }
         let Roles { places, cluster, ctas, warps } = &roles;
         let w = "writing to a string succeeds";
         let mut out = String::new();
@@ -171,6 +190,22 @@ impl Offsets {
     }
 }
 
+/// At the barrier of the cluster, threads of the test meet before the program does: each arrival is waited for.
+fn refuse_open_arrivals(test: &Test) -> Result<(), Inexpressible> {
+    for number in 0..test.program.threads.len() {
+        let mut open = None;
+        for line in ExportedLine::all(test, number) {
+            if let Instruction::ClusterBarrier(of) = &line.line.instruction {
+                open = (of.kind != ClusterBarrierKind::Wait).then_some(line);
+            }
+        }
+        if let Some(line) = open {
+            return line.refuse("an arrival that its thread does not wait for");
+        }
+    }
+    Ok(())
+}
+
 /// The instances of a warp and of a CTA meet at one barrier.
 fn refuse_what_instances_share(test: &Test) -> Result<(), Inexpressible> {
     let threads = 0..test.program.threads.len();
@@ -179,10 +214,18 @@ fn refuse_what_instances_share(test: &Test) -> Result<(), Inexpressible> {
         matches!(&line.line.instruction, Instruction::Barrier(_) | Instruction::ClusterBarrier(_))
     };
     for line in lines() {
-        if let Instruction::Barrier(barrier) = &line.line.instruction
-            && matches!(barrier.kind, BarrierKind::Reduce { .. })
-        {
-            return line.refuse("a reduction, which all instances of the test would take part in");
+        if let Instruction::Barrier(barrier) = &line.line.instruction {
+            if matches!(barrier.kind, BarrierKind::Reduce { .. }) {
+                return line
+                    .refuse("a reduction, which all instances of the test would take part in");
+            }
+            match barrier.id {
+                Operand::Imm(OWN_BARRIER) => return line.refuse("the program's own barrier"),
+                Operand::Imm(_) => {}
+                Operand::Reg(_) | Operand::Address(_) => {
+                    return line.refuse("a barrier that differs between instances of the test");
+                }
+            }
         }
         let passes_over = line.line.instruction.as_branch().is_some_and(|branch| {
             let (at, to) = (line.at.1.min(branch.target), line.at.1.max(branch.target));
@@ -286,7 +329,10 @@ fn role(
     )
     .expect(w);
     for (index, observed) in observed_registers(test, number).into_iter().enumerate() {
-        writeln!(out, "            out[{observed}] = o{index};").expect(w);
+        // A register of 8 bits is one of 16 in PTX.
+        let bits = Comparand::Observed(observed).bits(&test.program);
+        let mask = if bits == 8 { " & 0xff" } else { "" };
+        writeln!(out, "            out[{observed}] = o{index}{mask};").expect(w);
     }
     if limited {
         writeln!(out, "            if (spent > ITERATIONS) out[OBSERVED] = 1;").expect(w);

@@ -9,7 +9,7 @@ use model::isa::asynchronous::{Asynchronous, GroupKind};
 use model::isa::bar::Barrier;
 use model::isa::{Instruction, Operand};
 use model::memory::{MbarrierState, Space, VariableId};
-use model::program::{InitialValue, Observed, ThreadId};
+use model::program::{InitialValue, Observed, Register, ThreadId};
 use model::scope::Placement;
 
 use super::operands::{self, leaves, parts, words};
@@ -124,6 +124,11 @@ pub(super) fn thread(
     loops: Loops,
 ) -> Result<ThreadText, Inexpressible> {
     let thread = &test.program.threads[number];
+    refuse_generic_in_shared(test, number)?;
+    if let Some(register) = thread.registers.iter().find(|of| of.name.ends_with('_')) {
+        let what = format!("a name of the kernel's own, `{}`", register.name);
+        return Err(Inexpressible { line: 1, what });
+    }
     let mut addresses = BTreeSet::new();
     let mut declarations = Vec::new();
     let mut instructions = Vec::new();
@@ -182,7 +187,13 @@ pub(super) fn thread(
         }
     }
     let back: BTreeSet<usize> = thread.back_branches().map(|(at, _)| at).collect();
+    let mut last = None;
     for line in ExportedLine::all(test, number) {
+        // Several lines of a program may be one instruction.
+        let cell = (test.line_numbers[number].get(line.at.1), &line.line.text);
+        if last.replace(cell) == Some(cell) && !labels.contains_key(&line.at.1) {
+            continue;
+        }
         let here = labels.remove(&line.at.1).into_iter().flatten();
         instructions.extend(here.map(|name| format!("{name}:")));
         let written = text(&line, &mut addresses)?;
@@ -214,6 +225,48 @@ pub(super) fn thread(
 /// The label behind the last instruction, where `ret` and `exit` lead.
 const END: &str = "END_";
 
+/// Whether an instruction takes a generic address though it names a state space.
+fn takes_generic(opcode: &str) -> bool {
+    opcode.starts_with("cvta.to.") || opcode.starts_with("isspacep.")
+}
+
+/// Whether an instruction takes an address in `.shared`.
+fn takes_shared(opcode: &str) -> bool {
+    opcode.contains(".shared") && !takes_generic(opcode)
+}
+
+/// A generic address of shared memory that comes to an access in `.shared` by arithmetic is another address on a GPU
+/// (reading R32).
+fn refuse_generic_in_shared(test: &Test, number: usize) -> Result<(), Inexpressible> {
+    let thread = &test.program.threads[number];
+    let computed = |name: &str| {
+        let index = thread.registers.iter().position(|of| of.name == name);
+        thread.lines.iter().any(|line| {
+            line.instruction
+                .as_alu()
+                .is_some_and(|alu| Some(usize::from(alu.destination.0)) == index)
+        })
+    };
+    let generic = |register: &Register| match register.initial {
+        InitialValue::Address { variable, .. } => {
+            test.program.variables[usize::from(variable.0)].space == Space::Shared
+        }
+        InitialValue::Value(_) => false,
+    };
+    if !thread.registers.iter().any(generic) {
+        return Ok(());
+    }
+    for line in ExportedLine::all(test, number) {
+        let (_, opcode, operands) = parts(&line.line.text);
+        let at = |begin: usize| operands[..begin].trim_end().ends_with('[');
+        if takes_shared(opcode) && words(operands).any(|(begin, word)| at(begin) && computed(word))
+        {
+            return line.refuse("a computed address in `.shared`, beside generic ones");
+        }
+    }
+    Ok(())
+}
+
 /// What the instructions of a thread take for the address in a register.
 fn form_of_register(
     test: &Test,
@@ -232,7 +285,7 @@ fn form_of_register(
         if !words(operands).any(|(_, word)| word == register.name) {
             continue;
         }
-        let this = match (opcode.contains(".shared"), register.bits) {
+        let this = match (takes_shared(opcode), register.bits) {
             (false, _) => AddressForm::Generic,
             (true, 32) => AddressForm::Shared,
             (true, _) => AddressForm::WideShared,
@@ -257,9 +310,11 @@ fn text(
             return line.refuse("what is not PTX");
         }
         Instruction::Barrier(barrier) => return barrier_text(line, barrier),
-        Instruction::Branch(_) if leaves(written) => {
-            let (guard, _, _) = parts(written);
-            return Ok(format!("{guard} bra {END};").trim_start().to_owned());
+        Instruction::Branch(_) => {
+            // Instances of a warp may go different ways: without `.uni`.
+            let (guard, _, target) = parts(written);
+            let target = if leaves(written) { END } else { target };
+            return Ok(format!("{guard} bra {target};").trim_start().to_owned());
         }
         Instruction::Asynchronous(of) if needs_more(of) => {
             return line.refuse("matrices, tensors, launches and multimem addresses");
@@ -272,8 +327,7 @@ fn text(
         | Instruction::ClusterBarrier(_)
         | Instruction::Asynchronous(_)
         | Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_) => {}
+        | Instruction::Cvta(_) => {}
     }
     let (_, opcode, operands) = parts(written);
     if let Some(register) = operands::misfit(line.thread, opcode, operands) {
@@ -324,7 +378,8 @@ fn word_text(
     let of_shared = line.test.program.variables[index].space == Space::Shared;
     let wide = opcode.ends_with("64");
     let form = match (of_shared, in_brackets, wide) {
-        (true, true, _) if !opcode.contains(".shared") => AddressForm::Generic,
+        (true, _, _) if in_brackets && !takes_shared(opcode) => AddressForm::Generic,
+        (true, _, _) if takes_generic(opcode) => AddressForm::Generic,
         (true, true, _) | (true, false, false) => AddressForm::Shared,
         (true, false, true) => AddressForm::WideShared,
         (false, _, _) => AddressForm::Generic,

@@ -136,15 +136,17 @@ pub(super) fn target(test: &Test) -> Option<String> {
         |words: &[&str]| lines().any(|line| words.iter().any(|word| line.text.contains(word)));
     let least = || {
         let wide = has(VERSIONS[2].1);
-        let newer = has(&[
-            "fence.acquire",
-            "fence.release",
-            "cluster",
-            "proxy::",
-            "proxy.async",
-            "cas.b128",
-            "exch.b128",
-        ]);
+        let remote = test.program.has_remote_shared_memory();
+        let newer = remote
+            || has(&[
+                "fence.acquire",
+                "fence.release",
+                "cluster",
+                "proxy::",
+                "proxy.async",
+                "cas.b128",
+                "exch.b128",
+            ]);
         (wide || newer).then(|| if wide { "sm_100" } else { "sm_90" }.to_owned())
     };
     given.or_else(least)

@@ -104,6 +104,10 @@ pub(super) fn misfit<'t>(thread: &Thread, opcode: &str, operands: &'t str) -> Op
 
 /// A number that is the bits of a float, as PTX has it, where the instruction takes a float.
 pub(super) fn float(opcode: &str, before: &str, word: &str) -> Option<String> {
+    // Only its condition is a float.
+    if opcode.starts_with("slct") {
+        return None;
+    }
     let bits = match opcode.rsplit('.').next()? {
         "f32" => 32,
         "f64" => 64,
