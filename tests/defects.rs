@@ -13,7 +13,7 @@ struct Defect {
     why: &'static str,
 }
 
-const DEFECTS: [Defect; 7] = [
+const DEFECTS: [Defect; 8] = [
     Defect {
         sm: "100",
         body: "st.weak.global.b32 [d1], 1;\nmov.b32 r1, 1;\n\
@@ -117,6 +117,29 @@ const DEFECTS: [Defect; 7] = [
         mended: &[[
             "ATOMG.E.ADD.STRONG.GPU PT, RZ, desc[UR4][R2.64+0x20], R9",
             "ATOMG.E.ADD.STRONG.GPU PT, RZ, desc[UR4][R2.64+0x20], R9 &wr=0x0",
+        ]],
+        why: "",
+    },
+    Defect {
+        sm: "90",
+        body: "ld.relaxed.gpu.global.u32 r2, [d1+64];\nst.weak.global.b32 [d1+68], r2;\n\
+        atom.gpu.global.exch.b32 r1, [d1+32], 1;\nfence.acquire.gpu;\nld.weak.global.u32 r2, [d1];\n\
+        st.weak.global.b32 [d1+8], r2;",
+        listing: &[
+            "LDC.64 R2, c[0x0][0x210] &wr=0x1",
+            "ULDC.64 UR4, c[0x0][0x208]",
+            "LDG.E.STRONG.GPU R6, desc[UR4][R2.64+0x40] &req={1} &wr=0x2",
+            "MOV R9, 0x1",
+            "STG.E desc[UR4][R2.64+0x44], R6 &req={2}",
+            "ATOMG.E.EXCH.STRONG.GPU PT, RZ, desc[UR4][R2.64+0x20], R9",
+            "CCTL.IVALL &req={0,1,2,3,4,5}",
+            "LDG.E R7, desc[UR4][R2.64] &wr=0x2",
+            "STG.E desc[UR4][R2.64+0x8], R7 &req={2}",
+            "EXIT",
+        ],
+        mended: &[[
+            "ATOMG.E.EXCH.STRONG.GPU PT, RZ, desc[UR4][R2.64+0x20], R9",
+            "ATOMG.E.EXCH.STRONG.GPU PT, RZ, desc[UR4][R2.64+0x20], R9 &wr=0x0",
         ]],
         why: "",
     },

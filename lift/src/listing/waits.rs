@@ -44,45 +44,33 @@ impl Scoreboards {
     }
 }
 
-/// Each `CCTL.IVALL` that waits for no strong load or atomic before it though there are some, and the last of these
-/// (reading R108). None if the listing does not show what waits.
+/// Each `CCTL.IVALL` that is not behind the last strong load or atomic before it, as nothing waits for that one, and this
+/// access (reading R108). None if the listing does not show what waits.
 pub(super) fn unordered(lines: &[&ListingLine<'_>], sm: u16) -> BTreeMap<usize, usize> {
     let mut found = BTreeMap::new();
     if lines.iter().all(|line| Scoreboards::of(line, sm).is_none()) {
         return found;
     }
-    // Strong loads and atomics that nothing has waited for, with their scoreboards, since something else than straight code.
-    let mut pending: Vec<(usize, Option<u8>)> = Vec::new();
-    // Whether one was waited for since the last `CCTL.IVALL`.
-    let mut awaited = false;
+    // The last strong load or atomic, with its scoreboard, if nothing has waited for it on the way through the code that
+    // takes no branch.
+    let mut pending: Option<(usize, Option<u8>)> = None;
     for (index, line) in lines.iter().enumerate() {
         let of = Scoreboards::of(line, sm).unwrap_or_default();
-        if !line.labels.is_empty() {
-            pending.clear();
-        }
-        let before = pending.len();
-        pending.retain(|(_, one)| one.is_none_or(|one| of.required >> one & 1 == 0));
-        awaited |= pending.len() < before;
+        pending = pending.filter(|(_, one)| one.is_none_or(|one| of.required >> one & 1 == 0));
         let instruction = &line.instruction;
-        let class = class(instruction.opcode.text);
-        match class {
+        match class(instruction.opcode.text) {
             // They wait for the loads of the thread.
-            Some(Class::Membar | Class::Depbar) => {
-                awaited |= !pending.is_empty();
-                pending.clear();
-            }
+            Some(Class::Membar | Class::Depbar) => pending = None,
             Some(Class::Cache) if instruction.has("IVALL") => {
-                if let (Some(&(last, _)), false) = (pending.last(), awaited) {
-                    found.insert(index, last);
-                }
-                pending.clear();
-                awaited = false;
+                found.extend(pending.take().map(|(load, _)| (index, load)));
             }
+            // What follows is reached from elsewhere.
+            Some(Class::Branch | Class::Exit) if instruction.guard.is_none() => pending = None,
             _ => {}
         }
         let strong = instruction.has("STRONG") || instruction.has("MMIO");
         if column::loads(instruction) && strong {
-            pending.push((index, of.written));
+            pending = Some((index, of.written));
         }
     }
     found
