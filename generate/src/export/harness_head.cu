@@ -24,14 +24,14 @@ typedef unsigned long long u64;
 #define PATIENCE 2048
 
 // So many bytes as a number.
-static inline __host__ __device__ u64 bytes(const char *at, int length) {
+[[maybe_unused]] static inline __host__ __device__ u64 bytes(const char *at, int length) {
     u64 value = 0;
     for (int i = 0; i < length && i < 8; i++) value |= (u64)(unsigned char)at[i] << (8 * i);
     return value;
 }
 
 // Brings an mbarrier object to its state before all threads.
-static inline __device__ void object(unsigned at, unsigned count, unsigned phase, int tx) {
+[[maybe_unused]] static inline __device__ void object(unsigned at, unsigned count, unsigned phase, int tx) {
 #if __CUDA_ARCH__ >= 800
     asm volatile("mbarrier.init.shared.b64 [%0], %1;" : : "r"(at), "r"(count) : "memory");
     for (unsigned i = 0; i < count * phase; i++)
@@ -44,7 +44,7 @@ static inline __device__ void object(unsigned at, unsigned count, unsigned phase
 }
 
 // Orders the initial values of shared memory before asynchronous operations.
-static inline __device__ void publish() {
+[[maybe_unused]] static inline __device__ void publish() {
 #if __CUDA_ARCH__ >= 900
     asm volatile("fence.mbarrier_init.release.cluster;\nfence.proxy.async;" : : : "memory");
 #endif
