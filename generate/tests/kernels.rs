@@ -193,10 +193,10 @@ fn what_would_hang_or_be_cut_off_is_refused() {
     let head = "PTX t\nArch=sm_90a\n{ x=0; .shared .u32 s; .b128 q=0; }\n P0@cta 0,cluster 0 | P1@cta 1,cluster 0 ;\n";
     for (rows, condition, line, reason) in [
         (" st.u32 [s], 1 | ;\n barrier.cluster.arrive | ;\n", "x=0", 6, "does not wait for"),
-        (" bar.sync 15 | ;\n", "x=0", 5, "own barrier"),
-        (" ld.u32 r0, [x] | ;\n bar.sync r0, 32 | ;\n", "x=0", 6, "differs between"),
+        (" bar.sync 15 | ;\n", "x=0", 5, "uses itself"),
+        (" ld.u32 r0, [x] | ;\n bar.sync r0, 32 | ;\n", "x=0", 6, "in a register"),
         (" st.u32 [x], 1 | ;\n", "q=1", 6, "more than 64 bits"),
-        (" ld.u32 out_, [x] | ;\n", "x=0", 1, "the kernel's own"),
+        (" ld.u32 out_, [x] | ;\n", "x=0", 1, "ends with"),
     ] {
         let test = parsed(&format!("{head}{rows}exists ({condition})\n"));
         let no = CudaProgram::default().add(&test).expect_err(rows);

@@ -145,6 +145,17 @@ impl Test {
         self.line_numbers.get(usize::from(thread.0))?.get(usize::from(line)).copied()
     }
 
+    /// The first line of each instruction of a thread: one that the reader makes several steps of is several lines.
+    pub fn instructions(&self, thread: usize) -> impl Iterator<Item = usize> + '_ {
+        let (of, numbers) = (&self.program.threads[thread], &self.line_numbers[thread]);
+        (0..of.lines.len()).filter(move |&line| {
+            let Some(before) = line.checked_sub(1) else { return true };
+            numbers[line] != numbers[before]
+                || of.lines[line].text != of.lines[before].text
+                || of.branches().any(|(_, target)| target == line)
+        })
+    }
+
     /// Whether the filter lets an outcome through.
     pub fn passes(&self, outcome: &[Value]) -> bool {
         self.filter.as_ref().is_none_or(|filter| filter.holds(&self.program, outcome))

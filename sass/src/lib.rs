@@ -16,6 +16,7 @@ mod print;
 pub mod promise;
 mod rules;
 mod scan;
+pub mod scoreboard;
 pub mod single;
 mod spa5;
 pub mod syntax;

@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 
 use super::Unfolded;
-use crate::event::{EventKind, PathEvent};
+use crate::event::{Access, EventKind, PathEvent, Tags};
 use crate::path::{Path, PathEnd};
 use model::rel::Conventions;
 use model::scope::Placement;
@@ -22,10 +22,8 @@ impl Unfolded<'_> {
         }
         let placements = || self.program.threads.iter().map(|thread| thread.placement);
         let events: Vec<HashSet<RacingAccess>> = (0..self.paths.len())
-            .map(|thread| self.every(thread).flat_map(|path| &path.events).collect())
-            .map(|events: Vec<&PathEvent>| {
-                events.into_iter().filter_map(RacingAccess::of).collect()
-            })
+            .map(|thread| self.every(thread).flat_map(|path| &path.events))
+            .map(|events| events.filter_map(RacingAccess::of).collect())
             .collect();
         self.spinning.iter().zip(placements()).enumerate().any(|(thread, (spinning, here))| {
             let own: HashSet<RacingAccess> =
@@ -59,8 +57,8 @@ fn repeated(path: &Path) -> &[PathEvent] {
 /// What of an event decides whether it races.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 struct RacingAccess {
-    access: crate::event::Access,
-    tags: crate::event::Tags,
+    access: Access,
+    tags: Tags,
     writes: bool,
     /// Whether it is part of an asynchronous operation.
     part: bool,

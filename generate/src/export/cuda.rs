@@ -34,7 +34,7 @@ const MOST_CTAS: usize = 8;
 const OWN_BARRIER: u64 = 15;
 
 /// The keys of tests that expect an execution which never finishes: the GPU would hang.
-const WAITS: [&str; 2] = ["Stuck", "Sometimes-stuck"];
+const WAITS: [&str; 3] = ["Stuck", "Sometimes-stuck", "Hang"];
 
 /// A program of CUDA with some tests.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -49,13 +49,14 @@ impl CudaProgram {
     /// Adds a test, or says what of it the program cannot express.
     pub fn add(&mut self, test: &Test) -> Result<(), Inexpressible> {
         super::check_expressible(test)?;
-        if let Some((key, _)) = test.metadata.iter().find(|(key, _)| WAITS.contains(&&**key)) {
+        let waits = WAITS.iter().find(|key| test.meta(key).is_some_and(|value| value != "no"));
+        if let Some(key) = waits {
             let what = format!("threads that wait for ever, as `{key}=` says");
             return Err(Inexpressible { line: 1, what });
         }
         let written = self.text_of(test)?;
         self.tests.push(written);
-        let target = module::target(test).unwrap_or_else(|| "sm_75".to_owned());
+        let target = module::target(test).unwrap_or_else(|| module::OLDEST.to_owned());
         if !self.targets.contains(&target) {
             self.targets.push(target);
         }
@@ -75,8 +76,14 @@ impl CudaProgram {
             (number, target.len())
         };
         let target = self.targets.iter().max_by_key(order).map_or("sm_90", String::as_str);
-        let iterations = MOST_ITERATIONS.to_string();
-        let mut out = HEAD.replace("@TARGET@", target).replace("@ITERATIONS@", &iterations);
+        let mut out = HEAD.to_owned();
+        for (name, value) in [
+            ("@TARGET@", target.to_owned()),
+            ("@ITERATIONS@", MOST_ITERATIONS.to_string()),
+            ("@BARRIER@", OWN_BARRIER.to_string()),
+        ] {
+            out = out.replace(name, &value);
+        }
         for text in &self.tests {
             out += text;
         }
@@ -220,10 +227,13 @@ fn refuse_what_instances_share(test: &Test) -> Result<(), Inexpressible> {
                     .refuse("a reduction, which all instances of the test would take part in");
             }
             match barrier.id {
-                Operand::Imm(OWN_BARRIER) => return line.refuse("the program's own barrier"),
+                Operand::Imm(OWN_BARRIER) => {
+                    let what = format!("barrier {OWN_BARRIER}, which the program uses itself");
+                    return line.refuse(&what);
+                }
                 Operand::Imm(_) => {}
                 Operand::Reg(_) | Operand::Address(_) => {
-                    return line.refuse("a barrier that differs between instances of the test");
+                    return line.refuse("a barrier whose number is in a register");
                 }
             }
         }
@@ -268,7 +278,6 @@ fn prelude(
             lines.push(format!("add.u64 {register}, at_, {offset};"));
         }
     }
-    lines.retain(|line| !line.is_empty());
     lines
 }
 
@@ -315,11 +324,10 @@ fn role(
         format!("mov.b64 at_, %{};", outputs.len()),
         format!("mov.b32 own_, %{};", outputs.len() + 1),
     ];
-    let lines = inputs.iter().chain(&block.declarations).chain(prelude);
-    for line in lines.chain(&block.instructions).chain(&moves) {
-        // A percent sign begins an operand.
-        let is_own = inputs.contains(line) || moves.contains(line);
-        let line = if is_own { line.clone() } else { line.replace('%', "%%") };
+    // A percent sign begins an operand.
+    let block = block.declarations.iter().chain(prelude).chain(&block.instructions);
+    let block = block.map(|line| line.replace('%', "%%"));
+    for line in inputs.into_iter().chain(block).chain(moves) {
         writeln!(out, "                \"{line}\\n\"").expect(w);
     }
     writeln!(

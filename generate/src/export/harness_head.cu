@@ -58,7 +58,7 @@ template <class Test> static __device__ void meet() {
         return;
     }
 #endif
-    asm volatile("barrier.sync 15;" : : : "memory");
+    asm volatile("barrier.sync @BARRIER@;" : : : "memory");
 }
 
 // The place of each block is drawn by the host: blocks of a cluster stay together.

@@ -9,7 +9,7 @@ use model::isa::asynchronous::{Asynchronous, GroupKind};
 use model::isa::bar::Barrier;
 use model::isa::{Instruction, Operand};
 use model::memory::{MbarrierState, Space, VariableId};
-use model::program::{InitialValue, Observed, Register, ThreadId};
+use model::program::{InitialValue, Observed, Register, Thread, ThreadId};
 use model::scope::Placement;
 
 use super::operands::{self, leaves, parts, words};
@@ -68,25 +68,16 @@ impl NamedAddress {
     /// thread, a register or constant of 32 bits, and `rank` the rank of the other CTA in the cluster.
     pub(super) fn of_shared(self, test: &Test, own: &str, rank: usize) -> Vec<String> {
         let register = self.register(test);
-        let remote = |narrow: &str| match self.of {
-            Some(_) => format!("mapa.shared::cluster.u32 {narrow}, {narrow}, {rank};"),
-            None => String::new(),
-        };
-        if self.form == AddressForm::Shared {
-            return vec![
-                format!(".reg .b32 {register};"),
-                format!("mov.b32 {register}, {own};"),
-                remote(&register),
-            ];
+        let wide = self.form != AddressForm::Shared;
+        let narrow = if wide { format!("narrow_{register}") } else { register.clone() };
+        let mut lines = vec![format!(".reg .b32 {narrow};"), format!("mov.b32 {narrow}, {own};")];
+        if self.of.is_some() {
+            lines.push(format!("mapa.shared::cluster.u32 {narrow}, {narrow}, {rank};"));
         }
-        let narrow = format!("narrow_{register}");
-        let mut lines = vec![
-            format!(".reg .b64 {register};"),
-            format!(".reg .b32 {narrow};"),
-            format!("mov.b32 {narrow}, {own};"),
-            remote(&narrow),
-            format!("cvt.u64.u32 {register}, {narrow};"),
-        ];
+        if wide {
+            lines.push(format!(".reg .b64 {register};"));
+            lines.push(format!("cvt.u64.u32 {register}, {narrow};"));
+        }
         if self.form == AddressForm::Generic {
             let space = if self.of.is_some() { "shared::cluster" } else { "shared" };
             lines.push(format!("cvta.{space}.u64 {register}, {register};"));
@@ -125,20 +116,51 @@ pub(super) fn thread(
 ) -> Result<ThreadText, Inexpressible> {
     let thread = &test.program.threads[number];
     refuse_generic_in_shared(test, number)?;
+    let mut of = registers(test, number)?;
+    if loops == Loops::Limited && thread.loops() {
+        of.declarations.push(".reg .b32 spent_;".to_owned());
+        of.declarations.push(".reg .pred over_;".to_owned());
+        of.instructions.push("mov.b32 spent_, 0;".to_owned());
+    }
+    let mut labels = labels(thread);
+    let back: BTreeSet<usize> = thread.back_branches().map(|(at, _)| at).collect();
+    for at in test.instructions(number) {
+        let line = ExportedLine { test, thread, at: (number, at), line: &thread.lines[at] };
+        of.instructions.extend(labels.remove(&at).unwrap_or_default());
+        let written = text(&line, &mut of.addresses)?;
+        if loops == Loops::AsWritten || !back.contains(&at) {
+            of.instructions.push(written);
+            continue;
+        }
+        of.instructions.extend([
+            "add.u32 spent_, spent_, 1;".to_owned(),
+            format!("setp.gt.u32 over_, spent_, {MOST_ITERATIONS};"),
+            format!("@over_ bra AFTER_{at}_;"),
+            written,
+            format!("AFTER_{at}_:"),
+        ]);
+    }
+    of.instructions.extend(labels.into_values().flatten());
+    Ok(of)
+}
+
+/// The registers of a thread: their declarations, what sets them, and those that are observed.
+fn registers(test: &Test, number: usize) -> Result<ThreadText, Inexpressible> {
+    let thread = &test.program.threads[number];
     if let Some(register) = thread.registers.iter().find(|of| of.name.ends_with('_')) {
-        let what = format!("a name of the kernel's own, `{}`", register.name);
+        let what = format!(
+            "a register with a name that ends with `_`, as those of the kernel do: `{}`",
+            register.name
+        );
         return Err(Inexpressible { line: 1, what });
     }
     let mut addresses = BTreeSet::new();
     let mut declarations = Vec::new();
     let mut instructions = Vec::new();
-    let of_test = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || "_$%".contains(c));
-    for (index, register) in thread.registers.iter().enumerate() {
+    // Steps of an instruction have registers of their own, with spaces in their names.
+    let named = thread.registers.iter().enumerate().filter(|(_, of)| !of.name.contains(' '));
+    for (index, register) in named {
         let name = &register.name;
-        // A form of an instruction that several steps make up has registers of its own, with spaces in their names.
-        if !of_test(name) {
-            continue;
-        }
         let bits = operands::width(thread, index);
         declarations.push(format!(".reg {} {name};", type_of(bits)));
         match register.initial {
@@ -168,49 +190,6 @@ pub(super) fn thread(
             }
         }
     }
-    if loops == Loops::Limited && thread.loops() {
-        declarations.push(".reg .b32 spent_;".to_owned());
-        declarations.push(".reg .pred over_;".to_owned());
-        instructions.push("mov.b32 spent_, 0;".to_owned());
-    }
-    let mut labels: BTreeMap<usize, Vec<&str>> = BTreeMap::new();
-    let mut ends = false;
-    for (at, target) in thread.branches() {
-        if leaves(&thread.lines[at].text) {
-            ends = true;
-            continue;
-        }
-        let name = thread.lines[at].text.rsplit(' ').next().unwrap_or_default();
-        let names = labels.entry(target).or_default();
-        if !names.contains(&name) {
-            names.push(name);
-        }
-    }
-    let back: BTreeSet<usize> = thread.back_branches().map(|(at, _)| at).collect();
-    let mut last = None;
-    for line in ExportedLine::all(test, number) {
-        // Several lines of a program may be one instruction.
-        let cell = (test.line_numbers[number].get(line.at.1), &line.line.text);
-        if last.replace(cell) == Some(cell) && !labels.contains_key(&line.at.1) {
-            continue;
-        }
-        let here = labels.remove(&line.at.1).into_iter().flatten();
-        instructions.extend(here.map(|name| format!("{name}:")));
-        let written = text(&line, &mut addresses)?;
-        if loops == Loops::AsWritten || !back.contains(&line.at.1) {
-            instructions.push(written);
-            continue;
-        }
-        instructions.extend([
-            "add.u32 spent_, spent_, 1;".to_owned(),
-            format!("setp.gt.u32 over_, spent_, {MOST_ITERATIONS};"),
-            format!("@over_ bra AFTER_{}_;", line.at.1),
-            written,
-            format!("AFTER_{}_:", line.at.1),
-        ]);
-    }
-    let behind = labels.into_values().flatten().chain(ends.then_some(END));
-    instructions.extend(behind.map(|name| format!("{name}:")));
     let observed = test.program.observed.iter().filter_map(|observed| match *observed {
         Observed::Register { thread: of, register } if usize::from(of.0) == number => {
             let bits = operands::width(thread, register.0.into());
@@ -220,6 +199,17 @@ pub(super) fn thread(
     });
     let observed = observed.collect();
     Ok(ThreadText { addresses, declarations, instructions, observed })
+}
+
+/// The labels before each line of a thread to which a branch leads.
+fn labels(thread: &Thread) -> BTreeMap<usize, BTreeSet<String>> {
+    let mut labels: BTreeMap<usize, BTreeSet<String>> = BTreeMap::new();
+    for (at, target) in thread.branches() {
+        let written = &thread.lines[at].text;
+        let name = if leaves(written) { END } else { parts(written).2 };
+        labels.entry(target).or_default().insert(format!("{name}:"));
+    }
+    labels
 }
 
 /// The label behind the last instruction, where `ret` and `exit` lead.
@@ -261,7 +251,8 @@ fn refuse_generic_in_shared(test: &Test, number: usize) -> Result<(), Inexpressi
         let at = |begin: usize| operands[..begin].trim_end().ends_with('[');
         if takes_shared(opcode) && words(operands).any(|(begin, word)| at(begin) && computed(word))
         {
-            return line.refuse("a computed address in `.shared`, beside generic ones");
+            return line
+                .refuse("a computed address in `.shared`, where the thread has generic addresses");
         }
     }
     Ok(())
@@ -291,7 +282,9 @@ fn form_of_register(
             (true, _) => AddressForm::WideShared,
         };
         if form.is_some_and(|form| form != this) {
-            return line.refuse("a generic address as one in `.shared`");
+            return line.refuse(
+                "an address that is generic in one instruction, and in `.shared` in another",
+            );
         }
         form = Some(this);
     }
@@ -307,7 +300,7 @@ fn text(
     match &line.line.instruction {
         Instruction::Unsupported(_) => return line.refuse("this instruction"),
         Instruction::Alu(alu) if matches!(alu.op, AluOp::Opaque(_)) => {
-            return line.refuse("what is not PTX");
+            return line.refuse("an instruction that is not in PTX");
         }
         Instruction::Barrier(barrier) => return barrier_text(line, barrier),
         Instruction::Branch(_) => {
@@ -331,19 +324,12 @@ fn text(
     }
     let (_, opcode, operands) = parts(written);
     if let Some(register) = operands::misfit(line.thread, opcode, operands) {
-        return line.refuse(&format!("`{register}`, a register of another width"));
+        return line
+            .refuse(&format!("`{register}`, a register of another width than the instruction"));
     }
-    let head = &written[..written.len() - operands.len()];
-    let (mut out, mut done) = (head.to_owned(), 0);
-    for (begin, word) in words(operands) {
-        let Some(text) = word_text(line, opcode, &operands[..begin], word, addresses) else {
-            continue;
-        };
-        out += &operands[done..begin];
-        out += &text;
-        done = begin + word.len();
-    }
-    out += &operands[done..];
+    let out = operands::replaced(written, |opcode, before, word| {
+        word_text(line, opcode, before, word, addresses)
+    });
     // An offset is added, also a negative one.
     let mut parts = out.split('[');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -378,8 +364,9 @@ fn word_text(
     let of_shared = line.test.program.variables[index].space == Space::Shared;
     let wide = opcode.ends_with("64");
     let form = match (of_shared, in_brackets, wide) {
-        (true, _, _) if in_brackets && !takes_shared(opcode) => AddressForm::Generic,
-        (true, _, _) if takes_generic(opcode) => AddressForm::Generic,
+        (true, _, _) if takes_generic(opcode) || in_brackets && !takes_shared(opcode) => {
+            AddressForm::Generic
+        }
         (true, true, _) | (true, false, false) => AddressForm::Shared,
         (true, false, true) => AddressForm::WideShared,
         (false, _, _) => AddressForm::Generic,

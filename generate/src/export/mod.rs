@@ -7,7 +7,7 @@ mod herd_model;
 mod kernel;
 mod lisa;
 mod module;
-mod operands;
+pub mod operands;
 
 use litmus::proposition::truncate;
 use litmus::{Dialect, Test};

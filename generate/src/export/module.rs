@@ -59,7 +59,7 @@ pub(super) fn text(test: &Test) -> Result<String, Inexpressible> {
         writeln!(out, "    setp.ne.u32 here_, lane_, {};", 32 * warp).expect(w);
         writeln!(out, "    @here_ bra AFTER_{number};\n    {{").expect(w);
         let lines = body.declarations.into_iter().chain(prelude).chain(body.instructions);
-        for line in lines.filter(|line| !line.is_empty()) {
+        for line in lines {
             writeln!(out, "        {line}").expect(w);
         }
         for (register, ty) in &body.observed {
@@ -80,33 +80,31 @@ pub(super) fn text(test: &Test) -> Result<String, Inexpressible> {
 
 /// The version of PTX and the target that have all instructions of the test.
 fn needed(test: &Test) -> (&'static str, String) {
-    let lines = || test.program.threads.iter().flat_map(|thread| &thread.lines);
-    let has = |word: &str| lines().any(|line| line.text.contains(word));
-    let version = VERSIONS.iter().find(|(_, words)| words.iter().any(|word| has(word)));
-    let wide =
-        test.program.threads.iter().flat_map(|thread| &thread.registers).any(|of| of.bits == 128);
-    let oldest = if wide { "8.3" } else { "8.0" };
+    let version = VERSIONS.iter().find(|(_, words)| has(test, words));
+    let mut registers = test.program.threads.iter().flat_map(|thread| &thread.registers);
+    let oldest = if registers.any(|of| of.bits == 128) { "8.3" } else { "8.0" };
     let version = version.map_or(oldest, |(version, _)| version);
-    (version, target(test).unwrap_or_else(|| "sm_75".to_owned()))
+    (version, target(test).unwrap_or_else(|| OLDEST.to_owned()))
 }
+
+/// The oldest target that ptxas 13 has.
+pub(super) const OLDEST: &str = "sm_75";
+
+/// Whether an instruction of a test has one of these words.
+fn has(test: &Test, words: &[&str]) -> bool {
+    let mut lines = test.program.threads.iter().flat_map(|thread| &thread.lines);
+    lines.any(|line| words.iter().any(|word| line.text.contains(word)))
+}
+
+/// The types of accesses of 256 bits.
+const WIDE: &[&str] =
+    &[".v8.b32", ".v8.u32", ".v8.s32", ".v8.f32", ".v4.b64", ".v4.u64", ".v4.s64", ".v4.f64"];
 
 /// The versions of PTX that have qualifiers which older ones lack, newest first.
 const VERSIONS: [(&str, &[&str]); 7] = [
-    (
-        "9.4",
-        &[
-            "proxy::readonly",
-            "layout::",
-            "phase_type",
-            "shared::cluster::read",
-            ".proxy::async::generic.",
-        ],
-    ),
+    ("9.4", &["proxy::readonly", "layout::", "phase_type", "shared::cluster::read"]),
     ("9.3", &["mmio.acquire", "mmio.release"]),
-    (
-        "8.8",
-        &[".v8.b32", ".v8.u32", ".v8.s32", ".v8.f32", ".v4.b64", ".v4.u64", ".v4.s64", ".v4.f64"],
-    ),
+    ("8.8", WIDE),
     ("8.7", &["st.async.release", "st.async.mmio", "red.async.release", "red.async.mmio"]),
     (
         "8.6",
@@ -128,26 +126,26 @@ const VERSIONS: [(&str, &[&str]); 7] = [
     ("8.1", &["st.async", "red.async"]),
 ];
 
+/// Words of instructions that `sm_90` has, and older targets lack.
+const NEWER: &[&str] = &[
+    "fence.acquire",
+    "fence.release",
+    "cluster",
+    "proxy::",
+    "proxy.async",
+    "cas.b128",
+    "exch.b128",
+];
+
 /// The target that the instructions of a test need, where it is not any.
 pub(super) fn target(test: &Test) -> Option<String> {
-    let given = test.metadata.iter().find(|(key, _)| key == "Arch").map(|(_, value)| value.clone());
-    let lines = || test.program.threads.iter().flat_map(|thread| &thread.lines);
-    let has =
-        |words: &[&str]| lines().any(|line| words.iter().any(|word| line.text.contains(word)));
     let least = || {
-        let wide = has(VERSIONS[2].1);
-        let remote = test.program.has_remote_shared_memory();
-        let newer = remote
-            || has(&[
-                "fence.acquire",
-                "fence.release",
-                "cluster",
-                "proxy::",
-                "proxy.async",
-                "cas.b128",
-                "exch.b128",
-            ]);
-        (wide || newer).then(|| if wide { "sm_100" } else { "sm_90" }.to_owned())
+        if has(test, WIDE) {
+            Some("sm_100")
+        } else {
+            let newer = test.program.has_remote_shared_memory() || has(test, NEWER);
+            newer.then_some("sm_90")
+        }
     };
-    given.or_else(least)
+    test.meta("Arch").or_else(least).map(str::to_owned)
 }

@@ -1,6 +1,7 @@
 //! The text of an instruction in parts, and what its operands must be for ptxas.
 
-use model::program::Thread;
+use model::isa::Line;
+use model::program::{InitialValue, Thread};
 
 /// Whether an instruction is `ret` or `exit`.
 pub(super) fn leaves(text: &str) -> bool {
@@ -19,7 +20,7 @@ pub(super) fn parts(text: &str) -> (&str, &str, &str) {
 }
 
 /// The words of operands that may be names, with the byte where each begins.
-pub(super) fn words(operands: &str) -> impl Iterator<Item = (usize, &str)> {
+pub fn words(operands: &str) -> impl Iterator<Item = (usize, &str)> {
     let is_part = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%' | '.');
     let mut at = 0;
     operands.split(move |c: char| !is_part(c)).filter_map(move |word| {
@@ -27,6 +28,24 @@ pub(super) fn words(operands: &str) -> impl Iterator<Item = (usize, &str)> {
         at += word.len() + 1;
         (!word.is_empty()).then_some((begin, word))
     })
+}
+
+/// An instruction with other words in the place of some of its operands: what is given for the opcode, the operands before a
+/// word, and the word.
+pub fn replaced(text: &str, mut word: impl FnMut(&str, &str, &str) -> Option<String>) -> String {
+    let text = text.trim();
+    let (guard, opcode, operands) = parts(text);
+    // `%p` and `p` name the same register.
+    let mut out = guard.replace('%', "") + &text[guard.len()..text.len() - operands.len()];
+    let mut done = 0;
+    for (begin, old) in words(operands) {
+        if let Some(new) = word(opcode, &operands[..begin], old) {
+            out += &operands[done..begin];
+            out += &new;
+            done = begin + old.len();
+        }
+    }
+    out + &operands[done..]
 }
 
 /// The bits of the type that an opcode ends with: `.f16x2` has 32.
@@ -37,13 +56,13 @@ fn bits_of_type(opcode: &str) -> Option<u16> {
     Some(bits.parse::<u16>().ok()? * count.parse::<u16>().ok()?)
 }
 
-/// The bits of a register: of what writes it, or, if nothing does, of what an instruction takes that reads it.
-pub(super) fn width(thread: &Thread, register: usize) -> u16 {
+/// The bits of a register in PTX: of what writes it, or, if nothing does, of what an instruction takes that reads it.
+pub fn width(thread: &Thread, register: usize) -> u16 {
     let of = &thread.registers[register];
-    let writes = |line: &model::isa::Line| {
-        line.instruction.destinations().any(|to| usize::from(to.0) == register)
-    };
-    if thread.lines.iter().any(writes) {
+    let writes =
+        |line: &Line| line.instruction.destinations().any(|to| usize::from(to.0) == register);
+    let address = matches!(of.initial, InitialValue::Address { .. });
+    if address || thread.lines.iter().any(writes) {
         return of.bits;
     }
     thread.lines.iter().find_map(|line| read_width(&line.text, &of.name)).unwrap_or(of.bits)

@@ -33,8 +33,9 @@ use crate::{instruction, spacing};
 use sass::opcode::{Class, class};
 use sass::parse;
 use sass::promise::Promised;
+use sass::scoreboard::Scoreboards;
 use sass::single::{self, ReadOptions};
-use sass::syntax::{self, AnnotationKind, Atom, OperandKind, Register, RegisterFile};
+use sass::syntax::{self, Atom, OperandKind, Register, RegisterFile};
 use text::cursor::Cursor;
 use text::lex;
 use text::report::{ByteSpan, Diagnostics};
@@ -302,19 +303,13 @@ impl ColumnReader<'_> {
 
     /// A wait for scoreboards that loads clear (reading R100).
     fn waits(&mut self, instruction: &syntax::Instruction<'_>) {
-        for annotation in &instruction.annotations {
-            if let AnnotationKind::Require(mask) = annotation.kind
-                && mask & self.scoreboards != 0
-            {
-                self.scoreboards &= !mask;
-                self.acquire_wait();
-            }
+        let of = Scoreboards::of_annotations(&instruction.annotations).unwrap_or_default();
+        if of.required & self.scoreboards != 0 {
+            self.scoreboards &= !of.required;
+            self.acquire_wait();
         }
-        let loads = loads(instruction);
-        for annotation in &instruction.annotations {
-            if let (AnnotationKind::Write(one), true) = (annotation.kind, loads) {
-                self.scoreboards |= 1 << one;
-            }
+        if let (Some(one), true) = (of.written, loads(instruction)) {
+            self.scoreboards |= 1 << one;
         }
     }
 

@@ -1,61 +1,29 @@
-//! Which loads an instruction waits for: scoreboards, as encodings from `sm_70` on and annotations show them.
+//! Fences that are not behind the loads that they should order, as the scoreboards of a listing show.
 
 use std::collections::BTreeMap;
 
 use sass::listing::ListingLine;
 use sass::opcode::{Class, class};
-use sass::syntax::AnnotationKind;
+use sass::scoreboard::Scoreboards;
 
 use crate::column;
-
-/// What an instruction does with the six scoreboards.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-struct Scoreboards {
-    /// It waits for these, a bit each.
-    required: u8,
-    /// The one that is cleared when its result is there.
-    written: Option<u8>,
-}
-
-impl Scoreboards {
-    /// Of an instruction; `None` if the listing shows neither its encoding nor annotations.
-    fn of(line: &ListingLine<'_>, sm: u16) -> Option<Scoreboards> {
-        if let (&[_, high], true) = (&line.words[..], sm >= 70) {
-            // Bits 110 to 112 and 116 to 121 of the encoding.
-            let written = u8::try_from(high >> 46 & 7).expect("three bits");
-            return Some(Scoreboards {
-                required: u8::try_from(high >> 52 & 0x3f).expect("six bits"),
-                written: (written < 6).then_some(written),
-            });
-        }
-        let annotations = &line.instruction.annotations;
-        if annotations.is_empty() {
-            return None;
-        }
-        let mut all = Scoreboards::default();
-        for annotation in annotations {
-            match annotation.kind {
-                AnnotationKind::Require(mask) => all.required |= mask,
-                AnnotationKind::Write(one) => all.written = Some(one),
-                AnnotationKind::Read(_) | AnnotationKind::Schedule => {}
-            }
-        }
-        Some(all)
-    }
-}
 
 /// Each `CCTL.IVALL` that is not behind the last strong load or atomic before it, as nothing waits for that one, and this
 /// access (reading R108). None if the listing does not show what waits.
 pub(super) fn unordered(lines: &[&ListingLine<'_>], sm: u16) -> BTreeMap<usize, usize> {
     let mut found = BTreeMap::new();
-    if lines.iter().all(|line| Scoreboards::of(line, sm).is_none()) {
+    let scoreboards = |line: &ListingLine<'_>| {
+        let annotations = &line.instruction.annotations;
+        Scoreboards::of_words(&line.words, sm).or_else(|| Scoreboards::of_annotations(annotations))
+    };
+    if lines.iter().all(|line| scoreboards(line).is_none()) {
         return found;
     }
     // The last strong load or atomic, with its scoreboard, if nothing has waited for it on the way through the code that
     // takes no branch.
     let mut pending: Option<(usize, Option<u8>)> = None;
     for (index, line) in lines.iter().enumerate() {
-        let of = Scoreboards::of(line, sm).unwrap_or_default();
+        let of = scoreboards(line).unwrap_or_default();
         pending = pending.filter(|(_, one)| one.is_none_or(|one| of.required >> one & 1 == 0));
         let instruction = &line.instruction;
         match class(instruction.opcode.text) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use generate::export::operands;
 use litmus::{Dialect, Test};
 use model::isa::{Instruction, Reg};
 use model::memory::{Space, Variable};
@@ -40,7 +41,9 @@ impl<'t> KernelWriter<'t> {
             let held = self.of.registers.iter().any(|register| {
                 matches!(register.initial, InitialValue::Address { variable, .. } if usize::from(variable.0) == index)
             });
-            if held || cells.iter().any(|(_, cell)| words(cell).any(|word| word == name)) {
+            if held
+                || cells.iter().any(|(_, cell)| operands::words(cell).any(|(_, word)| word == name))
+            {
                 let line = declaration(variable)?;
                 self.line(&line);
             }
@@ -79,33 +82,12 @@ impl<'t> KernelWriter<'t> {
         all.filter(|(_, register)| !register.name.contains(' '))
     }
 
-    /// The declared width of a register. A register that is never written has the width of the instruction that
-    /// reads it.
+    /// The declared width of a register.
     fn bits(&self, index: usize) -> u16 {
-        let register = &self.of.registers[index];
-        let this = Reg(u16::try_from(index).expect("few registers"));
-        let lines = self.of.lines.iter().map(|line| &line.instruction);
-        let written = lines.clone().any(|one| one.destinations().any(|to| to == this));
-        let address = matches!(register.initial, InitialValue::Address { .. });
-        if register.bits == 1 || written || address {
-            return if register.bits == 1 { 1 } else { register.bits.max(16) };
+        match operands::width(self.of, index) {
+            1 => 1,
+            bits => bits.max(16).next_power_of_two(),
         }
-        let reads = lines.filter(|one| one.sources().any(|from| from == this));
-        let types = reads.map(|one| match one {
-            Instruction::Alu(alu) => alu.ty.bits,
-            Instruction::Store(store) => store.ty.bits,
-            Instruction::Atomic(atomic) => atomic.ty.bits,
-            Instruction::Barrier(_) => 32,
-            Instruction::Load(_)
-            | Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Asynchronous(_)
-            | Instruction::Cvta(_)
-            | Instruction::Branch(_)
-            | Instruction::Unsupported(_) => register.bits,
-        });
-        types.max().unwrap_or(register.bits).max(16).next_power_of_two()
     }
 
     /// The initial values of the registers: 0 if the test gives none.
@@ -114,6 +96,9 @@ impl<'t> KernelWriter<'t> {
             let (bits, name) = (self.bits(index), &register.name);
             let line = match register.initial {
                 _ if !(2..=64).contains(&register.bits) => continue,
+                InitialValue::Value(value) if bits == 1 => {
+                    format!("\tsetp.ne.u32 {name}, {}, 0;", value & 1)
+                }
                 InitialValue::Value(value) => format!("\tmov.b{bits} {name}, {value};"),
                 InitialValue::Address { variable, .. } => {
                     let variable = &self.test.program.variables[usize::from(variable.0)];
@@ -142,7 +127,6 @@ impl<'t> KernelWriter<'t> {
     /// program.
     fn cells(&self) -> Result<Vec<(Vec<String>, String)>, String> {
         let lines = &self.of.lines;
-        let numbers = &self.test.line_numbers[self.thread];
         let targets: BTreeSet<usize> = lines
             .iter()
             .filter_map(|line| line.instruction.as_branch())
@@ -150,13 +134,8 @@ impl<'t> KernelWriter<'t> {
             .collect();
         let names = self.names();
         let mut cells: Vec<(Vec<String>, String)> = Vec::new();
-        for (index, line) in lines.iter().enumerate() {
-            let first = index == 0
-                || numbers[index] != numbers[index - 1]
-                || line.text != lines[index - 1].text;
-            if !first {
-                continue;
-            }
+        for index in self.test.instructions(self.thread) {
+            let line = &lines[index];
             if let Instruction::Unsupported(why) = &line.instruction {
                 return Err(why.clone());
             }
@@ -201,7 +180,7 @@ impl<'t> KernelWriter<'t> {
             Observed::Register { thread, register } if thread == here => Some(register),
             Observed::Register { .. } | Observed::Memory { .. } => None,
         }));
-        all.retain(|register| (2..=64).contains(&self.of.registers[usize::from(register.0)].bits));
+        all.retain(|register| (2..=64).contains(&self.bits(usize::from(register.0))));
         all
     }
 }
@@ -223,34 +202,9 @@ fn declaration(variable: &Variable) -> Result<String, String> {
     Ok(format!(".{space} .align 16 .b8 {NAME}_{}[{bytes}];", variable.name))
 }
 
-fn is_word(c: char) -> bool {
-    c.is_ascii_alphanumeric() || matches!(c, '_' | '%' | '$')
-}
-
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    text.split(|c| !is_word(c))
-}
-
 /// An instruction with renamed operands.
 fn renamed(text: &str, names: &BTreeMap<&str, String>) -> String {
-    let (guard, rest) = match text.split_once(' ') {
-        Some((guard, rest)) if guard.starts_with('@') => (guard.replace('%', "") + " ", rest),
-        _ => (String::new(), text),
-    };
-    let Some((opcode, operands)) = rest.split_once(' ') else { return text.to_owned() };
-    let mut out = format!("{guard}{opcode} ");
-    let mut rest = operands;
-    while let Some(first) = rest.chars().next() {
-        let length = if is_word(first) {
-            rest.find(|c| !is_word(c)).unwrap_or(rest.len())
-        } else {
-            first.len_utf8()
-        };
-        let (word, behind) = rest.split_at(length);
-        // `%r0` and `r0` name the same register.
-        let register = word.strip_prefix('%').unwrap_or(word);
-        out.push_str(names.get(word).map_or(register, String::as_str));
-        rest = behind;
-    }
-    out
+    // `%r0` and `r0` name the same register.
+    let register = |word: &str| word.strip_prefix('%').map(str::to_owned);
+    operands::replaced(text, |_, _, word| names.get(word).cloned().or_else(|| register(word)))
 }
