@@ -159,8 +159,9 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
             }
         }
         if self.torn {
-            // Which mixtures there are depends on the checks too.
+            // Which mixtures there are depends on the checks too, and on what else is mixed: what is made of equal bytes is none.
             self.checks();
+            self.mixed_slots();
         }
         if self.cyclic {
             self.terms.clear();
@@ -183,11 +184,7 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
             Some((thread, check)) if !torn => self.expr(thread, check.expr()),
             _ => {
                 self.checks();
-                for slot in 0..self.taken.len() {
-                    if self.encoder.options[slot][self.taken[slot]].count() > 1 {
-                        self.slot(slot);
-                    }
-                }
+                self.mixed_slots();
             }
         }
         self.block();
@@ -200,6 +197,15 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
     fn everything(&mut self) {
         let choice = self.encoder.choice.iter().zip(self.taken);
         self.terms.extend(choice.map(|(terms, &option)| terms[option]));
+    }
+
+    /// The slots that mix the bytes of several writes.
+    fn mixed_slots(&mut self) {
+        for slot in 0..self.taken.len() {
+            if self.encoder.options[slot][self.taken[slot]].count() > 1 {
+                self.slot(slot);
+            }
+        }
     }
 
     fn checks(&mut self) {
