@@ -353,11 +353,12 @@ impl ThreadBuilder {
             (read, value) = (zero, 0);
         }
         let sum = self.register('d', number, 32);
-        let (op, rest) = match wanted.checked_sub(value) {
-            Some(more) => (AluOp::Add, more),
-            None => (AluOp::Sub, value - wanted),
+        let (op, ty, rest) = match wanted.checked_sub(value) {
+            Some(more) => (AluOp::Add, Type::U32, more),
+            // A difference may wrap where another value is read, and then has the bit of which addresses depend.
+            None => (AluOp::Xor, B32, value ^ wanted),
         };
-        self.alu(op, Type::U32, sum, vec![Operand::Reg(read), Operand::Imm(rest)]);
+        self.alu(op, ty, sum, vec![Operand::Reg(read), Operand::Imm(rest)]);
         if write.bits <= 32 {
             return Operand::Reg(sum);
         }

@@ -162,8 +162,6 @@ fn opcode(alu: &Alu, bits: u16) -> String {
         "xor.b32".to_owned()
     } else if alu.op == AluOp::Mov {
         format!("cvt.u{bits}.u{}", alu.ty.bits)
-    } else if alu.op == AluOp::Sub {
-        "sub.u32".to_owned()
     } else if matches!(alu.op, AluOp::Setp(_)) {
         "setp.eq.u32".to_owned()
     } else {
