@@ -6,7 +6,7 @@ use engine::ENGINES;
 use machine::MachineRule;
 use model::ptx;
 use model::rel::FlagMeaning;
-use sass::lowering::{self, EntryPiece, FamilyTable};
+use sass::lowering::{self, FamilyTable, PiecePlace, TablePiece};
 
 use crate::law::REDUNDANT_AXIOMS;
 
@@ -20,7 +20,7 @@ pub enum PlantedFault {
     /// The machine without a rule.
     Rule(MachineRule),
     /// The lowering table of `sm_90` without a piece that orders memory.
-    Table(EntryPiece),
+    Table(TablePiece),
 }
 
 /// The table of `sm_90`.
@@ -65,8 +65,11 @@ impl PlantedFault {
             PlantedFault::Rule(rule) => {
                 format!("the machine without its rule {}: {}", rule.name(), rule.text())
             }
-            PlantedFault::Table(EntryPiece { list, entry, piece }) => {
+            PlantedFault::Table(TablePiece { at: PiecePlace::Entry { list, entry }, piece }) => {
                 format!("the table of sm_90 without `{piece}` at `{entry}` of {{{list}}}")
+            }
+            PlantedFault::Table(TablePiece { at: PiecePlace::Row(row), piece }) => {
+                format!("the table of sm_90 without `{piece}` in the row of `{row}`")
             }
         }
     }
@@ -85,6 +88,9 @@ impl PlantedFault {
     /// Why no law finds the fault, if none does.
     pub fn not_found_because(&self) -> Option<&'static str> {
         match self {
+            PlantedFault::Axiom { axiom, .. } if axiom == "Mbarrier-Wait" => {
+                Some("the laws seldom draw a wait that comes before the arrival for which it waits")
+            }
             PlantedFault::Axiom { axiom, .. } => REDUNDANT_AXIOMS
                 .contains(&axiom.as_str())
                 .then_some("the axiom is redundant: it changes no outcome"),
@@ -95,7 +101,10 @@ impl PlantedFault {
                 Some("the laws draw no `wgmma`")
             }
             PlantedFault::Flag { .. } | PlantedFault::Rule(_) => None,
-            PlantedFault::Table(EntryPiece { list, piece, .. }) => {
+            PlantedFault::Table(TablePiece { at: PiecePlace::Row(row), .. }) => {
+                not_found_in_row(row)
+            }
+            PlantedFault::Table(TablePiece { at: PiecePlace::Entry { list, .. }, piece }) => {
                 let strong = piece.starts_with(".STRONG");
                 if list.ends_with("-strong") {
                     Some("a load or store with only a cache operator is weak: it needs no scope")
@@ -117,14 +126,29 @@ impl PlantedFault {
     }
 }
 
+/// Why no law finds that a row lacks a piece, if none does.
+fn not_found_in_row(row: &str) -> Option<&'static str> {
+    let orderless = ["fence.cta", "fence.cluster", "fence.gpu", "fence.sys"];
+    match row {
+        _ if orderless.contains(&row) => Some("the laws draw fences with their order"),
+        _ if row.contains(".mmio.") => Some("the laws draw no `.mmio` with an order"),
+        _ if row.contains("tensormap") => Some("the machine has no tensormaps"),
+        _ if row.contains("sync_restrict") => {
+            Some("the laws draw it only in programs that the machine does not run")
+        }
+        "fence.proxy.alias" => Some("the machine has one line for all addresses of a location"),
+        _ => None,
+    }
+}
+
 impl fmt::Display for PlantedFault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             PlantedFault::Axiom { engine, axiom: part }
             | PlantedFault::Flag { engine, flag: part } => write!(f, "{engine}-without-{part}"),
             PlantedFault::Rule(rule) => write!(f, "machine-without-{}", rule.name()),
-            PlantedFault::Table(EntryPiece { list, entry, piece }) => {
-                write!(f, "table-without-{piece}-at-{list}-{entry}")
+            PlantedFault::Table(TablePiece { at, piece }) => {
+                write!(f, "table-without-{piece}-at-{}", at.name())
             }
         }
     }

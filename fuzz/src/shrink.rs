@@ -148,7 +148,15 @@ fn joined(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
             all.push(less);
         }
         cells.extend(renamed);
-        all.push(one(cells));
+        let whole = one(cells);
+        // At the place of either.
+        let places = [first, second].map(|thread| &program.threads[thread].placement);
+        if places[0] != places[1] {
+            let mut there = whole.clone();
+            there.threads[first - usize::from(second < first)].placement.clone_from(places[1]);
+            all.push(there);
+        }
+        all.push(whole);
     }
 }
 

@@ -237,7 +237,8 @@ fn proxy_fence(dice: &mut Dice, space: &str) -> String {
         0 | 1 => "fence.proxy.async".to_owned(),
         2 => format!("fence.proxy.async{space}"),
         _ => {
-            (*dice.pick(&["fence.proxy.async.global", "fence.proxy.async.shared::cta"])).to_owned()
+            let windows = [".global", ".shared::cta", ".shared::cluster"];
+            format!("fence.proxy.async{}", dice.pick(&windows))
         }
     }
 }

@@ -150,14 +150,46 @@ impl LoweringTable {
     }
 }
 
-/// A piece of what an entry of a list gives: an instruction, or a suffix of one.
+/// A piece of what a table gives: an instruction, or a suffix of one.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct EntryPiece {
-    /// The name of the list, without braces.
-    pub list: String,
-    /// The qualifiers of the entry, with dots between.
-    pub entry: String,
+pub struct TablePiece {
+    pub at: PiecePlace,
     pub piece: String,
+}
+
+/// Where a table has a piece.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum PiecePlace {
+    /// In an entry of a list: the name of the list, without braces, and the qualifiers of the entry, with dots between.
+    Entry { list: String, entry: String },
+    /// In a row: its pattern.
+    Row(String),
+}
+
+impl PiecePlace {
+    /// `load-acquire.gpu`; `fence.sc.gpu`.
+    pub fn name(&self) -> String {
+        match self {
+            PiecePlace::Entry { list, entry } => format!("{list}-{entry}"),
+            PiecePlace::Row(pattern) => pattern.clone(),
+        }
+    }
+}
+
+impl LoweringRow {
+    /// Its left side.
+    fn pattern_text(&self) -> &str {
+        self.text.split(" ->").next().unwrap_or_default().trim()
+    }
+
+    /// The pieces of its right side that come of no list.
+    fn pieces(&self) -> impl Iterator<Item = &str> {
+        let texts = self.becomes.iter().filter_map(|piece| match piece {
+            PatternPiece::Text(text) => Some(text),
+            PatternPiece::List(..) => None,
+        });
+        texts.flat_map(|text| text.split(';')).map(str::trim)
+    }
 }
 
 impl ListEntry {
@@ -169,28 +201,34 @@ impl ListEntry {
 }
 
 impl LoweringTable {
-    /// The pieces that order memory, of all entries of rows that are compared with what they lower: fences, invalidations
-    /// and the scopes of accesses. Each once.
-    pub fn ordering_pieces(&self) -> Vec<EntryPiece> {
+    /// The pieces that order memory, of rows that are compared with what they lower and of the entries of their lists: fences,
+    /// invalidations and the scopes of accesses. Each once.
+    pub fn ordering_pieces(&self) -> Vec<TablePiece> {
         let orders = |piece: &&str| {
-            ["MEMBAR", "CCTL", ".STRONG"].iter().any(|start| piece.starts_with(start))
+            let starts = ["MEMBAR", "CCTL", "FENCE.VIEW", ".STRONG"];
+            starts.iter().any(|start| piece.starts_with(start))
         };
+        let of =
+            |at: &PiecePlace, piece: &str| TablePiece { at: at.clone(), piece: piece.to_owned() };
         let compared = |list: usize| {
             let pieces = self.rows.iter().flat_map(|row| row.pattern.iter().chain(&row.becomes));
             pieces
                 .into_iter()
                 .any(|piece| matches!(piece, PatternPiece::List(of, _) if *of == list))
         };
-        let mut all: Vec<EntryPiece> = Vec::new();
+        let mut all: Vec<TablePiece> = Vec::new();
         for (_, list) in self.lists.iter().enumerate().filter(|(index, _)| compared(*index)) {
             for entry in &list.entries {
-                let of = |piece: &str| EntryPiece {
+                let place = PiecePlace::Entry {
                     list: list.name.clone(),
                     entry: entry.qualifiers.join("."),
-                    piece: piece.to_owned(),
                 };
-                all.extend(entry.pieces().filter(orders).map(of));
+                all.extend(entry.pieces().filter(orders).map(|piece| of(&place, piece)));
             }
+        }
+        for row in &self.rows {
+            let place = PiecePlace::Row(row.pattern_text().to_owned());
+            all.extend(row.pieces().filter(orders).map(|piece| of(&place, piece)));
         }
         all.sort();
         all.dedup();
@@ -198,20 +236,26 @@ impl LoweringTable {
     }
 
     /// A table that is weaker by such a piece, to test what judges tables.
-    pub fn without(&self, gone: &EntryPiece) -> LoweringTable {
+    pub fn without(&self, gone: &TablePiece) -> LoweringTable {
+        let weaken = |text: &mut String| {
+            let pieces = text.split(';').map(str::trim);
+            let left: Vec<&str> = pieces.filter(|piece| *piece != gone.piece).collect();
+            *text = left.join(" ; ");
+        };
         let mut table = self.clone();
-        for list in &mut table.lists {
-            if list.name != gone.list {
-                continue;
+        match &gone.at {
+            PiecePlace::Entry { list, entry } => {
+                let lists = table.lists.iter_mut().filter(|of| of.name == *list);
+                let entries = lists.flat_map(|of| &mut of.entries);
+                let entries = entries.filter(|of| of.qualifiers.join(".") == *entry);
+                entries.flat_map(|of| &mut of.texts).for_each(weaken);
             }
-            for entry in &mut list.entries {
-                if entry.qualifiers.join(".") != gone.entry {
-                    continue;
-                }
-                for text in &mut entry.texts {
-                    let pieces = text.split(';').map(str::trim);
-                    let left: Vec<&str> = pieces.filter(|piece| *piece != gone.piece).collect();
-                    *text = left.join(" ; ");
+            PiecePlace::Row(pattern) => {
+                let rows = table.rows.iter_mut().filter(|row| row.pattern_text() == pattern);
+                for piece in rows.flat_map(|row| &mut row.becomes) {
+                    if let PatternPiece::Text(text) = piece {
+                        weaken(text);
+                    }
                 }
             }
         }
