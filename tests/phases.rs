@@ -23,8 +23,10 @@ enum ObjectStep {
     Invalidate,
     /// So many arrivals, with so many bytes expected.
     Arrive(i64, i64),
-    /// An arrival that must not complete the phase.
-    NoComplete,
+    /// An arrival that must not complete the phase; whether the thread asks for the counts of its states.
+    NoComplete {
+        counted: bool,
+    },
     /// An arrival after which one less is expected.
     Drop,
     Expect(i64),
@@ -63,7 +65,14 @@ const STEPS: &[(&str, &[ObjectStep])] = &[
     ("mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [b]", &[ObjectStep::Arrive(1, 0)]),
     ("mbarrier.arrive.shared::cta.b64 _, [b], 2", &[ObjectStep::Arrive(2, 0)]),
     ("mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16", &[ObjectStep::Arrive(1, 16)]),
-    ("mbarrier.arrive.noComplete.release.cta.shared::cta.b64 t, [b], 1", &[ObjectStep::NoComplete]),
+    (
+        "mbarrier.arrive.noComplete.release.cta.shared::cta.b64 t, [b], 1",
+        &[ObjectStep::NoComplete { counted: false }],
+    ),
+    (
+        "mbarrier.arrive.noComplete.shared::cta.b64 t, [b], 1 ; mbarrier.pending_count.b64 r%, t",
+        &[ObjectStep::NoComplete { counted: true }, ObjectStep::Nothing],
+    ),
     ("mbarrier.arrive_drop.shared::cta.b64 _, [b]", &[ObjectStep::Drop]),
     ("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [b], 16", &[ObjectStep::Expect(16)]),
     ("mbarrier.complete_tx.relaxed.cta.shared::cta.b64 [b], 16", &[ObjectStep::Complete(16)]),
@@ -101,8 +110,9 @@ const STEPS: &[(&str, &[ObjectStep])] = &[
 /// So far apart are the first phases of an object that is initialized again.
 const APART: i64 = 1000;
 
-/// What an instruction of a line, or the operation that it started, did: the phase, and what a wait returned.
-type Entry = (usize, usize, bool, i64, Option<bool>);
+/// What an instruction of a line, or the operation that it started, did: the phase, and what a wait returned, or the pending
+/// count that an arrival found.
+type Entry = (usize, usize, bool, i64, Option<i64>);
 
 /// What has happened: the entries, and which lines of threads met at a barrier.
 #[derive(Clone, Default, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -182,7 +192,7 @@ impl Object {
 }
 
 impl Moment {
-    fn record(&mut self, thread: usize, line: usize, later: bool, phase: i64, said: Option<bool>) {
+    fn record(&mut self, thread: usize, line: usize, later: bool, phase: i64, said: Option<i64>) {
         self.history.entries.insert((thread, line, later, phase, said));
     }
 
@@ -318,9 +328,19 @@ impl Simulation<'_> {
             }
             ObjectStep::Invalidate => change(&Some).map(|next| Moment { object: None, ..next }),
             ObjectStep::Arrive(count, bytes) => change(&|object| object.arrived(count, bytes, 0)),
-            ObjectStep::NoComplete => change(&|object| {
-                object.arrived(1, 0, 0).filter(|after| after.phase == object.phase)
-            }),
+            ObjectStep::NoComplete { counted } => {
+                let Some(object) = moment.object else { return Stepped::Misused };
+                let after = object.arrived(1, 0, 0);
+                next.object = after.filter(|after| after.phase == object.phase);
+                next.record(
+                    thread,
+                    line,
+                    false,
+                    object.number(),
+                    counted.then_some(object.pending),
+                );
+                next.object.is_some().then_some(next)
+            }
             ObjectStep::Drop => change(&|object| object.arrived(1, 0, 1)),
             ObjectStep::Expect(bytes) => {
                 change(&|object| Some(Object { tx: object.tx + bytes, ..object }))
@@ -331,7 +351,7 @@ impl Simulation<'_> {
                 if !returns(object.phase % 2 != parity, asks, said) {
                     return Stepped::Not;
                 }
-                next.record(thread, line, false, object.number() - 1, said);
+                next.record(thread, line, false, object.number() - 1, said.map(i64::from));
                 Some(next)
             }
             ObjectStep::State(before, asks) => {
@@ -345,7 +365,7 @@ impl Simulation<'_> {
                 if !returns(object.number() == taken + 1, asks, said) {
                     return Stepped::Not;
                 }
-                next.record(thread, line, false, taken, said);
+                next.record(thread, line, false, taken, said.map(i64::from));
                 Some(next)
             }
         };
@@ -416,9 +436,15 @@ impl PhaseSketch {
     }
 
     fn simulated(&self) -> Ends {
-        let steps: Vec<Vec<ObjectStep>> = (self.columns.iter())
+        let mut steps: Vec<Vec<ObjectStep>> = (self.columns.iter())
             .map(|column| column.iter().flat_map(|&step| STEPS[step].1).copied().collect())
             .collect();
+        let count = ObjectStep::NoComplete { counted: true };
+        for thread in steps.iter_mut().filter(|thread| thread.contains(&count)) {
+            for step in thread.iter_mut().filter(|s| matches!(s, ObjectStep::NoComplete { .. })) {
+                *step = count;
+            }
+        }
         let threads = steps.len();
         let mut simulation =
             Simulation { steps: &steps, seen: BTreeSet::new(), ends: Ends::default() };
@@ -468,11 +494,13 @@ fn add(ends: &mut Ends, unfolding: &Unfolding<'_>) {
             let number = APART * i64::from(phase.initialization) + i64::from(phase.number);
             let said = match used.step {
                 MbarrierStep::Wait { returned, .. }
-                | MbarrierStep::CheckLayout { returned, .. } => Some(returned),
+                | MbarrierStep::CheckLayout { returned, .. } => Some(returned.into()),
+                MbarrierStep::Arrive { pending, .. } => {
+                    pending.map(|count| i64::try_from(count).expect("counts are small"))
+                }
                 MbarrierStep::Init { .. }
                 | MbarrierStep::Invalidate
                 | MbarrierStep::Tx(_)
-                | MbarrierStep::Arrive { .. }
                 | MbarrierStep::Increment => None,
             };
             history.entries.insert((thread, line, of.part.is_some(), number, said));

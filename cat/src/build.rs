@@ -150,6 +150,7 @@ fn libraries(statements: &[&Statement<'_>]) -> Libraries {
             render::FAILED_CAS_RELEASES => given.failed_cas = FailedCas::Releases,
             render::FAILED_CAS_WRITES => given.failed_cas = FailedCas::Writes,
             render::SEMANTIC_DEPENDENCIES => given.semantic_dependencies = true,
+            render::ELECTS_ANY_LANE => given.elects_any_lane = true,
             render::SILENT_ATOMICS => given.silent_atomics = true,
             _ => {}
         }

@@ -32,9 +32,10 @@ const MISSING_WAIT: &str = "mbarrier-missing-wait";
 /// The code of a note on an operation on shared memory of a CTA that may have exited. Most tests end before their
 /// CTAs wait for one another.
 pub const CLUSTER_EXITED: &str = "cluster-exited";
+const NOT_DEALLOCATED: &str = "tensor-memory-not-deallocated";
 
 /// The codes of the notes on rules that an execution breaks.
-const WARNINGS: [&str; 2] = [MISSING_WAIT, CLUSTER_EXITED];
+const WARNINGS: [&str; 3] = [MISSING_WAIT, CLUSTER_EXITED, NOT_DEALLOCATED];
 
 /// What a verdict is about.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -130,7 +131,7 @@ impl Observation {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
     /// `stuck`, `not-explored`, `engine-undecided`, `no-outcome`, `atomics-exclude-each-other`, `flag`, or a warning of the
-    /// model: `mbarrier-missing-wait` or `cluster-exited`.
+    /// model: `mbarrier-missing-wait`, `cluster-exited` or `tensor-memory-not-deallocated`.
     pub code: &'static str,
     pub text: String,
 }

@@ -96,7 +96,7 @@ pub enum Limit {
     Events,
     /// More instructions in one path than are followed.
     Steps,
-    /// A wait for the phase of a state of an mbarrier object that comes from memory.
+    /// A state of an mbarrier object that comes from memory, or has one of too many pending counts.
     PhaseState,
     Paths,
     Barriers,
@@ -120,7 +120,9 @@ impl Limit {
             Limit::Memory => "the memory limit was reached",
             Limit::Events => "too many events for an engine",
             Limit::Steps => "too many instructions in one thread",
-            Limit::PhaseState => "the state of an mbarrier object passes through memory",
+            Limit::PhaseState => {
+                "a state of an mbarrier object comes from memory, or has one of more than 64 pending counts"
+            }
             Limit::Paths => "too many paths through one thread",
             Limit::Barriers => "too many ways to group barrier arrivals",
             Limit::Mixtures => "too many mixtures of the bytes of racing writes",

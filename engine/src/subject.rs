@@ -5,6 +5,7 @@
 use model::isa::alu::AluOp;
 use model::isa::asynchronous::Asynchronous;
 use model::isa::atom::AtomicOp;
+use model::isa::warp::{Exchange, ExchangeOp};
 use model::isa::{Address, Instruction, Operand};
 use model::memory::{Proxy, VariableId};
 use model::program::Program;
@@ -17,6 +18,7 @@ pub enum ReadingSubject {
     TensorMemory,
     Multicasts,
     MultimemAddresses,
+    Elections,
     AsynchronousOperations,
     Aliases,
     /// A `cas`, which may fail.
@@ -47,6 +49,9 @@ impl ReadingSubject {
         }
         if chosen.multimem_addresses != other.multimem_addresses {
             return ReadingSubject::MultimemAddresses;
+        }
+        if chosen.elected_lane != other.elected_lane {
+            return ReadingSubject::Elections;
         }
         if synchronous(chosen) == synchronous(other) {
             return ReadingSubject::AsynchronousOperations;
@@ -95,6 +100,10 @@ impl ReadingSubject {
             ReadingSubject::MultimemAddresses => {
                 program.variables.iter().any(|variable| !variable.multimem.is_empty())
             }
+            ReadingSubject::Elections => {
+                let elects = |of: &Exchange| of.op == ExchangeOp::Elect;
+                instructions(program).any(|of| of.as_exchange().is_some_and(elects))
+            }
             ReadingSubject::AsynchronousOperations => program.is_asynchronous(),
             ReadingSubject::Aliases => has_alias(program),
             ReadingSubject::Cas => cas(false),
@@ -114,6 +123,7 @@ impl ReadingSubject {
             ReadingSubject::TensorMemory => "operations on tensor memory",
             ReadingSubject::Multicasts => "multicast copies",
             ReadingSubject::MultimemAddresses => "multimem addresses",
+            ReadingSubject::Elections => "`elect.sync`",
             ReadingSubject::AsynchronousOperations => "asynchronous operations",
             ReadingSubject::Aliases => "a location with two addresses",
             ReadingSubject::Cas => "a `cas`, which may fail",

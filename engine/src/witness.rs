@@ -176,6 +176,7 @@ fn kind_of(u: &Unfolding<'_>, event: usize) -> &'static str {
         Some(EventKind::Trigger) => "launch",
         Some(EventKind::GridWait) => "grid wait",
         Some(EventKind::TensorFence) => "tensor fence",
+        Some(EventKind::Allocation) => "allocation",
     }
 }
 

@@ -1,6 +1,7 @@
 //! Events, which the instructions of one path generate.
 
 use crate::expr::ExprId;
+use crate::layout::Location;
 use model::given::Tag;
 use model::isa::asynchronous::MbarrierLayout;
 use model::isa::bar::Reduction;
@@ -14,6 +15,18 @@ use model::scope::Scope;
 pub struct Tags(u64);
 
 impl Tags {
+    /// Of the initial write of a location.
+    pub fn of_initial_write(of: &Location) -> Tags {
+        let mut tags = Tags::of(&[Tag::All, Tag::Write, Tag::Init]);
+        if !of.mbarriers.is_empty() {
+            tags = tags.with(Tag::MbarrierInit);
+        }
+        if of.allocated {
+            tags = tags.with(Tag::TensorAllocation);
+        }
+        tags
+    }
+
     pub fn of(tags: &[Tag]) -> Tags {
         tags.iter().fold(Tags::default(), |all, &tag| all.with(tag))
     }
@@ -69,6 +82,8 @@ pub enum EventKind {
     GridWait,
     /// `tcgen05.fence`.
     TensorFence,
+    /// `tcgen05.alloc`, `dealloc` and `relinquish_alloc_permit`.
+    Allocation,
 }
 
 /// The bytes a memory operation accesses.
@@ -207,6 +222,8 @@ pub enum MbarrierStep {
         expected: i64,
         drops: bool,
         completes: bool,
+        /// The pending count that it finds, where a `mbarrier.pending_count` may ask for it.
+        pending: Option<u64>,
     },
     /// The increment of the pending count by `cp.async.mbarrier.arrive`.
     Increment,
@@ -249,6 +266,37 @@ impl ObjectPhase {
 }
 
 impl MbarrierStep {
+    /// The arrival of an asynchronous operation.
+    pub const ONE_ARRIVAL: MbarrierStep = MbarrierStep::Arrive {
+        count: 1,
+        expected: 0,
+        drops: false,
+        completes: true,
+        pending: None,
+    };
+
+    /// The same arrival, which finds so many pending ones.
+    #[must_use]
+    pub fn finding(self, count: u64) -> MbarrierStep {
+        match self {
+            MbarrierStep::Arrive { count: by, expected, drops, completes, .. } => {
+                let pending = Some(count);
+                MbarrierStep::Arrive { count: by, expected, drops, completes, pending }
+            }
+            MbarrierStep::Init { .. }
+            | MbarrierStep::Invalidate
+            | MbarrierStep::CheckLayout { .. }
+            | MbarrierStep::Tx(_)
+            | MbarrierStep::Increment
+            | MbarrierStep::Wait { .. } => self,
+        }
+    }
+
+    /// How many pending arrivals it finds, if that is known.
+    pub fn found(self) -> Option<u64> {
+        if let MbarrierStep::Arrive { pending, .. } = self { pending } else { None }
+    }
+
     /// Whether it changes the object, its pending count or its tx-count.
     pub fn changes(self) -> bool {
         !matches!(self, MbarrierStep::Wait { .. } | MbarrierStep::CheckLayout { .. })
@@ -288,6 +336,10 @@ pub enum Combination {
     Lanes(ExchangeOp),
     /// A shuffle: the value of this lane.
     Lane(u32),
+    /// `elect.sync`: this lane, where it may be any (reading B16).
+    Elected(u32),
+    /// `activemask`: the lanes of the mask.
+    Active,
 }
 
 impl Combination {
@@ -297,7 +349,7 @@ impl Combination {
             Combination::Reduction(Reduction::And | Reduction::Or) => 1,
             Combination::Reduction(Reduction::Popc) => 8,
             Combination::Lanes(op) => op.result_bits(),
-            Combination::Lane(_) => 32,
+            Combination::Lane(_) | Combination::Elected(_) | Combination::Active => 32,
         }
     }
 }

@@ -44,6 +44,8 @@ pub struct Location {
     pub initial: Vec<u8>,
     /// The states in which its elements are mbarrier objects before all threads; none if it is no such object.
     pub mbarriers: Vec<MbarrierState>,
+    /// Whether it is tensor memory that is allocated before all threads.
+    pub allocated: bool,
 }
 
 /// Generic addresses that belong to one state space, or to one CTA's part of it.
@@ -157,7 +159,10 @@ impl Layout {
         let location = self.locations.iter().position(there).unwrap_or_else(|| {
             let initial = declared.initial.clone();
             let mbarriers = declared.mbarriers.clone();
-            self.locations.push(Location { variable: root, instance, initial, mbarriers });
+            let thread = ThreadId(u8::try_from(thread).expect("a test has few threads"));
+            let allocated = space == Space::Tensor && !program.is_allocated(root, thread);
+            let of = Location { variable: root, instance, initial, mbarriers, allocated };
+            self.locations.push(of);
             self.locations.len() - 1
         });
         let extent = u32::try_from(declared.initial.len()).expect("locations are small");

@@ -19,6 +19,7 @@ mod private;
 mod semantic;
 mod spin;
 mod state;
+mod stored;
 mod tensor;
 mod tensor_memory;
 
@@ -241,7 +242,7 @@ pub enum PathLimit {
     Events,
     /// More instructions in one path than are followed.
     Steps,
-    /// A wait for the phase of a state of an mbarrier object that comes from memory.
+    /// A state of an mbarrier object that comes from memory, or has one of too many pending counts.
     PhaseState,
     Caller(UnfoldLimit),
 }

@@ -5,6 +5,7 @@
 
 mod beyond;
 mod dependent;
+mod guessed;
 mod hidden;
 mod rounds;
 
@@ -31,7 +32,7 @@ pub enum UnfoldLimit {
     Events,
     /// More instructions in one path than are followed.
     Steps,
-    /// A wait for the phase of a state of an mbarrier object that comes from memory.
+    /// A state of an mbarrier object that comes from memory, or has one of too many pending counts.
     PhaseState,
     /// More ways to group barrier arrivals than are listed.
     Barriers,
@@ -236,7 +237,7 @@ impl<'p> Unfolded<'p> {
         let groupings = generation::groupings(paths, placements, &self.layout, &|more| {
             (self.ends)(self.held + more)
         })?;
-        for misuse in groupings.misused {
+        for misuse in self.true_misuses(paths, groupings.misused) {
             let (cut, generations) = misused(paths, misuse);
             let paths = cut.iter().collect();
             if !visit(&Unfolding::new(self.program, &self.layout, paths, generations)) {
@@ -247,7 +248,7 @@ impl<'p> Unfolded<'p> {
             if let Some(limit) = (self.ends)(self.held) {
                 return Err(limit);
             }
-            if !rounds::can_go_on(paths, &generations, &vec![None; paths.len()]) {
+            if !self.happens(paths, &generations, &vec![None; paths.len()]) {
                 continue;
             }
             let paths = paths.to_vec();
@@ -259,7 +260,7 @@ impl<'p> Unfolded<'p> {
             if let Some(limit) = (self.ends)(self.held) {
                 return Err(limit);
             }
-            if !rounds::can_go_on(paths, &waiting.generations, &waiting.at) {
+            if !self.happens(paths, &waiting.generations, &waiting.at) {
                 continue;
             }
             let (cut, generations) = stopped(paths, waiting);
@@ -380,10 +381,7 @@ impl<'u> Unfolding<'u> {
             let all = Extent { object, start: 0, length };
             // An initial write has no virtual address; `structure` never asks for it.
             let access = Some(Access { va: all, pa: all });
-            let mut tags = Tags::of(&[Tag::All, Tag::Write, Tag::Init]);
-            if !of_location.mbarriers.is_empty() {
-                tags = tags.with(Tag::MbarrierInit);
-            }
+            let tags = Tags::of_initial_write(of_location);
             events.push(Event {
                 thread: None,
                 tags,
@@ -558,7 +556,10 @@ impl<'u> Unfolding<'u> {
         let used = self.events[wait].of.and_then(|of| of.barrier);
         let from = used.and_then(|used| match used.reduce?.0 {
             Combination::Lane(lane) => Some(lane),
-            Combination::Reduction(_) | Combination::Lanes(_) => None,
+            Combination::Reduction(_)
+            | Combination::Lanes(_)
+            | Combination::Elected(_)
+            | Combination::Active => None,
         });
         self.participants(wait).filter(move |&arrival| {
             let lane = |thread| self.program.lane(thread);

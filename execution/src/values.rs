@@ -174,6 +174,9 @@ impl<'a, R: BitRow> Values<'a, R> {
             Combination::Reduction(Reduction::And) => Value::from(truths.all(|t| t)),
             Combination::Reduction(Reduction::Or) => Value::from(truths.any(|t| t)),
             Combination::Lane(_) => values.first()?.1,
+            Combination::Elected(lane) => lane.into(),
+            // A path has it as a number.
+            Combination::Active => return None,
             Combination::Lanes(op) => {
                 let own = values.iter().find(|(thread, _)| Some(*thread) == event.thread)?.1;
                 let lane = |thread| unfolding.program.lane(thread);

@@ -4,7 +4,7 @@ mod awaited;
 mod cycles;
 mod ordered;
 
-use litmus::arbitrary::asynchronous::{asynchronous, kernels, multimem, requests};
+use litmus::arbitrary::asynchronous::{asynchronous, kernels, multimem, requests, tensor_memory};
 use litmus::arbitrary::placed::{ProgramKind, placed};
 use litmus::arbitrary::{ProgramShape, RandomProgram, sketch};
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
@@ -45,6 +45,8 @@ pub enum ProgramSource {
     Requests,
     /// A multimem address, and accesses of its locations.
     Multimem,
+    /// Tensor memory, its allocations, and what orders accesses of it.
+    TensorMemory,
     /// Programs of asynchronous operations that the axioms order, as far as one instruction decides.
     Awaited,
     /// The same of two kernels.
@@ -81,6 +83,9 @@ impl ProgramSource {
             ProgramSource::Kernels => kernels().prop_map(|sketch| sketch.program()).boxed(),
             ProgramSource::Requests => requests().prop_map(|sketch| sketch.program()).boxed(),
             ProgramSource::Multimem => multimem().prop_map(|sketch| sketch.program()).boxed(),
+            ProgramSource::TensorMemory => {
+                tensor_memory().prop_map(|sketch| sketch.program()).boxed()
+            }
             ProgramSource::Awaited => awaited::awaited(),
             ProgramSource::Launched => awaited::launched(),
         }

@@ -3,6 +3,7 @@
 //! [`parse`] reads a test in herd's frame. Its columns hold PTX, SASS, untyped instructions of the peer
 //! dialect, or operations of C++. The result is a program, or every error of the file.
 
+mod allocation;
 #[cfg(feature = "arbitrary")]
 pub mod arbitrary;
 mod condition;
@@ -327,7 +328,7 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<(Test, Vec<Vec<ByteSpan>
     let lines = LineIndex::of(text);
     let variable_lines = draft.variables.iter().map(|variable| lines.number(variable.at)).collect();
     let threads = program::threads(draft);
-    let program = Program {
+    let mut program = Program {
         threads,
         variables,
         launches,
@@ -339,6 +340,7 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<(Test, Vec<Vec<ByteSpan>
         few_addresses: false,
         counted_loops: CountedLoops::Complete,
     };
+    allocation::check(&mut program, &places, report);
     let condition_text =
         format!("{} ({})", tail.quantifier.name(), tail.proposition.text(&program));
     let own = |text: &&str| (*text).to_owned();

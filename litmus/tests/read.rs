@@ -437,7 +437,6 @@ fn what_is_outside_the_model_is_unsupported_and_no_error_of_syntax() {
         "mov.u32 r0, %reserved_smem_offset_2",
         "st.weak.u32 [x], %ctaid.y",
         "discard.global.L2 [x], 128",
-        "activemask.b32 r0",
         "lop3.or.b32 r0|p, r1, r1, r1, 0x80, q",
         "add.ftz.f32 r0, r1, r2",
         "rcp.approx.f32 r0, r1",

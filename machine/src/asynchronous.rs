@@ -633,6 +633,7 @@ pub(super) fn object_addresses(instruction: &Instruction) -> Option<Address> {
         Asynchronous::Track(of) => Some(of.object),
         Asynchronous::Copy(of) => of.mbarrier,
         Asynchronous::Store(_)
+        | Asynchronous::PendingCount(_)
         | Asynchronous::Commit(_)
         | Asynchronous::WaitGroup(_)
         | Asynchronous::Multiply(_)

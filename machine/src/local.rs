@@ -351,7 +351,10 @@ impl ThreadState {
             BarrierKind::Reduce { source, negated, .. } => {
                 (self.registers[usize::from(source.0)] != 0) != negated
             }
-            BarrierKind::Arrive | BarrierKind::Sync | BarrierKind::Exchange(_) => false,
+            BarrierKind::Arrive
+            | BarrierKind::Sync
+            | BarrierKind::Exchange(_)
+            | BarrierKind::ActiveLanes(_) => false,
         };
         Want::Barrier { id, count, waits: *kind != BarrierKind::Arrive, vote }
     }

@@ -232,6 +232,7 @@ fn push_asynchronous(
         }
         Asynchronous::Mbarrier(_)
         | Asynchronous::Store(_)
+        | Asynchronous::PendingCount(_)
         | Asynchronous::Commit(_)
         | Asynchronous::WaitGroup(_)
         | Asynchronous::Multiply(_)

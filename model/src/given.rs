@@ -111,6 +111,11 @@ names! {
         TensorFenceBefore = "TF-BEFORE",
         /// `tcgen05.fence::after_thread_sync`.
         TensorFenceAfter = "TF-AFTER",
+        /// Allocations of tensor memory; what a test declares is allocated before all threads, unless an instruction does it.
+        TensorAllocation = "TMEM-ALLOC",
+        TensorDeallocation = "TMEM-DEALLOC",
+        /// `tcgen05.relinquish_alloc_permit`.
+        AllocationsEnd = "TMEM-RELINQUISH",
         /// Reads and writes of the locations behind a multimem address, through that address.
         Multimem = "MULTIMEM",
         /// Writes of the response to `clusterlaunchcontrol.try_cancel`.

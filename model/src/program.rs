@@ -1,9 +1,11 @@
 //! A program: placed threads over variables, with its observed final values.
 
+use crate::isa::asynchronous::{Asynchronous, MbarrierOp};
 use crate::isa::bar::BarrierKind;
 use crate::isa::cvta::AddressOp;
+use crate::isa::tensor_memory::TensorOp;
 use crate::isa::{Address, Instruction, Line, Operand, Reg};
-use crate::memory::{Space, Variable, VariableId};
+use crate::memory::{Space, TENSOR_COLUMN_BYTES, Variable, VariableId};
 use crate::scope::Placement;
 use crate::value::Value;
 
@@ -185,6 +187,11 @@ impl Thread {
     }
 }
 
+/// Whether an address may be in a variable: it does not name another one.
+fn may_be(address: Address, variable: VariableId) -> bool {
+    !matches!(address.base, Operand::Address(named) if named != variable)
+}
+
 /// One component of an outcome.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Observed {
@@ -254,6 +261,117 @@ impl Program {
             |of: Placement| placements().any(|other| of.same_cluster(other) && !of.same_cta(other));
         self.variables.iter().any(|variable| variable.space == Space::Shared)
             && placements().any(beside)
+    }
+
+    /// The least and the most pending arrivals that the mbarrier objects of a variable may have, if the program says so.
+    pub fn pending_counts(&self, variable: VariableId) -> Option<(u64, u64)> {
+        let declared = &self.variables[usize::from(variable.0)].mbarriers;
+        let mut counts: Vec<u64> = declared.iter().map(|object| object.count.into()).collect();
+        // How much each arrival lowers a count, as far as that is known, and what raises it.
+        let (mut arrivals, mut increments) = (Some(0), 0);
+        for thread in &self.threads {
+            for of in thread.lines.iter().filter_map(|line| line.instruction.as_asynchronous()) {
+                let (at, arrives) = match of {
+                    Asynchronous::Mbarrier(mbarrier) => match mbarrier.op {
+                        MbarrierOp::Init { count, .. } => {
+                            if !may_be(mbarrier.object, variable) {
+                                continue;
+                            }
+                            let Operand::Imm(count) = count else { return None };
+                            counts.push(count);
+                            continue;
+                        }
+                        // What is dropped is missing in the next phase, too.
+                        MbarrierOp::Arrive { count: Operand::Imm(count), drops, .. } => {
+                            (mbarrier.object, Some(if drops { 2 * count } else { count }))
+                        }
+                        MbarrierOp::Arrive { .. } => (mbarrier.object, None),
+                        MbarrierOp::Invalidate
+                        | MbarrierOp::CheckLayout { .. }
+                        | MbarrierOp::ExpectTx { .. }
+                        | MbarrierOp::CompleteTx { .. }
+                        | MbarrierOp::Wait { .. } => continue,
+                    },
+                    Asynchronous::Track(track) if may_be(track.object, variable) => {
+                        if track.increments && thread.loops() {
+                            return None;
+                        }
+                        increments += u64::from(track.increments);
+                        (track.object, Some(1))
+                    }
+                    Asynchronous::TensorMemory(TensorOp::Commit { object, .. }) => {
+                        (*object, Some(1))
+                    }
+                    Asynchronous::Track(_)
+                    | Asynchronous::TensorMemory(_)
+                    | Asynchronous::PendingCount(_)
+                    | Asynchronous::Copy(_)
+                    | Asynchronous::Store(_)
+                    | Asynchronous::Commit(_)
+                    | Asynchronous::WaitGroup(_)
+                    | Asynchronous::Multiply(_)
+                    | Asynchronous::MultiplyFence
+                    | Asynchronous::Fence(_)
+                    | Asynchronous::Grid(_)
+                    | Asynchronous::TensormapFence(_)
+                    | Asynchronous::Tensormap(_)
+                    | Asynchronous::Multimem(_)
+                    | Asynchronous::Fill(_)
+                    | Asynchronous::Cancel(_) => continue,
+                };
+                if may_be(at, variable) {
+                    let known = arrives.filter(|_| !thread.loops());
+                    arrivals = arrivals.zip(known).map(|(all, more)| all + more);
+                }
+            }
+        }
+        let least = counts.iter().min().copied().unwrap_or(0);
+        let most = counts.iter().max().copied().unwrap_or(0);
+        let least = arrivals.map_or(0, |arrivals: u64| least.saturating_sub(arrivals));
+        Some((least, most + increments))
+    }
+
+    /// The tensor memory that an allocation takes: the first variable of its size that no allocation takes in a thread of the
+    /// CTA, or a line of the thread, before it.
+    pub fn allocated(&self, thread: ThreadId, line: usize) -> Option<VariableId> {
+        let at = (usize::from(thread.0), line);
+        let columns = self.columns_allocated(at.0, at.1)?;
+        let earlier = self.allocations_of_cta(at.0).filter(|&of| of < at);
+        let same =
+            earlier.filter(|&(thread, line)| self.columns_allocated(thread, line) == Some(columns));
+        let bytes = usize::try_from(columns * TENSOR_COLUMN_BYTES).ok()?;
+        let large = |variable: &Variable| {
+            variable.space == Space::Tensor && variable.initial.len() == bytes
+        };
+        let mut variables = (0..).zip(&self.variables).filter(|(_, variable)| large(variable));
+        variables.nth(same.count()).map(|(index, _)| VariableId(index))
+    }
+
+    /// Whether an instruction allocates the tensor memory that a thread accesses by this name.
+    pub fn is_allocated(&self, variable: VariableId, thread: ThreadId) -> bool {
+        self.allocations_of_cta(thread.0.into()).any(|(thread, line)| {
+            let thread = ThreadId(u8::try_from(thread).expect("a test has few threads"));
+            self.allocated(thread, line) == Some(variable)
+        })
+    }
+
+    /// The allocations of tensor memory in the threads of a CTA: thread and line.
+    fn allocations_of_cta(&self, thread: usize) -> impl Iterator<Item = (usize, usize)> + '_ {
+        let here = self.threads[thread].placement;
+        let threads = self.threads.iter().enumerate();
+        threads.filter(move |(_, of)| of.placement.same_cta(here)).flat_map(|(thread, of)| {
+            let lines = (0..of.lines.len()).map(move |line| (thread, line));
+            lines.filter(|&(thread, line)| self.columns_allocated(thread, line).is_some())
+        })
+    }
+
+    /// How many columns of tensor memory a line allocates.
+    fn columns_allocated(&self, thread: usize, line: usize) -> Option<u32> {
+        let of = self.threads[thread].lines[line].instruction.as_asynchronous()?;
+        let Asynchronous::TensorMemory(TensorOp::Allocate { columns, .. }) = of else {
+            return None;
+        };
+        Some(*columns)
     }
 
     /// The variable of an address that names one, or takes it from a register that the thread never writes;

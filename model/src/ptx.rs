@@ -5,9 +5,9 @@
 
 use crate::given::{Chosen, Fixed, Tag};
 use crate::reading::{
-    AsyncFencePlace, AsyncRace, Coherence, CompletionScope, Dependencies, Exits, FailedCas,
-    FenceHalves, ImplicitTrigger, InitializationProxy, MulticastCompletion, MultimemAddresses,
-    PatternLocation, Readings, TensorFences,
+    AsyncFencePlace, AsyncRace, Coherence, CompletionScope, Dependencies, ElectedLane, Exits,
+    FailedCas, FenceHalves, ImplicitTrigger, InitializationProxy, MulticastCompletion,
+    MultimemAddresses, PatternLocation, Readings, TensorFences,
 };
 use crate::rel::{Builder, Conventions, FlagMeaning, Model, Rel};
 use crate::section;
@@ -25,6 +25,7 @@ pub fn under(readings: Readings) -> Model {
         failed_cas: readings.failed_cas,
         semantic_dependencies: readings.dependencies == Dependencies::Semantic,
         shown_dependencies: false,
+        elects_any_lane: readings.elected_lane == ElectedLane::Any,
         silent_atomics: true,
         ..Conventions::default()
     };
@@ -569,6 +570,42 @@ pub fn under(readings: Readings) -> Model {
             "no `test_wait` or `try_wait` before this arrival has returned true for the phase before",
         ),
     );
+    // Tensor memory is used between its allocation and its deallocation, for which all uses have completed.
+    let [allocation, deallocation, allocations_end] =
+        [Tag::TensorAllocation, Tag::TensorDeallocation, Tag::AllocationsEnd].map(|t| m.tag(t));
+    let uses = tensor | deallocation;
+    let allocated = m.define(
+        section::TENSOR_ALLOCATION,
+        "allocated",
+        location_overlap & (executed | (init * all)) & (allocation * uses),
+    );
+    let used_behind = (location_overlap & (uses * deallocation)) - all.id();
+    let relinquished = (same_cta & (allocations_end * allocation)) - executed.inverse();
+    m.flag(
+        Some(section::TENSOR_ALLOCATION),
+        "tensor-unallocated",
+        uses.id() - (allocated.inverse() >> allocated),
+        FlagMeaning::Undefined("tensor-unallocated"),
+    );
+    m.flag(
+        Some(section::TENSOR_ALLOCATION),
+        "tensor-deallocated",
+        used_behind - (completed >> execution_order),
+        FlagMeaning::Undefined("tensor-deallocated"),
+    );
+    m.flag(
+        Some(section::TENSOR_ALLOCATION),
+        "tensor-relinquished",
+        relinquished,
+        FlagMeaning::Undefined("tensor-relinquished"),
+    );
+    let ended = location_overlap & (allocation * deallocation);
+    m.flag(
+        Some(section::TENSOR_ALLOCATION),
+        "tensor-memory-not-deallocated",
+        (allocation - init).id() - (ended >> ended.inverse()),
+        FlagMeaning::Warning("no thread deallocates this tensor memory before the kernel exits"),
+    );
     let outlived = m.fixed(Fixed::OwnerCta) & executed;
     m.flag(
         Some(section::MAPA),
@@ -615,7 +652,7 @@ mod tests {
     #[test]
     fn the_model_is_small_and_each_term_is_defined_once() {
         let model = super::model();
-        assert!(model.nodes.len() < 410, "{} nodes", model.nodes.len());
+        assert!(model.nodes.len() < 430, "{} nodes", model.nodes.len());
         let mut names: Vec<&str> = model.definitions.iter().map(|d| d.name.as_str()).collect();
         let count = names.len();
         names.sort_unstable();

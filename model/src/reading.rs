@@ -196,6 +196,13 @@ readings! {
         Required = "fences-required", "all: one before and one after the synchronization",
             Some("the text orders asynchronous operations of two threads by fences");
     }
+    /// Reading B16.
+    elected_lane: ElectedLane = "B16", section::ELECT, "which lane `elect.sync` elects" {
+        Lowest = "lowest", "the lowest lane of the mask",
+            Some("the text calls the choice deterministic");
+        Any = "any-lane", "any lane of the mask that takes part, the same one each time that these lanes elect",
+            Some("the text does not say which lane is elected");
+    }
     /// Reading B22.
     multimem_addresses: MultimemAddresses = "B22", section::MULTIMEM_ADDRESSES,
         "whether a multimem address is an alias of the addresses of its locations" {
@@ -330,6 +337,7 @@ mod tests {
             "B7=fence",
             "B13=stream",
             "B15=fences-required",
+            "B16=any-lane",
             "B22=alias-fence",
             "B24=all-ctas",
         ];

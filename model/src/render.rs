@@ -31,6 +31,8 @@ pub const FAILED_CAS_WRITES: &str = "causeway-failed-cas-writes.cat";
 pub const FAILED_CAS_RELEASES: &str = "causeway-failed-cas-releases.cat";
 /// It is included by models whose dependencies are those of values.
 pub const SEMANTIC_DEPENDENCIES: &str = "causeway-semantic-dependencies.cat";
+/// It is included by models in which `elect.sync` may elect any lane.
+pub const ELECTS_ANY_LANE: &str = "causeway-elects-any-lane.cat";
 /// It is included by models whose axioms let iterations be left out that write what is there.
 pub const SILENT_ATOMICS: &str = "causeway-silent-atomics.cat";
 
@@ -52,6 +54,9 @@ pub fn cat(model: &Model) -> String {
     }
     if model.conventions.semantic_dependencies {
         line(&mut out, format_args!("include \"{SEMANTIC_DEPENDENCIES}\""));
+    }
+    if model.conventions.elects_any_lane {
+        line(&mut out, format_args!("include \"{ELECTS_ANY_LANE}\""));
     }
     if model.conventions.silent_atomics {
         line(&mut out, format_args!("include \"{SILENT_ATOMICS}\""));

@@ -98,9 +98,11 @@ sections! {
     MBARRIER = "9.7.15.16", "Parallel Synchronization and Communication Instructions: mbarrier", "parallel-synchronization-and-communication-instructions-mbarrier";
     MBARRIER_LIFECYCLE = "9.7.15.16.4", "Lifecycle of the mbarrier object", "parallel-synchronization-and-communication-instructions-mbarrier-lifecycle";
     GRIDDEPCONTROL = "9.7.15.14", "Parallel Synchronization and Communication Instructions: griddepcontrol", "parallel-synchronization-and-communication-instructions-griddepcontrol";
+    ELECT = "9.7.15.15", "Parallel Synchronization and Communication Instructions: elect.sync", "parallel-synchronization-and-communication-instructions-elect-sync";
     TRY_CANCEL = "9.7.15.18", "Parallel Synchronization and Communication Instructions: clusterlaunchcontrol.try_cancel", "parallel-synchronization-and-communication-instructions-clusterlaunchcontrol-try-cancel";
     TENSOR_PIPELINES = "9.7.18.6.2", "Pipelined tcgen05 Instructions", "tcgen05-memory-consistency-model-pipelined-instructions";
     TENSOR_SYNCHRONIZATION = "9.7.18.6.3", "Specialized Inter-thread Synchronization for tcgen05 instructions", "tcgen05-memory-consistency-model-inter-thread-sync";
+    TENSOR_ALLOCATION = "9.7", "TensorCore 5th Generation Instructions: tcgen05.alloc, dealloc, relinquish_alloc_permit", "tcgen05-instructions-tcgen05-alloc-dealloc-relinquish-alloc-permit";
     INTEGER_ARITHMETIC = "9.7.1", "Integer Arithmetic Instructions", "integer-arithmetic-instructions";
     SETP = "9.7.6.2", "Comparison and Selection Instructions: setp", "comparison-and-selection-instructions-setp";
     SELP = "9.7.6.3", "Comparison and Selection Instructions: selp", "comparison-and-selection-instructions-selp";

@@ -316,7 +316,19 @@ pub(crate) fn asynchronous(
 /// Whether an instruction accesses tensor memory, or commits what does.
 fn is_tensor_operation(of: &Asynchronous) -> bool {
     let Asynchronous::TensorMemory(of) = of else { return false };
-    !matches!(of, TensorOp::Fence(_) | TensorOp::Wait(_))
+    match of {
+        TensorOp::Load { .. }
+        | TensorOp::Store { .. }
+        | TensorOp::Copy { .. }
+        | TensorOp::Multiply(_)
+        | TensorOp::Shift { .. }
+        | TensorOp::Commit { .. } => true,
+        TensorOp::Fence(_)
+        | TensorOp::Wait(_)
+        | TensorOp::Allocate { .. }
+        | TensorOp::Deallocate { .. }
+        | TensorOp::Relinquish => false,
+    }
 }
 
 /// Whether an instruction copies a tensor.

@@ -340,7 +340,10 @@ fn tracked_group(of: &Asynchronous) -> Option<CtaGroup> {
         | TensorOp::Store { .. }
         | TensorOp::Wait(_)
         | TensorOp::Commit { .. }
-        | TensorOp::Fence(_) => None,
+        | TensorOp::Fence(_)
+        | TensorOp::Allocate { .. }
+        | TensorOp::Deallocate { .. }
+        | TensorOp::Relinquish => None,
     }
 }
 

@@ -281,6 +281,7 @@ fn asynchronous(source: &SourceTest, thread: usize, cell: usize) -> Option<Order
         Asynchronous::WaitGroup(wait) if !wait.commits => Some(OrderingForm::Groups(*wait)),
         Asynchronous::WaitGroup(_)
         | Asynchronous::Mbarrier(_)
+        | Asynchronous::PendingCount(_)
         | Asynchronous::Copy(_)
         | Asynchronous::Store(_)
         | Asynchronous::Track(_)

@@ -153,6 +153,7 @@ fn missing(of: &Asynchronous) -> Option<&'static str> {
         Asynchronous::Mbarrier(Mbarrier { op: MbarrierOp::CheckLayout { .. }, .. }) => {
             Some("`mbarrier.check_layout`")
         }
+        Asynchronous::PendingCount(_) => Some("`mbarrier.pending_count`"),
         Asynchronous::Cancel(_) => Some("`clusterlaunchcontrol.try_cancel`"),
         Asynchronous::Grid(_) => Some("dependent kernels"),
         Asynchronous::TensorMemory(_) => Some("tensor memory"),

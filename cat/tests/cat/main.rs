@@ -85,8 +85,10 @@ fn conventions_are_included_with_either_names() {
             "a failing cas of the peer writes"
         );
         assert!(!plain.tearing && !plain.semantic_dependencies && !plain.silent_atomics);
+        assert!(!plain.elects_any_lane);
         assert!(model(render::TEARING).tearing);
         assert!(model(render::SEMANTIC_DEPENDENCIES).semantic_dependencies);
+        assert!(model(render::ELECTS_ANY_LANE).elects_any_lane);
         assert!(model(render::SILENT_ATOMICS).silent_atomics);
         assert_eq!(model(render::FAILED_CAS_RELEASES).failed_cas, FailedCas::Releases);
         assert_eq!(model(render::FAILED_CAS_WRITES).failed_cas, FailedCas::Writes);

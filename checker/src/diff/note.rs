@@ -54,6 +54,7 @@ fn help(subject: ReadingSubject) -> String {
         ReadingSubject::TensorMemory
         | ReadingSubject::Multicasts
         | ReadingSubject::MultimemAddresses
+        | ReadingSubject::Elections
         | ReadingSubject::AsynchronousOperations => None,
     };
     let files = "--tests FOLDER, with litmus tests that have it";

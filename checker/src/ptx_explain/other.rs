@@ -89,7 +89,7 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
 
 /// What an instruction does that litmus tests execute and that accesses no memory.
 fn described(opcode: &str) -> Option<&'static str> {
-    const ALL: [(&str, &str); 7] = [
+    const ALL: [(&str, &str); 8] = [
         (
             "mapa",
             "the address in the shared memory of another CTA of the cluster that corresponds to an address of shared \
@@ -103,6 +103,10 @@ fn described(opcode: &str) -> Option<&'static str> {
         ("vote", "a combination of a predicate over the lanes of a warp, which orders no memory"),
         ("match", "the lanes of a warp that hold the same value; it orders no memory"),
         ("redux", "a reduction of the values of the lanes of a warp, which orders no memory"),
+        (
+            "activemask",
+            "the lanes of the warp that execute it together, this one among them; it orders no memory",
+        ),
         ("elect", "the choice of one lane of a warp, which orders no memory"),
     ];
     ALL.iter().find(|(of, _)| *of == opcode).map(|(_, is)| *is)
@@ -113,11 +117,15 @@ const VARIABLES: [&str; 4] = ["_object", "_shared", "_global", "_tensormap"];
 
 /// The variables that a `tcgen05` instruction may name.
 fn tensor_variables(instruction: &str) -> &'static [&'static str] {
-    if instruction.starts_with("tcgen05.commit") { &["_object"] } else { &["_tmem"] }
+    match instruction {
+        of if of.starts_with("tcgen05.commit") => &["_object"],
+        of if of.starts_with("tcgen05.alloc") => &["_shared"],
+        _ => &["_tmem"],
+    }
 }
 
 /// Targets that have all asynchronous operations between them.
-const TARGETS: [&str; 2] = ["sm_90a", "sm_100a"];
+const TARGETS: [&str; 3] = ["sm_90a", "sm_100a", "sm_101a"];
 
 /// The asynchronous operation that an instruction is, with variables in place of its addresses. `None` if it is none,
 /// or not read on its own.
@@ -139,16 +147,23 @@ fn read_asynchronous(instruction: &str) -> Option<Asynchronous> {
     });
     let all = named.flat_map(|line| TARGETS.map(|target| (line.clone(), target)));
     let holding = pointers(instruction);
+    // A deallocation takes the address of tensor memory, and an allocation that many columns.
+    let held = if line.starts_with("tcgen05.dealloc") { "_tmem" } else { "_shared" };
+    let last = line.rsplit([' ', ',', ';']).find(|word| !word.is_empty());
+    let columns: u32 = match last.and_then(|word| word.parse().ok()) {
+        Some(columns @ 1..=512) if line.starts_with("tcgen05.alloc") => columns,
+        Some(_) | None => 512,
+    };
     let all = all.flat_map(|(line, target)| {
         (0..=holding.len()).map(move |count| (line.clone(), target, count))
     });
     all.into_iter().find_map(|(line, target, count)| {
         let pointers: Vec<String> =
-            holding[..count].iter().map(|name| format!("P0:{name}=_shared;")).collect();
+            holding[..count].iter().map(|name| format!("P0:{name}={held};")).collect();
         let pointers = pointers.join(" ");
         let source = format!(
             "PTX one\nArch={target}\n{{\n.shared .mbarrier _object={{1}}; .shared .b32 _shared[64]; \
-             .global .b32 _global[64]; .tmem .b32 _tmem[128]; _tensormap @tensormap _global; {pointers}\n}}\n P0@cta 0,cluster 0,gpu 0 ;\n {line} ;\nexists (true)\n"
+             .global .b32 _global[64]; .tmem .b32 _tmem[{columns}]; _tensormap @tensormap _global; {pointers}\n}}\n P0@cta 0,cluster 0,gpu 0 ;\n {line} ;\nexists (true)\n"
         );
         let test = litmus::parse("instruction", source.as_bytes()).ok()?;
         let lines = test.program.threads.into_iter().flat_map(|thread| thread.lines);

@@ -76,6 +76,7 @@ fn meaning(of: &Asynchronous, page: Section) -> Option<InstructionMeaning> {
     let words = Words { page };
     Some(match of {
         Asynchronous::Mbarrier(mbarrier) => words.mbarrier(mbarrier),
+        Asynchronous::PendingCount(_) => words.pending_count(),
         Asynchronous::Copy(copy) => words.copy(copy),
         Asynchronous::Store(store) => words.store(store),
         Asynchronous::Track(track) => words.track(track),
@@ -123,6 +124,14 @@ impl Words {
     fn one_operation() -> CitedText {
         let text = "one operation on the mbarrier object; all threads see the operations on an object in one order";
         said(section::MBARRIER, text)
+    }
+
+    fn pending_count(&self) -> InstructionMeaning {
+        let text = "how many arrivals the phase still expected before the arrival that returned the state; it accesses no memory";
+        let mut meaning = self.of(text);
+        let text = "the state is one that an arrival with `.noComplete` returned: otherwise the behaviour is undefined";
+        meaning.limits.push(said(self.page, text));
+        meaning
     }
 
     /// What is required of the object of each operation.

@@ -10,14 +10,19 @@ use super::words::said;
 pub(super) fn meaning(op: &TensorOp, page: Section) -> InstructionMeaning {
     let words = TensorWords { page };
     match op {
-        TensorOp::Load { destinations, .. } => words.load(destinations.len()),
-        TensorOp::Store { sources, .. } => words.store(sources.len()),
+        TensorOp::Load { layout, reduction, destinations, .. } => {
+            words.load(layout.columns(destinations.len() - usize::from(reduction.is_some())))
+        }
+        TensorOp::Store { layout, sources, .. } => words.store(layout.columns(sources.len())),
         TensorOp::Wait(of) => words.wait(*of),
         TensorOp::Copy { .. } => words.copy(),
         TensorOp::Multiply(of) => words.multiply(of),
         TensorOp::Shift { .. } => words.shift(),
         TensorOp::Commit { .. } => words.commit(),
         TensorOp::Fence(fence) => words.fence(*fence),
+        TensorOp::Allocate { columns, .. } => words.allocate(*columns),
+        TensorOp::Deallocate { .. } => words.deallocate(),
+        TensorOp::Relinquish => words.relinquish(),
     }
 }
 
@@ -42,6 +47,44 @@ impl TensorWords {
             section::TENSOR_SYNCHRONIZATION,
             "another thread needs a synchronization, and `tcgen05.fence` around it where that is relaxed",
         ));
+    }
+
+    fn allocate(&self, columns: u32) -> InstructionMeaning {
+        let text = format!(
+            "allocates {columns} columns of tensor memory in the CTA, and writes their address to shared memory"
+        );
+        let mut meaning = InstructionMeaning::new(said(self.page, text));
+        let events = [
+            "an allocation of the columns, before each use of them",
+            "a weak write of the address, through the generic proxy",
+        ];
+        meaning.events.extend(events.map(|event| said(self.page, event)));
+        meaning.limits.push(said(
+            self.page,
+            "another thread that reads the address needs a synchronization; the instruction waits while there are too few columns",
+        ));
+        meaning.limits.push(said(
+            self.page,
+            "the memory must be deallocated before the kernel exits, and the CTA must not have relinquished the right to allocate",
+        ));
+        meaning
+    }
+
+    fn deallocate(&self) -> InstructionMeaning {
+        let mut meaning = self.of("deallocates columns of tensor memory");
+        meaning.events.push(said(self.page, "a deallocation of the columns"));
+        meaning.limits.push(said(
+            self.page,
+            "they have been allocated before it, and each operation on them has completed: otherwise the behaviour is undefined",
+        ));
+        meaning
+    }
+
+    fn relinquish(&self) -> InstructionMeaning {
+        let mut meaning = self.of("the CTA gives up the right to allocate tensor memory");
+        meaning.events.push(said(self.page, "the end of the allocations of the CTA"));
+        meaning.limits.push(said(self.page, "no allocation of the CTA comes after it"));
+        meaning
     }
 
     fn columns(count: usize) -> String {

@@ -57,7 +57,7 @@ fn rule(reason: &str) -> Option<(Section, &'static str, &'static str)> {
         ),
         "mbarrier-token" => (
             section::MBARRIER,
-            "A thread waits with the state of the current phase, or of the one before",
+            "A thread waits with the state of the current phase or of the one before, and asks for the count in a state that\nan arrival with `.noComplete` returned",
             "",
         ),
         "async-size" => (
@@ -69,6 +69,21 @@ fn rule(reason: &str) -> Option<(Section, &'static str, &'static str)> {
             section::of_opcode("wgmma.fence"),
             "The registers of a `wgmma` are accessed behind the wait for its group",
             ", and a `wgmma.fence` is between\nanother access to a register and a `wgmma` with this register, and before the first `wgmma` of a thread",
+        ),
+        "tensor-unallocated" => (
+            section::TENSOR_ALLOCATION,
+            "Tensor memory is used, and deallocated, behind its allocation",
+            ". In a consistent execution no allocation\ncomes before this instruction",
+        ),
+        "tensor-deallocated" => (
+            section::TENSOR_ALLOCATION,
+            "Tensor memory is deallocated once, behind the completion of each operation on it",
+            ": loads and stores complete\nat a `tcgen05.wait`, others in the phase in which a `tcgen05.commit` arrives. In a consistent execution the deallocation does not\ncome behind that",
+        ),
+        "tensor-relinquished" => (
+            section::TENSOR_ALLOCATION,
+            "A CTA that has relinquished the right to allocate tensor memory makes no other allocation",
+            "",
         ),
         "clc-after-failure" => (
             section::TRY_CANCEL,

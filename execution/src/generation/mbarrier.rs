@@ -118,7 +118,7 @@ impl ObjectState {
                 next.pending += 1;
                 Some(next)
             }
-            MbarrierStep::Arrive { count, expected, drops, completes } => {
+            MbarrierStep::Arrive { count, expected, drops, completes, .. } => {
                 let count = i64::try_from(count).unwrap_or(i64::MAX);
                 next.tx += expected;
                 next.pending -= count;
@@ -213,7 +213,11 @@ impl ArrivalSearch<'_> {
             let step = step.object.map(|used| used.step);
             matches!(
                 step,
-                Some(MbarrierStep::Wait { blocks: false, .. } | MbarrierStep::CheckLayout { .. })
+                Some(
+                    MbarrierStep::Wait { blocks: false, .. }
+                        | MbarrierStep::CheckLayout { .. }
+                        | MbarrierStep::Arrive { pending: Some(_), .. }
+                )
             )
         })
     }
@@ -269,6 +273,11 @@ impl ArrivalSearch<'_> {
                 } else {
                     Effect::Waits
                 }
+            }
+            MbarrierStep::Arrive { pending: Some(pending), .. }
+                if u64::try_from(object.pending) != Ok(pending) =>
+            {
+                Effect::Waits
             }
             step @ (MbarrierStep::Init { .. }
             | MbarrierStep::Tx(_)

@@ -133,6 +133,11 @@ impl Walk<'_> {
             let all: Vec<Value> = if let Some(values) = self.possible(state, sum) {
                 let is_there = |value: &Value| self.bytes(low64(*value), of).is_ok();
                 values.into_iter().filter(is_there).collect()
+            } else if of.space == SpaceQualifier::Tensor
+                && let Some(values) = self.stored(state, sum)
+            {
+                let is_there = |value: &Value| self.bytes(low64(*value), of).is_ok();
+                values.into_iter().filter(is_there).collect()
             } else {
                 let most = if self.program.few_addresses { 1 } else { u32::MAX };
                 let all = self.layout.addresses(self.thread, of.space, of.length(), most);

@@ -71,6 +71,7 @@ impl Walk<'_> {
     ) -> Next {
         let done = match of {
             Asynchronous::Mbarrier(mbarrier) => return self.mbarrier(state, mbarrier, guard),
+            Asynchronous::PendingCount(of) => return self.pending_count(state, *of, guard),
             Asynchronous::Copy(copy) => match self.copy(state, copy, guard) {
                 Ok(()) => Some(()),
                 Err(next) => return next,
@@ -233,8 +234,10 @@ impl Walk<'_> {
                 self.each_cta(mask, &to, completion)
             }
         };
+        let mask = copy.byte_mask.map(|mask| self.number(state, mask));
+        let runs = mask.map(byte_runs);
         let per_part = match copy.reduction {
-            None => 1,
+            None => runs.as_ref().map_or(1, Vec::len),
             Some((_, ty)) => 2 * (CHUNK / ty.bytes()) as usize,
         };
         let map = tensor.as_ref().map_or(0, |tensor| tensor.map.len());
@@ -262,7 +265,15 @@ impl Walk<'_> {
         for (to, _) in &targets {
             for (access, value) in to.iter().zip(&values) {
                 match copy.reduction {
-                    None => part_write(state, *access, to_at, *value, (proxy, copy.scope), of),
+                    None => {
+                        let kind = (proxy, copy.scope);
+                        match &runs {
+                            None => part_write(state, *access, to_at, *value, kind, of),
+                            Some(runs) => {
+                                self.masked_write(state, (*access, to_at), *value, runs, kind, of);
+                            }
+                        }
+                    }
                     Some(reduction) => {
                         self.part_reduction(
                             state,
@@ -352,6 +363,26 @@ impl Walk<'_> {
         let read = state.part(EventKind::Read, tags, of);
         state.last().locate(Access { va, pa: self.layout.physical(va) }, at);
         (state.exprs.intern(Expr::Read(read)), 1 << read)
+    }
+
+    /// The writes of some of the 16 bytes of a part.
+    fn masked_write(
+        &self,
+        state: &mut PathState,
+        (access, at): (Access, ComputedAddress),
+        (value, data): (ExprId, Mask),
+        runs: &[(u32, u32)],
+        kind: (Tag, Option<Scope>),
+        of: AsyncOperation,
+    ) {
+        for &(start, length) in runs {
+            let va = Extent { start: access.va.start + start, length, ..access.va };
+            let access = Access { va, pa: self.layout.physical(va) };
+            let shift = state.exprs.constant((8 * start).into());
+            let wide = Type { kind: TypeKind::Bits, bits: 128 };
+            let value = state.exprs.alu(AluOp::Shr, wide, &[value, shift]);
+            part_write(state, access, at, (value, data), kind, of);
+        }
     }
 
     /// What a reduction does to the elements in 16 bytes of its destination.
@@ -543,6 +574,18 @@ fn strength(tags: Tags, scope: Option<Scope>) -> Tags {
 
 fn releasing(tags: Tags, scope: Option<Scope>) -> Tags {
     tags.with(Tag::Release).with(scope_tag(scope.unwrap_or(Scope::Sys)))
+}
+
+/// The runs of set bits of a mask of 16 bytes: where each begins, and its length.
+fn byte_runs(mask: u64) -> Vec<(u32, u32)> {
+    let mut runs: Vec<(u32, u32)> = Vec::new();
+    for byte in (0..CHUNK).filter(|byte| mask >> byte & 1 == 1) {
+        match runs.last_mut() {
+            Some((start, length)) if *start + *length == byte => *length += 1,
+            Some(_) | None => runs.push((byte, 1)),
+        }
+    }
+    runs
 }
 
 fn part_write(

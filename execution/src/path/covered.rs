@@ -95,7 +95,8 @@ impl<'a> Alignment<'a> {
                 | EventKind::KernelStart
                 | EventKind::Trigger
                 | EventKind::GridWait
-                | EventKind::TensorFence => false,
+                | EventKind::TensorFence
+                | EventKind::Allocation => false,
             };
             if !idle {
                 return None;

@@ -1,15 +1,31 @@
 //! Exchanges of values between the lanes of a warp as events of a path. Reading R31: they order nothing.
 
+use std::ops::Range;
+
 use super::state::PathState;
-use super::{Next, Walk};
+use super::{Next, PathLimit, Walk};
 use crate::event::{BarrierUse, Combination, EventKind, Mask, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::bar::BarrierMisuse;
 use model::isa::warp::{Exchange, ExchangeOp, LANES};
-use model::isa::{Operand, Type};
+use model::isa::{Operand, Reg, Type};
 use model::value::Value;
+
+/// What a lane brings to an exchange, and what decides its results.
+#[derive(Clone, Copy)]
+struct Exchanged {
+    mask: u64,
+    brought: (ExprId, Mask),
+    combination: Combination,
+    /// Whether the lane of a shuffle was in range, and what decides which lane that is.
+    in_range: bool,
+    lane_taint: Mask,
+}
+
+/// The other lanes of a warp beyond which not every set of active ones is tried.
+const MOST_LANES: u32 = 4;
 
 impl Walk<'_> {
     pub(super) fn exchange(
@@ -28,9 +44,13 @@ impl Walk<'_> {
             return Next::Stop;
         }
         let (value, taint) = self.brought(state, of);
-        let mut combination = Combination::Lanes(of.op);
-        // Whether the lane of a shuffle was in range, and what decides which lane that is.
-        let (mut in_range, mut lane_taint) = (true, 0);
+        let mut exchanged = Exchanged {
+            mask,
+            brought: (value, taint),
+            combination: Combination::Lanes(of.op),
+            in_range: true,
+            lane_taint: 0,
+        };
         if let ExchangeOp::Shuffle(shuffle) = of.op {
             let (by, by_taint) = self.operand(state, of.lane);
             let low = state.exprs.constant((LANES - 1).into());
@@ -39,13 +59,31 @@ impl Walk<'_> {
             let by = self.choose_among(state, by, &lanes);
             let by = u32::try_from(by).expect("it is a lane");
             let (from, found) = shuffle.source(here, by, of.clamp);
-            (in_range, lane_taint) = (found, by_taint);
+            (exchanged.in_range, exchanged.lane_taint) = (found, by_taint);
             if !self.takes_part(mask, from) {
                 self.fault(state.clone(), BarrierMisuse::Absent.text());
                 return Next::Stop;
             }
-            combination = Combination::Lane(from);
+            exchanged.combination = Combination::Lane(from);
+        } else if of.op == ExchangeOp::Elect && self.conventions.elects_any_lane {
+            let lanes = self.electable(mask);
+            for &lane in &lanes[1..] {
+                let mut other = state.clone();
+                let elected = Exchanged { combination: Combination::Elected(lane), ..exchanged };
+                self.exchanged(&mut other, of, elected, guard);
+                other.step += 1;
+                self.pending.push(other);
+            }
+            exchanged.combination = Combination::Elected(lanes[0]);
         }
+        self.exchanged(state, of, exchanged, guard);
+        Next::Go
+    }
+
+    /// The events of an exchange, and its results.
+    fn exchanged(&self, state: &mut PathState, of: &Exchange, exchanged: Exchanged, guard: Mask) {
+        let Exchanged { mask, brought: (value, taint), combination, in_range, lane_taint } =
+            exchanged;
         let used = BarrierUse {
             resource: Resource::Warp { mask, exchange: Some(of.op) },
             count: None,
@@ -59,7 +97,13 @@ impl Walk<'_> {
         state.last().barrier = Some(used);
         let wait = state.push(EventKind::Wait, tags, guard);
         state.last().barrier = Some(used);
-        let result = state.exprs.intern(Expr::Reduced(wait));
+        let result = match combination {
+            Combination::Elected(lane) => state.exprs.constant(lane.into()),
+            Combination::Reduction(_)
+            | Combination::Lanes(_)
+            | Combination::Lane(_)
+            | Combination::Active => state.exprs.intern(Expr::Reduced(wait)),
+        };
         let depends = 1 << wait | lane_taint;
         if let Some(register) = of.result {
             state.set(register, result, depends);
@@ -69,6 +113,7 @@ impl Walk<'_> {
                 let with = state.exprs.constant(with.into());
                 state.exprs.alu(AluOp::Setp(comparison), Type::U32, &[result, with])
             };
+            let here = self.program.lane(self.thread);
             let (value, depends) = match of.op {
                 ExchangeOp::Shuffle(_) => (state.exprs.constant(in_range.into()), lane_taint),
                 ExchangeOp::Elect => (comparison(state, Comparison::Eq, here), 1 << wait),
@@ -78,12 +123,60 @@ impl Walk<'_> {
                 | ExchangeOp::Ballot
                 | ExchangeOp::MatchAny(_)
                 | ExchangeOp::MatchAll(_)
+                | ExchangeOp::Active
                 | ExchangeOp::Reduce(_) => (comparison(state, Comparison::Ne, 0), 1 << wait),
             };
             state.set(register, value, depends);
         }
         state.pc += 1;
+    }
+
+    /// The lanes that may be elected of a mask, to which the own lane belongs; whether they take part shows later.
+    fn electable(&self, mask: u64) -> Vec<u32> {
+        self.lanes().filter(|lane| mask >> lane & 1 == 1).collect()
+    }
+
+    /// `activemask`: the lanes that execute it together, which are some lanes of the warp and this one (reading R31). They wait for
+    /// one another where a path assumes them; who would wait for ever shows that they are others.
+    pub(super) fn active(&mut self, state: &mut PathState, to: Option<Reg>, guard: Mask) -> Next {
+        let own = 1 << self.program.lane(self.thread);
+        let others: u64 = self.lanes().fold(0, |all, lane| all | 1 << lane) & !own;
+        if others.count_ones() > MOST_LANES {
+            return Next::Limit(PathLimit::Paths);
+        }
+        // Each part of a set of bits, from the set itself down to nothing.
+        let mut part = others;
+        while part != 0 {
+            let mut other = state.clone();
+            Self::together(&mut other, own | part, to, guard);
+            other.step += 1;
+            self.pending.push(other);
+            part = (part - 1) & others;
+        }
+        Self::together(state, own, to, guard);
         Next::Go
+    }
+
+    fn together(state: &mut PathState, lanes: u64, to: Option<Reg>, guard: Mask) {
+        let mask = state.exprs.constant(lanes.into());
+        let used = BarrierUse {
+            resource: Resource::Warp { mask: lanes, exchange: Some(ExchangeOp::Active) },
+            count: None,
+            reduce: Some((Combination::Active, mask, 0)),
+            relaxed: false,
+            waits: true,
+            aligned: false,
+        };
+        let tags = Tags::of(&[Tag::All]);
+        for kind in [EventKind::Arrive, EventKind::Wait] {
+            state.push(kind, tags, guard);
+            state.last().barrier = Some(used);
+        }
+        if let Some(register) = to {
+            let wait = state.next_event() - 1;
+            state.set(register, mask, 1 << wait | guard);
+        }
+        state.pc += 1;
     }
 
     /// What this lane brings, in the bits that count.
@@ -101,10 +194,14 @@ impl Walk<'_> {
 
     /// Whether a thread of the test is this lane of the warp, and in the mask.
     fn takes_part(&self, mask: u64, lane: u32) -> bool {
+        self.lanes().contains(&lane) && mask >> lane & 1 == 1
+    }
+
+    /// The lanes of the warp that are threads of the test.
+    fn lanes(&self) -> Range<u32> {
         let here = self.program.threads[usize::from(self.thread.0)].placement;
         let threads = &self.program.threads;
         let of_warp = threads.iter().filter(|other| other.placement.same_warp(here)).count();
-        let known = u64::try_from(of_warp.max(1)).expect("few threads");
-        u64::from(lane) < known && mask >> lane & 1 == 1
+        0..u32::try_from(of_warp.max(1)).expect("few threads")
     }
 }

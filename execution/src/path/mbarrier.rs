@@ -11,7 +11,8 @@ use crate::expr::ExprId;
 use model::given::Tag;
 use model::isa::alu::AluOp;
 use model::isa::asynchronous::{
-    AsyncMisuse, AwaitedPhase, ChangedMbarrier, Mbarrier, MbarrierOp, Track,
+    AsyncMisuse, Asynchronous, AwaitedPhase, ChangedMbarrier, Mbarrier, MbarrierOp, PendingCount,
+    Track,
 };
 use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier, Type};
 use model::memory::{Extent, MBARRIER_BYTES};
@@ -20,8 +21,13 @@ use model::value::{Value, low64};
 /// The largest count of an mbarrier object of any layout, and the bound of its tx-count: 9.7.15.16.
 const MOST: u64 = (1 << 20) - 1;
 
-/// The values of the opaque states that arrivals return: this, and the index of the arrival.
+/// The values of the opaque states that arrivals return: this, the pending count if it may be asked for, and the index of the
+/// arrival.
 const STATE: Value = 0x6d62_6172_0000_0000;
+/// The lowest bit of that count.
+const COUNT_BIT: u32 = 16;
+/// The largest pending count that is tried: each is a path.
+const MOST_COUNTS: u64 = 64;
 
 impl Walk<'_> {
     pub(super) fn mbarrier(&mut self, state: &mut PathState, of: &Mbarrier, guard: Mask) -> Next {
@@ -61,7 +67,8 @@ impl Walk<'_> {
                     return Next::Stop;
                 };
                 let expected = i64::try_from(expected).expect("it is below the bound");
-                let step = MbarrierStep::Arrive { count, expected, drops, completes };
+                let step =
+                    MbarrierStep::Arrive { count, expected, drops, completes, pending: None };
                 (step, destination)
             }
             MbarrierOp::Wait { phase, tries, done } => {
@@ -80,12 +87,100 @@ impl Walk<'_> {
                 if of.synchronizes { tags.with(Tag::Release) } else { tags }
             }
         };
-        let event = Self::push_step(state, tags, (object, step), guard);
-        if let Some(destination) = done {
-            let value = state.exprs.constant(STATE | Value::from(event));
+        let counts = match self.counts_of(object.0, step, done) {
+            Ok(counts) => counts,
+            Err(limit) => return Next::Limit(limit),
+        };
+        // Another execution for each count that the arrival may find.
+        for count in counts.iter().skip(1) {
+            let mut other = state.clone();
+            other.step += 1;
+            Self::arrive(&mut other, tags, (object, step.finding(*count)), done, guard);
+            self.pending.push(other);
+        }
+        let step = counts.first().map_or(step, |&count| step.finding(count));
+        Self::arrive(state, tags, (object, step), done, guard);
+        Next::Go
+    }
+
+    /// A step of an object, and the state that it returns, if it does.
+    fn arrive(
+        state: &mut PathState,
+        tags: Tags,
+        of: (Object, MbarrierStep),
+        returns: Option<Reg>,
+        guard: Mask,
+    ) {
+        let event = Self::push_step(state, tags, of, guard);
+        if let Some(destination) = returns {
+            let count = of.1.found().unwrap_or_default();
+            let token = STATE | Value::from(count) << COUNT_BIT | Value::from(event);
+            let value = state.exprs.constant(token);
             state.set(destination, value, guard);
         }
         state.heads.clear();
+        state.pc += 1;
+    }
+
+    /// The pending counts that an arrival may find, if the thread may ask for that of the state which it returns.
+    fn counts_of(
+        &self,
+        object: Access,
+        step: MbarrierStep,
+        returns: Option<Reg>,
+    ) -> Result<Vec<u64>, PathLimit> {
+        let counted = matches!(step, MbarrierStep::Arrive { completes: false, .. });
+        if !counted || !returns.is_some_and(|register| self.asks_for(register)) {
+            return Ok(Vec::new());
+        }
+        let variable = self.layout.locations[usize::from(object.pa.object)].variable;
+        // No count is asked for of an object that nobody initializes.
+        let counts = self.program.pending_counts(variable);
+        let few = counts.filter(|(least, most)| most - least <= MOST_COUNTS);
+        few.map(|(least, most)| (least..=most).collect()).ok_or(PathLimit::PhaseState)
+    }
+
+    /// Whether the thread may ask for the count of a state in a register.
+    fn asks_for(&self, register: Reg) -> bool {
+        let lines = &self.program.threads[usize::from(self.thread.0)].lines;
+        let instructions = || lines.iter().map(|line| &line.instruction);
+        let asked = instructions().filter_map(|of| {
+            let Asynchronous::PendingCount(of) = of.as_asynchronous()? else { return None };
+            if let Operand::Reg(state) = of.state { Some(state) } else { None }
+        });
+        let mut states: Vec<Reg> = asked.collect();
+        let mut known = 0;
+        while known < states.len() {
+            let to = states[known];
+            known += 1;
+            let writers = instructions().filter(|of| of.destinations().any(|one| one == to));
+            // What is loaded may be any state; those are beyond the limit.
+            let sources = writers.filter(|of| of.as_alu().is_some()).flat_map(Instruction::sources);
+            let more: Vec<Reg> = sources.filter(|from| !states.contains(from)).collect();
+            states.extend(more);
+        }
+        states.contains(&register)
+    }
+
+    /// `mbarrier.pending_count`: what the arrival found that returned a state.
+    pub(super) fn pending_count(
+        &mut self,
+        state: &mut PathState,
+        of: PendingCount,
+        guard: Mask,
+    ) -> Next {
+        let (token, taint) = self.operand(state, of.state);
+        let Some(token) = state.known(token) else { return Next::Limit(PathLimit::PhaseState) };
+        let arrival = arrival(state, token);
+        let found = arrival.and_then(|event| Some((event, step_of(state, event)?.found()?)));
+        let Some((event, count)) = found else {
+            self.stop(state, AsyncMisuse::Token.text());
+            return Next::Stop;
+        };
+        if let Some(destination) = of.count {
+            let value = state.exprs.constant(count.into());
+            state.set(destination, value, taint | guard | 1 << event);
+        }
         state.pc += 1;
         Next::Go
     }
@@ -177,7 +272,7 @@ impl Walk<'_> {
             let tags = Tags::of(&[Tag::All, Tag::Mbarrier]);
             Self::push_step(state, tags, (object, MbarrierStep::Increment), guard);
         }
-        let step = MbarrierStep::Arrive { count: 1, expected: 0, drops: false, completes: true };
+        let step = MbarrierStep::ONE_ARRIVAL;
         let completes = state.groups.copies;
         let first = state.next_event();
         Self::complete_on(state, object, step, (first, first), Tag::Generic, guard);
@@ -321,7 +416,14 @@ pub(super) type Object = (Access, ComputedAddress);
 
 /// The arrival of the path that returned this state.
 fn arrival(state: &PathState, token: Value) -> Option<u16> {
-    let event = u16::try_from(token.checked_sub(STATE)?).ok()?;
-    let known = state.events.get(usize::from(event))?;
-    matches!(known.mbarrier?.step, MbarrierStep::Arrive { .. }).then_some(event)
+    let counts = Value::from(u16::MAX) << COUNT_BIT;
+    let event = u16::try_from((token & !counts).checked_sub(STATE)?).ok()?;
+    let step = step_of(state, event)?;
+    let count = step.found().unwrap_or_default();
+    let known = (token & counts) >> COUNT_BIT == Value::from(count);
+    (known && matches!(step, MbarrierStep::Arrive { .. })).then_some(event)
+}
+
+fn step_of(state: &PathState, event: u16) -> Option<MbarrierStep> {
+    Some(state.events.get(usize::from(event))?.mbarrier?.step)
 }

@@ -9,8 +9,14 @@ use crate::event::{Access, EventKind, Mask, MbarrierStep, Tags, TensorPart};
 use crate::expr::ExprId;
 use model::given::Tag;
 use model::isa::alu::AluOp;
-use model::isa::tensor_memory::{CtaGroup, TensorFence, TensorMultiply, TensorOp, TensorWait};
-use model::isa::{Address, Operand, Reg, SpaceQualifier, Type};
+use model::isa::float::FloatOp;
+use model::isa::integer::IntegerOp;
+use model::isa::tensor_memory::{
+    ColumnLayout, CtaGroup, TensorFence, TensorMultiply, TensorOp, TensorWait,
+};
+use model::isa::warp::{FloatReduction, LaneReduction};
+use model::isa::{Address, Operand, Reg, SpaceQualifier, Type, TypeKind};
+use model::memory::{Extent, TENSOR_COLUMN_BYTES};
 
 /// The bytes that an operation reads of a matrix in shared memory.
 const CHUNK: u32 = 16;
@@ -25,6 +31,9 @@ struct TensorOperation {
 /// An operand in memory: its parts, and how its address is computed.
 type OperandPlace = (Vec<Access>, ComputedAddress);
 
+/// Some parts of an operand, with their numbers.
+type NumberedParts = (Vec<(usize, Access)>, ComputedAddress);
+
 impl Walk<'_> {
     pub(super) fn tensor_memory(
         &mut self,
@@ -33,10 +42,22 @@ impl Walk<'_> {
         guard: Mask,
     ) -> Result<(), Next> {
         match op {
-            TensorOp::Load { from, destinations } => {
-                self.tensor_load(state, *from, destinations, guard)
+            TensorOp::Load { from, layout, reduction, destinations } => {
+                let (result, registers) = match (reduction, &destinations[..]) {
+                    (Some(reduction), [registers @ .., result]) => {
+                        (result.map(|result| (result, *reduction)), registers)
+                    }
+                    (Some(_) | None, registers) => (None, registers),
+                };
+                let read = self.tensor_load(state, *from, (*layout, registers), guard)?;
+                if let Some((register, reduction)) = result {
+                    reduce(state, &read, register, reduction, guard);
+                }
+                Ok(())
             }
-            TensorOp::Store { to, sources } => self.tensor_store(state, *to, sources, guard),
+            TensorOp::Store { to, layout, sources } => {
+                self.tensor_store(state, *to, (*layout, sources), guard)
+            }
             TensorOp::Wait(of) => {
                 let completes = match of {
                     TensorWait::Loads => state.groups.tensor.loads,
@@ -70,6 +91,16 @@ impl Walk<'_> {
                 let mask = multicast.map(|mask| self.number(state, mask));
                 self.tensor_commit(state, object, (*group, mask), guard)
             }
+            TensorOp::Allocate { to, space, .. } => self.allocate(state, *to, *space, guard),
+            TensorOp::Deallocate { at, columns } => {
+                let columns = self.number(state, *columns);
+                self.deallocate(state, *at, columns, guard)
+            }
+            TensorOp::Relinquish => {
+                let tags = Tags::of(&[Tag::All, Tag::AllocationsEnd]);
+                state.push(EventKind::Allocation, tags, guard);
+                Ok(())
+            }
             TensorOp::Fence(fence) => {
                 let side = match fence {
                     TensorFence::Before => Tag::TensorFenceBefore,
@@ -79,6 +110,60 @@ impl Walk<'_> {
                 Ok(())
             }
         }
+    }
+
+    /// The allocation of tensor memory, and the weak write of its address.
+    fn allocate(
+        &mut self,
+        state: &mut PathState,
+        to: Address,
+        space: SpaceQualifier,
+        guard: Mask,
+    ) -> Result<(), Next> {
+        let whole = AddressUse::of_copy(space, TENSOR_COLUMN_BYTES, true);
+        let (to, at) = self.address(state, to, &whole).ok_or(Next::Stop)?;
+        if state.events.len() + 2 > MAX_EVENTS {
+            return Err(Next::Limit(PathLimit::Events));
+        }
+        let variable = self.program.allocated(self.thread, state.pc);
+        let variable = variable.expect("the reader has found what it allocates");
+        let tags = Tags::of(&[Tag::All, Tag::TensorAllocation]);
+        state.push(EventKind::Allocation, tags, guard);
+        state.last().access = Some(self.whole(self.layout.object(variable, self.thread)));
+        let value = state.exprs.constant(self.layout.address(variable, self.thread).into());
+        state.push(EventKind::Write, Tags::of(&[Tag::All, Tag::Write, Tag::Generic]), guard);
+        let event = state.last();
+        event.locate(to[0], at);
+        event.value = Some(value);
+        state.heads.clear();
+        Ok(())
+    }
+
+    /// The end of tensor memory, which is a variable as a whole.
+    fn deallocate(
+        &mut self,
+        state: &mut PathState,
+        address: Address,
+        columns: u64,
+        guard: Mask,
+    ) -> Result<(), Next> {
+        let (column, at) = self.columns(state, address, 1, true)?;
+        let whole = self.whole(column[0].va.object);
+        if column[0].va.start != 0 || u64::from(whole.va.length / TENSOR_COLUMN_BYTES) != columns {
+            self.misused(state);
+            return Err(Next::Stop);
+        }
+        let tags = Tags::of(&[Tag::All, Tag::TensorDeallocation]);
+        state.push(EventKind::Allocation, tags, guard);
+        state.last().locate(whole, at);
+        Ok(())
+    }
+
+    /// All bytes of an object.
+    fn whole(&self, object: u16) -> Access {
+        let length = self.layout.virtuals[usize::from(object)].extent;
+        let va = Extent { object, start: 0, length };
+        Access { va, pa: self.layout.physical(va) }
     }
 
     /// The arrivals on an object, or on the objects of several CTAs, when the operations of the thread have completed.
@@ -102,49 +187,102 @@ impl Walk<'_> {
         let completes = state.groups.tensor.others.get(&group).copied().unwrap_or_default();
         let first = state.next_event();
         for object in objects {
-            let step =
-                MbarrierStep::Arrive { count: 1, expected: 0, drops: false, completes: true };
+            let step = MbarrierStep::ONE_ARRIVAL;
             Self::complete_on(state, object, step, (first, first), Tag::Generic, guard);
             state.last().completes = completes;
         }
         Ok(())
     }
 
+    /// What is read of each column.
     fn tensor_load(
         &mut self,
         state: &mut PathState,
         from: Address,
-        destinations: &[Option<Reg>],
+        (layout, destinations): (ColumnLayout, &[Option<Reg>]),
         guard: Mask,
-    ) -> Result<(), Next> {
-        let (columns, at) = self.columns(state, from, destinations.len(), false)?;
+    ) -> Result<Vec<(ExprId, Mask)>, Next> {
+        let count = layout.columns(destinations.len());
+        let (columns, at) = self.columns(state, from, count, false)?;
+        let second = self.second_half(state, (from, &columns), layout, false)?;
         let operation = begin(state, TensorPart::Load, guard);
-        for (&column, destination) in columns.iter().zip(destinations) {
-            let (value, taint) = self.column_read(state, &(vec![column], at), operation);
+        let mut read = Vec::with_capacity(count);
+        for column in columns {
+            read.push(self.column_read(state, &(vec![column], at), operation));
+        }
+        if let Some((columns, at)) = second {
+            for (_, column) in columns {
+                self.column_read(state, &(vec![column], at), operation);
+            }
+        }
+        let each = if layout.halves { 2 } else { 1 };
+        for (columns, destination) in read.chunks(each).zip(destinations) {
+            let (mut value, mut taint) = columns[0];
+            if let Some(&(high, more)) = columns.get(1) {
+                let low_half = state.exprs.constant(0xffff);
+                let high = state.exprs.alu(AluOp::And, Type::U32, &[high, low_half]);
+                value = state.exprs.alu(AluOp::Concat(16), Type::U32, &[value, high]);
+                taint |= more;
+            }
             if let Some(destination) = *destination {
                 state.set(destination, value, taint | guard);
             }
         }
         state.groups.tensor.loads |= state.since(operation.of.first);
-        Ok(())
+        Ok(read)
     }
 
     fn tensor_store(
         &mut self,
         state: &mut PathState,
         to: Address,
-        sources: &[Operand],
+        (layout, sources): (ColumnLayout, &[Operand]),
         guard: Mask,
     ) -> Result<(), Next> {
-        let (columns, at) = self.columns(state, to, sources.len(), true)?;
-        let values: Vec<(ExprId, Mask)> =
-            sources.iter().map(|&source| self.operand(state, source)).collect();
+        let count = layout.columns(sources.len());
+        let places = self.columns(state, to, count, true)?;
+        let second = self.second_half(state, (to, &places.0), layout, true)?;
+        let mut values: Vec<(ExprId, Mask)> = Vec::with_capacity(count);
+        for &source in sources {
+            let (value, taint) = self.operand(state, source);
+            if layout.halves {
+                let low_half = state.exprs.constant(0xffff);
+                let shift = state.exprs.constant(16);
+                let low = state.exprs.alu(AluOp::And, Type::U32, &[value, low_half]);
+                let high = state.exprs.alu(AluOp::Shr, Type::U32, &[value, shift]);
+                values.extend([(low, taint), (high, taint)]);
+            } else {
+                values.push((value, taint));
+            }
+        }
         let operation = begin(state, TensorPart::Store, guard);
-        for (&column, &value) in columns.iter().zip(&values) {
-            column_write(state, &(vec![column], at), value, operation);
+        for (&column, &value) in places.0.iter().zip(&values) {
+            column_write(state, &(vec![column], places.1), value, operation);
+        }
+        if let Some((columns, at)) = second {
+            for (index, column) in columns {
+                column_write(state, &(vec![column], at), values[index], operation);
+            }
         }
         state.groups.tensor.stores |= state.since(operation.of.first);
         Ok(())
+    }
+
+    /// The columns of the second half of the lanes, where it has others.
+    fn second_half(
+        &mut self,
+        state: &mut PathState,
+        (first, places): (Address, &[Access]),
+        layout: ColumnLayout,
+        writes: bool,
+    ) -> Result<Option<NumberedParts>, Next> {
+        let Some(behind) = layout.second else { return Ok(None) };
+        let count = places.len();
+        let at = Address { offset: first.offset + behind, ..first };
+        let (columns, at) = self.columns(state, at, count, writes)?;
+        // The lanes of the halves are others: where both access a column, neither sees the other.
+        let others = columns.into_iter().enumerate().filter(|(_, of)| !places.contains(of));
+        Ok(Some((others.collect(), at)))
     }
 
     fn tensor_multiply(
@@ -245,6 +383,50 @@ impl Walk<'_> {
         let read = self.part_read(state, column[0], (length, *at), Tag::TensorMemory, None, of);
         state.last().tensor = Some(is);
         read
+    }
+}
+
+/// Writes the reduction of the columns that a load has read.
+fn reduce(
+    state: &mut PathState,
+    read: &[(ExprId, Mask)],
+    register: Reg,
+    reduction: LaneReduction,
+    guard: Mask,
+) {
+    let (op, ty, abs) = reducing(reduction);
+    let taint = read.iter().fold(guard, |all, (_, taint)| all | taint);
+    let mut result = None;
+    for &(value, _) in read {
+        let abs = abs.then(|| state.exprs.alu(AluOp::Float(FloatOp::Abs), ty, &[value]));
+        let value = abs.unwrap_or(value);
+        result = Some(match result {
+            Some(before) => state.exprs.alu(op, ty, &[before, value]),
+            None => value,
+        });
+    }
+    if let Some(result) = result {
+        state.set(register, result, taint);
+    }
+}
+
+/// The operation of a reduction on two columns, its type, and whether it is of their absolute values.
+fn reducing(reduction: LaneReduction) -> (AluOp, Type, bool) {
+    let integer = |op, ty| (AluOp::Integer(op), ty, false);
+    let signed = Type { kind: TypeKind::Signed, bits: 32 };
+    match reduction {
+        LaneReduction::MinUnsigned => integer(IntegerOp::Min, Type::U32),
+        LaneReduction::MaxUnsigned => integer(IntegerOp::Max, Type::U32),
+        LaneReduction::MinSigned => integer(IntegerOp::Min, signed),
+        LaneReduction::MaxSigned => integer(IntegerOp::Max, signed),
+        LaneReduction::Float(FloatReduction { greatest, abs, nan }) => {
+            let op = if greatest { FloatOp::Max { nan } } else { FloatOp::Min { nan } };
+            (AluOp::Float(op), Type { kind: TypeKind::Float, bits: 32 }, abs)
+        }
+        LaneReduction::Add => (AluOp::Add, Type::U32, false),
+        LaneReduction::And => (AluOp::And, Type::U32, false),
+        LaneReduction::Or => (AluOp::Or, Type::U32, false),
+        LaneReduction::Xor => (AluOp::Xor, Type::U32, false),
     }
 }
 

@@ -35,7 +35,7 @@ impl Unfolded<'_> {
             let groupings = generation::groupings(&paths, placements, &self.layout, &|more| {
                 (self.ends)(self.held + more)
             })?;
-            for misuse in groupings.misused {
+            for misuse in self.true_misuses(&paths, groupings.misused) {
                 let (cut, generations) = misused(&paths, misuse);
                 let paths = cut.iter().collect();
                 if !visit(&Unfolding::new(self.program, &self.layout, paths, generations)) {
@@ -45,6 +45,9 @@ impl Unfolded<'_> {
             // Threads are held back only by those that do not end then.
             let complete = groupings.complete.into_iter().filter(|_| held == spinning);
             for generations in complete {
+                if !self.assumes_truly(&paths, &generations, &vec![None; paths.len()]) {
+                    continue;
+                }
                 let unfolding =
                     Unfolding::new(self.program, &self.layout, paths.clone(), generations);
                 if !visit(&unfolding) {
@@ -52,6 +55,9 @@ impl Unfolded<'_> {
                 }
             }
             for waiting in groupings.waiting {
+                if !self.assumes_truly(&paths, &waiting.generations, &waiting.at) {
+                    continue;
+                }
                 let found = self.held_back(whole, placements, &waiting.at);
                 if found == held && !self.waits(&paths, waiting, visit) {
                     return Ok(false);

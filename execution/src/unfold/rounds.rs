@@ -252,13 +252,16 @@ fn common_values(of: Combination, most: usize) -> Option<Vec<Value>> {
         }
         Combination::Reduction(Reduction::Popc) => Some((0..).take(most + 1).collect()),
         Combination::Lane(_)
+        | Combination::Elected(_)
+        | Combination::Active
         | Combination::Lanes(
             ExchangeOp::Shuffle(_)
             | ExchangeOp::Ballot
             | ExchangeOp::MatchAny(_)
             | ExchangeOp::MatchAll(_)
             | ExchangeOp::Reduce(_)
-            | ExchangeOp::Elect,
+            | ExchangeOp::Elect
+            | ExchangeOp::Active,
         ) => None,
     }
 }

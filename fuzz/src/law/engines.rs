@@ -31,6 +31,7 @@ pub(super) const AGREE: Law = Law {
         ProgramSource::Launched,
         ProgramSource::Requests,
         ProgramSource::Multimem,
+        ProgramSource::TensorMemory,
     ],
     check: agree,
 };
@@ -61,7 +62,7 @@ pub(super) const VERDICTS: Law = Law {
 pub(super) const NAIVE: Law = Law {
     name: "naive",
     statement: "the engine `enumerate` has the outcomes of the candidates that no axiom forbids, tried one by one",
-    sources: &mostly::<68>(
+    sources: &mostly::<72>(
         ProgramSource::Uniform(TINY),
         &[
             ProgramSource::Ordered,
@@ -77,6 +78,9 @@ pub(super) const NAIVE: Law = Law {
             ProgramSource::Awaited,
             ProgramSource::Kernels,
             ProgramSource::Launched,
+            ProgramSource::Requests,
+            ProgramSource::Multimem,
+            ProgramSource::TensorMemory,
         ],
     ),
     check: naively,

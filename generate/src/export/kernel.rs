@@ -385,6 +385,7 @@ fn needs_more(of: &Asynchronous) -> bool {
         Asynchronous::Commit(kind) => *kind == GroupKind::Multiplications,
         Asynchronous::WaitGroup(wait) => wait.of == GroupKind::Multiplications,
         Asynchronous::Mbarrier(_)
+        | Asynchronous::PendingCount(_)
         | Asynchronous::Track(_)
         | Asynchronous::Fence(_)
         | Asynchronous::Fill(_) => false,

@@ -112,6 +112,7 @@ const VERSIONS: [(&str, &[&str]); 7] = [
             "fence.acquire",
             "fence.release",
             "st.bulk",
+            "cp_mask",
             "fence.proxy.async::generic",
             ".b128",
             "bulk.shared::cta",

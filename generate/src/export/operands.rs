@@ -84,7 +84,8 @@ fn read_width(text: &str, register: &str) -> Option<u16> {
     if begins(&["bar.", "barrier."]) && opcode.contains(".red") && is_last {
         return Some(1);
     }
-    if begins(&["cp."]) && opcode.contains("multicast") && is_last {
+    let masked = opcode.contains("multicast") || opcode.contains("cp_mask");
+    if begins(&["cp."]) && masked && is_last {
         return Some(16);
     }
     let shifts = begins(&["shl", "shr", "bfe", "bfi"]) && before.matches(',').count() > 1;

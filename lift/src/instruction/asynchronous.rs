@@ -3,8 +3,8 @@
 use model::isa::alu::{Alu, AluOp};
 use model::isa::asynchronous::{
     AsyncFence, AsyncStore, Asynchronous, AwaitedPhase, Copy, FILL_BYTES, FenceWindow, Fill,
-    GridControl, GroupKind, Mbarrier, MbarrierLayout, MbarrierOp, Multiply, MultiplyShape, Track,
-    WaitGroup,
+    GridControl, GroupKind, Mbarrier, MbarrierLayout, MbarrierOp, Multiply, MultiplyShape,
+    PendingCount, Track, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
 use model::isa::reach::COPIED;
@@ -166,8 +166,9 @@ impl<'a> InstructionReader<'_> {
         let layout = if has("layout::v1") { MbarrierLayout::V1 } else { MbarrierLayout::V0 };
         let op = parts.get(1).copied().unwrap_or_default();
         if op == "pending_count" {
-            self.later(cell, "the counts in the state of an mbarrier object");
-            return Some(None);
+            let count = self.plain_destination(args.first()?, 32).ok()?;
+            let state = self.operand(args.get(1)?)?;
+            return one(Asynchronous::PendingCount(PendingCount { state, count }));
         }
         let results =
             matches!(op, "arrive" | "arrive_drop" | "test_wait" | "try_wait" | "check_layout");
@@ -324,6 +325,7 @@ impl<'a> InstructionReader<'_> {
             tensor: None,
             source_bytes,
             ignores_source,
+            byte_mask: None,
             mbarrier: None,
             multicast: None,
             scope: None,
@@ -358,10 +360,10 @@ impl<'a> InstructionReader<'_> {
             Some(mask) => Some(self.operand(mask)?),
             None => None,
         };
-        if parts.contains(&"cp_mask") {
-            self.later(cell, "copies of some bytes only");
-            return Some(None);
-        }
+        let byte_mask = match args.last().filter(|_| parts.contains(&"cp_mask")) {
+            Some(mask) => Some(self.operand(mask)?),
+            None => None,
+        };
         one(Asynchronous::Copy(Copy {
             bulk: true,
             to,
@@ -372,6 +374,7 @@ impl<'a> InstructionReader<'_> {
             tensor: None,
             source_bytes: None,
             ignores_source: None,
+            byte_mask,
             mbarrier,
             multicast,
             scope: scope_of(parts),

@@ -15,6 +15,9 @@ struct LaneOperands<'a> {
     mask: Operand,
 }
 
+/// A bit for each lane of a warp.
+const LANES_BITS: u16 = 32;
+
 impl<'a> InstructionReader<'_> {
     /// Whether a cell has one of these instructions.
     pub(super) fn exchanges(cell: &InstructionCell<'a>) -> bool {
@@ -70,6 +73,31 @@ impl<'a> InstructionReader<'_> {
         }))
     }
 
+    /// `activemask.b32 r0`.
+    pub(super) fn active_lanes(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
+        if self.draft.rounds_freely {
+            return Some(Self::unsupported(cell, "operations of a warp"));
+        }
+        let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+        if !self.is_written_as_produced(cell, &parts) {
+            return None;
+        }
+        let args = self.args(cell)?;
+        let [to] = &args[..] else {
+            self.count(cell, &args, "r0");
+            return None;
+        };
+        let to = self.plain_destination(to, LANES_BITS).ok()?;
+        Some(Instruction::Barrier(Barrier {
+            kind: BarrierKind::ActiveLanes(to),
+            id: Operand::Imm(0),
+            count: None,
+            instance: None,
+            aligned: false,
+            warp: true,
+        }))
+    }
+
     fn no_exchange(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) {
         let form = form(parts);
         let name = cell.name_at().of(cell.operands.text);
@@ -87,7 +115,7 @@ impl<'a> InstructionReader<'_> {
     ) -> Option<LaneOperands<'a>> {
         let (names, args) = self.joined_destinations(cell, "a register")?;
         let sources = match op {
-            ExchangeOp::Elect => 0,
+            ExchangeOp::Elect | ExchangeOp::Active => 0,
             ExchangeOp::Shuffle(_) => 3,
             ExchangeOp::All
             | ExchangeOp::Any
@@ -105,7 +133,8 @@ impl<'a> InstructionReader<'_> {
             | ExchangeOp::Uniform
             | ExchangeOp::Ballot
             | ExchangeOp::MatchAny(_)
-            | ExchangeOp::Reduce(_) => Some(false),
+            | ExchangeOp::Reduce(_)
+            | ExchangeOp::Active => Some(false),
         };
         let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
         if args.len() != sources + 1 || two.is_some_and(|two| two != (names.len() == 2)) {

@@ -119,6 +119,7 @@ impl<'a> InstructionReader<'_> {
                 self.peer_branch(cell)
             }
             _ if Self::exchanges(cell) => self.exchange(cell),
+            "activemask" => self.active_lanes(cell),
             name if opcode::WITHOUT_EFFECT.contains(&name) => return Vec::new(),
             "createpolicy" => self.policy(cell),
             "opaque" => return self.opaque(cell).unwrap_or_default(),

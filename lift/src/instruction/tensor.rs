@@ -66,6 +66,7 @@ impl<'a> InstructionReader<'_> {
             // Reductions of tensors are relaxed at the scope of the GPU.
             scope: reduction.map(|_| Scope::Gpu),
             reduction,
+            byte_mask: None,
             multimem: false,
         }))
     }

@@ -6,8 +6,9 @@
 use model::isa::asynchronous::Asynchronous;
 use model::isa::reach::TENSOR;
 use model::isa::tensor_memory::{
-    CtaGroup, KINDS, TensorFence, TensorMultiply, TensorOp, TensorWait,
+    ColumnLayout, CtaGroup, KINDS, TensorFence, TensorMultiply, TensorOp, TensorWait,
 };
+use model::isa::warp::{FloatReduction, LaneReduction};
 use model::isa::{Address, Operand, Reg, SpaceQualifier};
 use model::memory::TENSOR_COLUMN_BYTES;
 
@@ -15,19 +16,21 @@ use super::InstructionReader;
 use super::asynchronous::{Read, one, space_of};
 use crate::cell::{Arg, InstructionCell};
 use crate::draft::DraftAccess;
+use text::report::ByteSpan;
 
-/// Forms that change what is loaded or stored.
-const CHANGED: [&str; 5] = ["red", "spcompress", "pack::16b", "unpack::16b", "16x32bx2"];
+/// The columns of tensor memory that one allocation may take.
+const LEAST_COLUMNS: u32 = 32;
+const MOST_COLUMNS: u32 = 512;
 
 impl<'a> InstructionReader<'_> {
     pub(super) fn tensor_memory(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
         let op = match parts.get(1).copied().unwrap_or_default() {
-            "ld" | "st" if parts.iter().any(|part| CHANGED.contains(part)) => {
-                self.later(cell, "this form changes or compresses what it loads or stores");
+            "ld" if parts.contains(&"spcompress") => {
+                self.later(cell, "loads that leave elements out");
                 return Some(None);
             }
-            "ld" => self.tensor_load(cell)?,
-            "st" => self.tensor_store(cell)?,
+            "ld" => self.tensor_load(cell, parts)?,
+            "st" => self.tensor_store(cell, parts)?,
             "wait::ld" => TensorOp::Wait(TensorWait::Loads),
             "wait::st" => TensorOp::Wait(TensorWait::Stores),
             "fence::before_thread_sync" => TensorOp::Fence(TensorFence::Before),
@@ -66,46 +69,144 @@ impl<'a> InstructionReader<'_> {
                 };
                 TensorOp::Commit { object, space, group: group(parts), multicast }
             }
-            // It has no events.
-            "relinquish_alloc_permit" => return Some(None),
+            "alloc" => match self.allocation(cell, parts) {
+                Some(op) => op,
+                None => return Some(None),
+            },
+            "dealloc" => {
+                let args = self.args(cell)?;
+                let (Some(at), Some(columns)) = (args.first(), args.get(1)) else {
+                    self.count(cell, &args, "r0, 32");
+                    return None;
+                };
+                let place = at.at();
+                let Operand::Reg(base) = self.operand(at)? else {
+                    self.later(cell, "an address that is in no register: put it there, `P0:r0=c;`");
+                    return Some(None);
+                };
+                let at = Address { base: Operand::Reg(base), offset: 0 };
+                self.touch_columns(cell, (at, place), 1);
+                TensorOp::Deallocate { at, columns: self.operand(columns)? }
+            }
+            "relinquish_alloc_permit" => TensorOp::Relinquish,
             _ => {
-                self.later(cell, "the initial state declares tensor memory: `.tmem c[4];`");
+                self.later(cell, "operations on tensor memory of this kind");
                 return Some(None);
             }
         };
         one(Asynchronous::TensorMemory(op))
     }
 
-    /// `tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [c]`.
-    fn tensor_load(&mut self, cell: &InstructionCell<'a>) -> Option<TensorOp> {
+    /// `tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 32`.
+    fn allocation(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Option<TensorOp> {
         let args = self.args(cell)?;
-        let (Some(to), Some(from)) = (args.first(), args.get(1)) else {
-            self.count(cell, &args, "{r0}, [c]");
+        let (Some(to), Some(columns)) = (args.first(), args.get(1)) else {
+            self.count(cell, &args, "[s], 32");
             return None;
         };
-        let destinations = to
-            .elements()
+        let space = space_of(parts);
+        let to = self.touched(cell, to, space, (TENSOR_COLUMN_BYTES, 1))?;
+        let Arg::Number(columns, at) = *columns else {
+            self.later(cell, "a number of columns that a register gives: write the number");
+            return None;
+        };
+        let allowed = u32::try_from(columns).ok().filter(|columns| {
+            columns.is_power_of_two() && (LEAST_COLUMNS..=MOST_COLUMNS).contains(columns)
+        });
+        let Some(columns) = allowed else {
+            self.report
+                .error("operand", at, format!("{columns} columns cannot be allocated"))
+                .note("expected a power of two from 32 to 512")
+                .help("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 32")
+                .section(model::section::of_parts(&["tcgen05", "alloc"]));
+            return None;
+        };
+        Some(TensorOp::Allocate { to, space, columns })
+    }
+
+    /// `tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [c]`, and with `.red` a register more.
+    fn tensor_load(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Option<TensorOp> {
+        let reduction = reduction(parts);
+        let args = self.args(cell)?;
+        let (to, result, rest) = match (&args[..], reduction) {
+            ([to, result, rest @ ..], Some(_)) => (to, Some(result), rest),
+            ([to, rest @ ..], None) => (to, None, rest),
+            _ => (args.first()?, None, &[][..]),
+        };
+        let Some(from) = rest.first() else {
+            self.count(cell, &args, form(parts));
+            return None;
+        };
+        let layout = self.layout(cell, (parts, &args), rest.get(1))?;
+        let registers = to.elements();
+        let mut destinations = registers
             .iter()
             .map(|element| self.plain_destination(element, 32).ok())
             .collect::<Option<Vec<Option<Reg>>>>()?;
-        let from = self.columns(cell, from, destinations.len())?;
-        Some(TensorOp::Load { from, destinations })
+        let from = self.halves(cell, from, layout, destinations.len())?;
+        if let Some(result) = result {
+            destinations.push(self.plain_destination(result, 32).ok()?);
+        }
+        Some(TensorOp::Load { from, layout, reduction, destinations })
     }
 
     /// `tcgen05.st.sync.aligned.32x32b.x1.b32 [c], {r0}`.
-    fn tensor_store(&mut self, cell: &InstructionCell<'a>) -> Option<TensorOp> {
+    fn tensor_store(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Option<TensorOp> {
         let args = self.args(cell)?;
-        let (Some(to), Some(from)) = (args.first(), args.get(1)) else {
-            self.count(cell, &args, "[c], {r0}");
+        let (Some(to), Some(from)) = (args.first(), args.last().filter(|_| args.len() > 1)) else {
+            self.count(cell, &args, form(parts));
             return None;
         };
+        let layout = self.layout(cell, (parts, &args), args.get(1))?;
         let sources = from
             .elements()
             .iter()
             .map(|element| self.operand(element))
             .collect::<Option<Vec<Operand>>>()?;
-        let to = self.columns(cell, to, sources.len())?;
-        Some(TensorOp::Store { to, sources })
+        let to = self.halves(cell, to, layout, sources.len())?;
+        Some(TensorOp::Store { to, layout, sources })
+    }
+
+    /// Which columns the registers are; the number behind the address is that of the second half of the lanes.
+    fn layout(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        (parts, args): (&[&str], &[Arg<'a>]),
+        second: Option<&Arg<'a>>,
+    ) -> Option<ColumnLayout> {
+        let has = |word: &str| parts.contains(&word);
+        let halves = has("pack::16b") || has("unpack::16b");
+        let count = 2 + usize::from(has("red")) + usize::from(has("16x32bx2"));
+        let second = match second {
+            _ if !has("16x32bx2") => None,
+            Some(Arg::Number(columns, _)) => Some(columns.cast_signed()),
+            Some(_) | None => {
+                self.count(cell, args, form(parts));
+                return None;
+            }
+        };
+        if args.len() != count {
+            self.count(cell, args, form(parts));
+            return None;
+        }
+        Some(ColumnLayout { halves, second })
+    }
+
+    /// The address of a load or store of so many registers, whose columns are recorded.
+    fn halves(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        arg: &Arg<'a>,
+        layout: ColumnLayout,
+        registers: usize,
+    ) -> Option<Address> {
+        let count = layout.columns(registers);
+        let address = self.columns(cell, arg, count)?;
+        if let Some(behind) = layout.second {
+            let second = Address { offset: address.offset + behind, ..address };
+            self.touch_columns(cell, (second, arg.at()), count);
+        }
+        Some(address)
     }
 
     /// `tcgen05.mma.cta_group::1.kind::f16 [d], a, b, i, p`.
@@ -182,6 +283,17 @@ impl<'a> InstructionReader<'_> {
         columns: usize,
     ) -> Option<Address> {
         let address = self.address(cell, arg)?;
+        self.touch_columns(cell, (address, arg.at()), columns);
+        Some(address)
+    }
+
+    /// Records an access of columns.
+    fn touch_columns(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        (address, at): (Address, ByteSpan),
+        columns: usize,
+    ) {
         self.draft.thread(self.thread).accesses.push(DraftAccess {
             base: address.base,
             offset: address.offset * i64::from(TENSOR_COLUMN_BYTES),
@@ -190,11 +302,40 @@ impl<'a> InstructionReader<'_> {
             align: TENSOR_COLUMN_BYTES,
             space: SpaceQualifier::Tensor,
             reach: TENSOR,
-            at: arg.at(),
+            at,
             space_at: cell.part_at(0),
         });
-        Some(address)
     }
+}
+
+/// The operands of a load or store.
+fn form(parts: &[&str]) -> &'static str {
+    let has = |word: &str| parts.contains(&word);
+    match (has("st"), has("red"), has("16x32bx2")) {
+        (true, _, true) => "[c], 2, {r0}",
+        (true, _, false) => "[c], {r0}",
+        (false, true, true) => "{r0, r1}, r2, [c], 2",
+        (false, true, false) => "{r0, r1}, r2, [c]",
+        (false, false, true) => "{r0}, [c], 2",
+        (false, false, false) => "{r0}, [c]",
+    }
+}
+
+/// What `.red` reduces the columns of a load by.
+fn reduction(parts: &[&str]) -> Option<LaneReduction> {
+    let has = |word: &str| parts.contains(&word);
+    if !has("red") {
+        return None;
+    }
+    Some(match (has("max"), parts.last().copied()) {
+        (greatest, Some("f32")) => {
+            LaneReduction::Float(FloatReduction { greatest, abs: has("abs"), nan: has("NaN") })
+        }
+        (false, Some("s32")) => LaneReduction::MinSigned,
+        (true, Some("s32")) => LaneReduction::MaxSigned,
+        (false, _) => LaneReduction::MinUnsigned,
+        (true, _) => LaneReduction::MaxUnsigned,
+    })
 }
 
 fn group(parts: &[&str]) -> CtaGroup {

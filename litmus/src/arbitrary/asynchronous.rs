@@ -94,6 +94,9 @@ const TENSOR_STEPS: &[&str] = &[
     "tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [b]",
     "tcgen05.fence::before_thread_sync",
     "tcgen05.fence::after_thread_sync",
+    "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [a], 32",
+    "tcgen05.dealloc.cta_group::1.sync.aligned.b32 rc, 32",
+    "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned",
     "mbarrier.arrive.relaxed.cta.shared::cta.b64 _, [b]",
     "mbarrier.arrive.shared::cta.b64 _, [b]",
     "L%: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ; @!p bra L%",
@@ -249,9 +252,15 @@ impl AsyncSketch {
             }
             AsyncKind::TensorMemory => {
                 let mut all = copies();
-                all.extend([".tmem .b32 c[4]", ".shared .b32 f"].map(str::to_owned));
+                let memory = [".tmem .b32 c[32]", ".shared .b32 f", ".shared .b32 a"];
+                all.extend(memory.map(str::to_owned));
+                // Each allocation has a variable.
+                let cells = self.columns.iter().flatten();
+                let allocations = cells.filter(|step| step.starts_with("tcgen05.alloc")).count();
+                all.extend((1..allocations).map(|more| format!(".tmem .b32 c{more}[32]")));
+                let given = ["d=s", "on=1", "rc=c"];
                 for thread in 0..threads {
-                    all.extend([format!("P{thread}:d=s"), format!("P{thread}:on=1")]);
+                    all.extend(given.map(|given| format!("P{thread}:{given}")));
                 }
                 (all, names(&["s[0]", "t[0]", "g[0]", "c[0]", "c[1]"]))
             }

@@ -11,6 +11,8 @@ use crate::scope::Scope;
 pub enum Asynchronous {
     /// `mbarrier.*`.
     Mbarrier(Mbarrier),
+    /// `mbarrier.pending_count`, which accesses no object.
+    PendingCount(PendingCount),
     /// `cp.async`, `cp.async.bulk`, `cp.reduce.async.bulk`.
     Copy(Copy),
     /// `st.async`, `red.async`.
@@ -109,6 +111,13 @@ impl MbarrierLayout {
     }
 }
 
+/// How many arrivals a phase expected before the arrival with `.noComplete` that returned a state (9.7.15.16.18).
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct PendingCount {
+    pub state: Operand,
+    pub count: Option<Reg>,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum AwaitedPhase {
     Parity(Operand),
@@ -133,6 +142,8 @@ pub struct Copy {
     pub source_bytes: Option<Operand>,
     /// `ignore-src` of `cp.async`, and whether it is negated: the source is not read.
     pub ignores_source: Option<(Reg, bool)>,
+    /// `.cp_mask`: the bytes of each 16 that are copied, a bit each.
+    pub byte_mask: Option<Operand>,
     /// The mbarrier object on which it completes; without one it is part of a group.
     pub mbarrier: Option<Address>,
     /// The ranks of the CTAs that receive it.
@@ -371,7 +382,8 @@ impl Asynchronous {
                 let TensorOp::Commit { object, space, multicast, .. } = of else { return None };
                 (*object, *space, multicast.is_some())
             }
-            Asynchronous::Commit(_)
+            Asynchronous::PendingCount(_)
+            | Asynchronous::Commit(_)
             | Asynchronous::WaitGroup(_)
             | Asynchronous::Multiply(_)
             | Asynchronous::MultiplyFence
@@ -416,13 +428,15 @@ impl Asynchronous {
                     }
                 }
             }
+            Asynchronous::PendingCount(of) => visit(&mut of.state),
             Asynchronous::Copy(copy) => {
                 let addresses =
                     [&mut copy.to, &mut copy.from].into_iter().chain(&mut copy.mbarrier);
                 addresses.for_each(|address| visit(&mut address.base));
                 copy.tensor.iter_mut().for_each(|tensor| visit(&mut tensor.map.base));
                 copy.bytes.iter_mut().for_each(&mut *visit);
-                copy.source_bytes.iter_mut().chain(&mut copy.multicast).for_each(visit);
+                let numbers = copy.source_bytes.iter_mut().chain(&mut copy.multicast);
+                numbers.chain(&mut copy.byte_mask).for_each(visit);
             }
             Asynchronous::Store(store) => {
                 let addresses = [&mut store.to].into_iter().chain(&mut store.mbarrier);
@@ -484,6 +498,7 @@ impl Asynchronous {
             Asynchronous::TensorMemory(of) => of.destinations(),
             Asynchronous::Multimem(of) => of.destinations(),
             Asynchronous::Mbarrier(_)
+            | Asynchronous::PendingCount(_)
             | Asynchronous::Copy(_)
             | Asynchronous::Store(_)
             | Asynchronous::Track(_)
@@ -512,6 +527,7 @@ impl Asynchronous {
                 | MbarrierOp::ExpectTx { .. }
                 | MbarrierOp::CompleteTx { .. } => None,
             },
+            Asynchronous::PendingCount(of) => of.count,
             Asynchronous::Multiply(multiply) => multiply.accumulator.first().copied(),
             Asynchronous::Copy(copy) => copy.tensor.and_then(|tensor| tensor.descriptor),
             Asynchronous::Store(_)
@@ -544,6 +560,7 @@ impl Asynchronous {
                 | MbarrierOp::ExpectTx { .. }
                 | MbarrierOp::CompleteTx { .. } => {}
             },
+            Asynchronous::PendingCount(of) => of.count.iter_mut().for_each(visit),
             Asynchronous::Copy(copy) => {
                 copy.ignores_source.iter_mut().for_each(|(of, _)| visit(of));
                 let tensor = copy.tensor.as_mut();
@@ -579,7 +596,8 @@ pub enum AsyncMisuse {
     Count,
     /// An operation on an object that was never initialized, or was invalidated.
     Uninitialized,
-    /// A wait for a phase that is neither the current nor the preceding one.
+    /// A state that no arrival of the thread returned, or a wait for a phase that is neither the current nor the preceding
+    /// one; for a count, a state of an arrival without `.noComplete`.
     Token,
     /// A size, an alignment or a destination that the instruction does not allow.
     Size,

@@ -1,20 +1,25 @@
 //! `tcgen05`: operations on tensor memory, what waits for them, and their fences.
 //!
-//! Lanes are left out: a column is 32 bits. A matrix is the column at its address.
+//! Lanes are left out but for the two halves of `.16x32bx2`: a column is 32 bits. A matrix is the column at its address.
 
+use super::warp::LaneReduction;
 use super::{Address, Operand, Reg, SpaceQualifier};
 
 /// What a `tcgen05` instruction does.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum TensorOp {
-    /// `tcgen05.ld`: one column for each register, from the address on.
+    /// `tcgen05.ld`: the columns of each register, from the address on.
     Load {
         from: Address,
+        layout: ColumnLayout,
+        /// `.red`: what the columns are reduced by. The last destination is the result.
+        reduction: Option<LaneReduction>,
         destinations: Vec<Option<Reg>>,
     },
     /// `tcgen05.st`.
     Store {
         to: Address,
+        layout: ColumnLayout,
         sources: Vec<Operand>,
     },
     /// `tcgen05.wait`.
@@ -42,6 +47,36 @@ pub enum TensorOp {
         multicast: Option<Operand>,
     },
     Fence(TensorFence),
+    /// `tcgen05.alloc`: takes the tensor memory that [`crate::program::Program::allocated`] says, and writes its address.
+    Allocate {
+        to: Address,
+        space: SpaceQualifier,
+        columns: u32,
+    },
+    /// `tcgen05.dealloc`.
+    Deallocate {
+        at: Address,
+        columns: Operand,
+    },
+    /// `tcgen05.relinquish_alloc_permit`.
+    Relinquish,
+}
+
+/// Which columns the registers of a load or store are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub struct ColumnLayout {
+    /// `.pack::16b` and `.unpack::16b`: a register is the low halves of two columns, and otherwise one column.
+    pub halves: bool,
+    /// `.16x32bx2`: how many columns behind the address the second half of the lanes accesses. Its values are those of
+    /// the first half for a store; a load keeps those of the first half.
+    pub second: Option<i64>,
+}
+
+impl ColumnLayout {
+    /// How many columns so many registers are, each half of the lanes by itself.
+    pub fn columns(self, registers: usize) -> usize {
+        if self.halves { 2 * registers } else { registers }
+    }
 }
 
 /// The kind of operations that a `tcgen05.wait` waits for.
@@ -98,7 +133,7 @@ impl TensorOp {
                 visit(&mut object.base);
                 multicast.iter_mut().for_each(visit);
             }
-            TensorOp::Store { to, sources } => {
+            TensorOp::Store { to, sources, .. } => {
                 visit(&mut to.base);
                 sources.iter_mut().for_each(visit);
             }
@@ -113,7 +148,12 @@ impl TensorOp {
                 visit(&mut of.shape);
                 visit(&mut of.accumulates.0);
             }
-            TensorOp::Wait(_) | TensorOp::Fence(_) => {}
+            TensorOp::Allocate { to, .. } => visit(&mut to.base),
+            TensorOp::Deallocate { at, columns } => {
+                visit(&mut at.base);
+                visit(columns);
+            }
+            TensorOp::Wait(_) | TensorOp::Fence(_) | TensorOp::Relinquish => {}
         }
     }
 

@@ -25,6 +25,8 @@ pub enum ExchangeOp {
     Reduce(LaneReduction),
     /// One lane, the same for all: the lowest.
     Elect,
+    /// `activemask`: the lanes that execute it together.
+    Active,
 }
 
 /// From which lane a lane takes a value.
@@ -117,7 +119,8 @@ impl ExchangeOp {
             | ExchangeOp::MatchAny(_)
             | ExchangeOp::MatchAll(_)
             | ExchangeOp::Reduce(_)
-            | ExchangeOp::Elect => 32,
+            | ExchangeOp::Elect
+            | ExchangeOp::Active => 32,
         }
     }
 
@@ -126,7 +129,10 @@ impl ExchangeOp {
         match self {
             ExchangeOp::All | ExchangeOp::Any | ExchangeOp::Uniform | ExchangeOp::Ballot => 1,
             ExchangeOp::MatchAny(bits) | ExchangeOp::MatchAll(bits) => bits,
-            ExchangeOp::Shuffle(_) | ExchangeOp::Reduce(_) | ExchangeOp::Elect => 32,
+            ExchangeOp::Shuffle(_)
+            | ExchangeOp::Reduce(_)
+            | ExchangeOp::Elect
+            | ExchangeOp::Active => 32,
         }
     }
 
@@ -156,6 +162,7 @@ impl ExchangeOp {
                 let values = all.iter().map(|(_, value)| reduction.taken(*value));
                 values.reduce(|a, b| reduction.apply(a, b)).unwrap_or(own)
             }
+            ExchangeOp::Active => each,
             ExchangeOp::Elect => {
                 Value::from(all.iter().map(|(lane, _)| *lane).min().unwrap_or(LANES))
             }

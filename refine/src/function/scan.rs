@@ -287,7 +287,9 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
                 UnfoldLimit::Events => return ScanError::Events,
                 UnfoldLimit::Paths => TOO_MANY,
                 UnfoldLimit::Steps => "it has too many instructions",
-                UnfoldLimit::PhaseState => "it waits for a state of an mbarrier object from memory",
+                UnfoldLimit::PhaseState => {
+                    "it uses a state of an mbarrier object that is not known"
+                }
                 UnfoldLimit::Barriers
                 | UnfoldLimit::Time
                 | UnfoldLimit::Memory

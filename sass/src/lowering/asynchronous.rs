@@ -80,6 +80,7 @@ pub fn operands_of(of: &Asynchronous) -> Vec<&'static str> {
             | MbarrierOp::Wait { .. } => Vec::new(),
         },
         Asynchronous::Copy(_)
+        | Asynchronous::PendingCount(_)
         | Asynchronous::Store(_)
         | Asynchronous::Track(_)
         | Asynchronous::Commit(_)

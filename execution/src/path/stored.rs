@@ -1,0 +1,159 @@
+//! The addresses of tensor memory that a register may hold, where the program says what is stored.
+//!
+//! `tcgen05.alloc` stores an address, which other threads load: without this, each of them might be that of any column.
+
+use std::collections::BTreeSet;
+
+use super::Walk;
+use super::state::PathState;
+use crate::expr::{Expr, ExprId};
+use model::isa::alu::AluOp;
+use model::isa::asynchronous::Asynchronous;
+use model::isa::atom::AtomicOp;
+use model::isa::tensor_memory::TensorOp;
+use model::isa::{Instruction, Operand, Reg};
+use model::program::{InitialValue, ThreadId};
+use model::value::{Value, little_endian, low_bits};
+
+/// Values beyond which this is no help.
+const MOST: usize = 64;
+
+impl Walk<'_> {
+    /// The values of an expression of one read of 32 bits that the assumptions of the path allow; `None` if they are not known.
+    pub(super) fn stored(&self, state: &PathState, expr: ExprId) -> Option<Vec<Value>> {
+        let mut reads = BTreeSet::new();
+        let mut known = true;
+        state.exprs.leaves(expr, &mut |leaf| match leaf {
+            Expr::Read(read) => {
+                reads.insert(read);
+            }
+            Expr::Const(_)
+            | Expr::Reduced(_)
+            | Expr::Alu { .. }
+            | Expr::Atomic { .. }
+            | Expr::Extend { .. } => known = false,
+        });
+        let read = reads.pop_first().filter(|_| known && reads.is_empty())?;
+        if state.events[usize::from(read)].access?.pa.length != 4 {
+            return None;
+        }
+        let values = self.words()?;
+        let with = |value: Value| {
+            move |leaf: Expr| if leaf == Expr::Read(read) { Some(value) } else { None }
+        };
+        let allowed = values.into_iter().filter(|&value| {
+            state.checks.iter().all(|check| {
+                let found = state.exprs.eval(check.expr(), &mut with(value));
+                found.is_none_or(|found| check.holds(found))
+            })
+        });
+        let all: BTreeSet<Value> =
+            allowed.filter_map(|value| state.exprs.eval(expr, &mut with(value))).collect();
+        Some(all.into_iter().collect())
+    }
+
+    /// All words of 32 bits that memory may hold outside of tensor memory; `None` if some are computed.
+    fn words(&self) -> Option<BTreeSet<Value>> {
+        let mut words = BTreeSet::from([0]);
+        for location in &self.layout.locations {
+            words.extend(location.initial.chunks(4).map(little_endian));
+        }
+        for (thread, of) in (0u8..).map(ThreadId).zip(&self.program.threads) {
+            for (at, line) in of.lines.iter().enumerate() {
+                for value in self.written(thread, at, &line.instruction)? {
+                    words.extend((0..4).map(|word| value >> (32 * word) & low_bits(32)));
+                }
+            }
+            if words.len() > MOST {
+                return None;
+            }
+        }
+        Some(words)
+    }
+
+    /// The values that an instruction writes to memory, but for those that it has loaded; `None` if it computes them.
+    fn written(&self, thread: ThreadId, line: usize, of: &Instruction) -> Option<Vec<Value>> {
+        let sources: &[Operand] = match of {
+            Instruction::Store(store) if store.ty.bits >= 32 => &store.sources,
+            Instruction::Atomic(atomic)
+                if atomic.ty.bits >= 32 && matches!(atomic.op, AtomicOp::Exch | AtomicOp::Cas) =>
+            {
+                &atomic.operands
+            }
+            Instruction::Asynchronous(Asynchronous::TensorMemory(op)) => {
+                let TensorOp::Allocate { .. } = op else { return Some(Vec::new()) };
+                let variable = self.program.allocated(thread, line)?;
+                return Some(vec![self.layout.address(variable, thread).into()]);
+            }
+            Instruction::Asynchronous(
+                Asynchronous::Mbarrier(_)
+                | Asynchronous::PendingCount(_)
+                | Asynchronous::Track(_)
+                | Asynchronous::Commit(_)
+                | Asynchronous::WaitGroup(_)
+                | Asynchronous::Multiply(_)
+                | Asynchronous::MultiplyFence
+                | Asynchronous::Fence(_)
+                | Asynchronous::Grid(_)
+                | Asynchronous::TensormapFence(_)
+                | Asynchronous::Fill(_),
+            )
+            | Instruction::Load(_)
+            | Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
+            | Instruction::Barrier(_)
+            | Instruction::ClusterBarrier(_)
+            | Instruction::Alu(_)
+            | Instruction::Cvta(_)
+            | Instruction::Branch(_) => &[],
+            Instruction::Asynchronous(Asynchronous::Copy(copy))
+                if copy.reduction.is_none() && copy.byte_mask.is_none() =>
+            {
+                &[]
+            }
+            Instruction::Store(_)
+            | Instruction::Atomic(_)
+            | Instruction::Asynchronous(
+                Asynchronous::Copy(_)
+                | Asynchronous::Store(_)
+                | Asynchronous::Tensormap(_)
+                | Asynchronous::Multimem(_)
+                | Asynchronous::Cancel(_),
+            )
+            | Instruction::Unsupported(_) => return None,
+        };
+        let values = sources.iter().map(|&source| match source {
+            Operand::Imm(value) => Some(vec![value.into()]),
+            Operand::Address(variable) => Some(vec![
+                self.layout.address(variable, thread).into(),
+                self.layout.offset(variable, thread).into(),
+            ]),
+            Operand::Reg(register) => self.held(thread, register),
+        });
+        Some(values.collect::<Option<Vec<Vec<Value>>>>()?.concat())
+    }
+
+    /// The value that a register has from the start, if it is only loaded otherwise.
+    fn held(&self, thread: ThreadId, register: Reg) -> Option<Vec<Value>> {
+        let of = &self.program.threads[usize::from(thread.0)];
+        let writes =
+            |instruction: &Instruction| instruction.destinations().any(|to| to == register);
+        let mut values = vec![match of.registers[usize::from(register.0)].initial {
+            InitialValue::Value(value) => value,
+            InitialValue::Address { variable, thread } => {
+                self.layout.address(variable, thread).into()
+            }
+        }];
+        for instruction in of.lines.iter().map(|line| &line.instruction).filter(|of| writes(of)) {
+            if let Instruction::Load(load) = instruction
+                && load.ty.bits >= 32
+            {
+                continue;
+            }
+            let alu = instruction.as_alu().filter(|alu| alu.op == AluOp::Mov)?;
+            let [Operand::Imm(value)] = alu.sources[..] else { return None };
+            values.push(value.into());
+        }
+        Some(values)
+    }
+}
