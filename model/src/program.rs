@@ -187,11 +187,6 @@ impl Thread {
     }
 }
 
-/// Whether an address may be in a variable: it does not name another one.
-fn may_be(address: Address, variable: VariableId) -> bool {
-    !matches!(address.base, Operand::Address(named) if named != variable)
-}
-
 /// One component of an outcome.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum Observed {
@@ -215,6 +210,12 @@ impl Program {
             Some(alias) => self.root(alias.of),
             None => variable,
         }
+    }
+
+    /// Whether an address may be in a variable: it does not name the bytes of another one.
+    fn may_be_in(&self, address: Address, variable: VariableId) -> bool {
+        let Operand::Address(named) = address.base else { return true };
+        self.root(named) == self.root(variable)
     }
 
     /// The lane of a thread in its warp.
@@ -268,66 +269,44 @@ impl Program {
         let declared = &self.variables[usize::from(variable.0)].mbarriers;
         let mut counts: Vec<u64> = declared.iter().map(|object| object.count.into()).collect();
         // How much each arrival lowers a count, as far as that is known, and what raises it.
-        let (mut arrivals, mut increments) = (Some(0), 0);
+        let (mut arrivals, mut increments) = (Some(0_u64), 0);
         for thread in &self.threads {
             for of in thread.lines.iter().filter_map(|line| line.instruction.as_asynchronous()) {
-                let (at, arrives) = match of {
-                    Asynchronous::Mbarrier(mbarrier) => match mbarrier.op {
-                        MbarrierOp::Init { count, .. } => {
-                            if !may_be(mbarrier.object, variable) {
-                                continue;
-                            }
-                            let Operand::Imm(count) = count else { return None };
-                            counts.push(count);
-                            continue;
-                        }
-                        // What is dropped is missing in the next phase, too.
-                        MbarrierOp::Arrive { count: Operand::Imm(count), drops, .. } => {
-                            (mbarrier.object, Some(if drops { 2 * count } else { count }))
-                        }
-                        MbarrierOp::Arrive { .. } => (mbarrier.object, None),
-                        MbarrierOp::Invalidate
-                        | MbarrierOp::CheckLayout { .. }
-                        | MbarrierOp::ExpectTx { .. }
-                        | MbarrierOp::CompleteTx { .. }
-                        | MbarrierOp::Wait { .. } => continue,
-                    },
-                    Asynchronous::Track(track) if may_be(track.object, variable) => {
-                        if track.increments && thread.loops() {
-                            return None;
-                        }
-                        increments += u64::from(track.increments);
-                        (track.object, Some(1))
-                    }
-                    Asynchronous::TensorMemory(TensorOp::Commit { object, .. }) => {
-                        (*object, Some(1))
-                    }
-                    Asynchronous::Track(_)
-                    | Asynchronous::TensorMemory(_)
-                    | Asynchronous::PendingCount(_)
-                    | Asynchronous::Copy(_)
-                    | Asynchronous::Store(_)
-                    | Asynchronous::Commit(_)
-                    | Asynchronous::WaitGroup(_)
-                    | Asynchronous::Multiply(_)
-                    | Asynchronous::MultiplyFence
-                    | Asynchronous::Fence(_)
-                    | Asynchronous::Grid(_)
-                    | Asynchronous::TensormapFence(_)
-                    | Asynchronous::Tensormap(_)
-                    | Asynchronous::Multimem(_)
-                    | Asynchronous::Fill(_)
-                    | Asynchronous::Cancel(_) => continue,
-                };
-                if may_be(at, variable) {
-                    let known = arrives.filter(|_| !thread.loops());
-                    arrivals = arrivals.zip(known).map(|(all, more)| all + more);
+                let Some(changed) = of.changed_mbarrier() else { continue };
+                if !self.may_be_in(changed.object, variable) {
+                    continue;
                 }
+                // `None` where it is not known how much an arrival lowers the count.
+                let mut arrives = Some(0);
+                if let Asynchronous::Mbarrier(mbarrier) = of {
+                    if let MbarrierOp::Init { count, .. } = mbarrier.op {
+                        let Operand::Imm(count) = count else { return None };
+                        counts.push(count);
+                    } else if let MbarrierOp::Arrive { count, drops, .. } = mbarrier.op {
+                        // What is dropped is missing in the next phase, too.
+                        let phases = if drops { 2_u64 } else { 1 };
+                        arrives = if let Operand::Imm(count) = count {
+                            Some(count.saturating_mul(phases))
+                        } else {
+                            None
+                        };
+                    }
+                } else if let Asynchronous::Track(track) = of {
+                    if track.increments && thread.loops() {
+                        return None;
+                    }
+                    increments += u64::from(track.increments);
+                    arrives = Some(1);
+                } else if let Asynchronous::TensorMemory(_) = of {
+                    arrives = Some(1);
+                }
+                let known = arrives.filter(|&count| count == 0 || !thread.loops());
+                arrivals = arrivals.zip(known).map(|(all, more)| all.saturating_add(more));
             }
         }
         let least = counts.iter().min().copied().unwrap_or(0);
         let most = counts.iter().max().copied().unwrap_or(0);
-        let least = arrivals.map_or(0, |arrivals: u64| least.saturating_sub(arrivals));
+        let least = arrivals.map_or(0, |arrivals| least.saturating_sub(arrivals));
         Some((least, most + increments))
     }
 
