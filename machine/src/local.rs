@@ -351,10 +351,7 @@ impl ThreadState {
             BarrierKind::Reduce { source, negated, .. } => {
                 (self.registers[usize::from(source.0)] != 0) != negated
             }
-            BarrierKind::Arrive
-            | BarrierKind::Sync
-            | BarrierKind::Exchange(_)
-            | BarrierKind::ActiveLanes(_) => false,
+            BarrierKind::Arrive | BarrierKind::Sync | BarrierKind::Exchange(_) => false,
         };
         Want::Barrier { id, count, waits: *kind != BarrierKind::Arrive, vote }
     }

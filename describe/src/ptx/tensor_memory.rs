@@ -10,8 +10,8 @@ use super::words::said;
 pub(super) fn meaning(op: &TensorOp, page: Section) -> InstructionMeaning {
     let words = TensorWords { page };
     match op {
-        TensorOp::Load { layout, reduction, destinations, .. } => {
-            words.load(layout.columns(destinations.len() - usize::from(reduction.is_some())))
+        TensorOp::Load { layout, destinations, .. } => {
+            words.load(layout.columns(destinations.len()))
         }
         TensorOp::Store { layout, sources, .. } => words.store(layout.columns(sources.len())),
         TensorOp::Wait(of) => words.wait(*of),

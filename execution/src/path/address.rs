@@ -130,12 +130,11 @@ impl Walk<'_> {
         let value = if let Some(value) = state.known(sum) {
             value
         } else {
-            let all: Vec<Value> = if let Some(values) = self.possible(state, sum) {
-                let is_there = |value: &Value| self.bytes(low64(*value), of).is_ok();
-                values.into_iter().filter(is_there).collect()
-            } else if of.space == SpaceQualifier::Tensor
-                && let Some(values) = self.stored(state, sum)
-            {
+            let known = self.possible(state, sum).or_else(|| {
+                let tensor = of.space == SpaceQualifier::Tensor;
+                tensor.then(|| self.stored(state, sum)).flatten()
+            });
+            let all: Vec<Value> = if let Some(values) = known {
                 let is_there = |value: &Value| self.bytes(low64(*value), of).is_ok();
                 values.into_iter().filter(is_there).collect()
             } else {

@@ -23,9 +23,6 @@ impl Walk<'_> {
         if let BarrierKind::Exchange(of) = &barrier.kind {
             return self.exchange(state, barrier.id, of, guard);
         }
-        if let BarrierKind::ActiveLanes(to) = barrier.kind {
-            return self.active(state, to, guard);
-        }
         let count = barrier.count.map(|count| self.operand(state, count));
         let (id, id_taint) = self.operand(state, barrier.id);
         state.ctrl |= id_taint | count.map_or(0, |c| c.1);
@@ -36,10 +33,7 @@ impl Walk<'_> {
         }
         let count = count.map(|(count, _)| self.choose(state, count));
         let reduce = match barrier.kind {
-            BarrierKind::Arrive
-            | BarrierKind::Sync
-            | BarrierKind::Exchange(_)
-            | BarrierKind::ActiveLanes(_) => None,
+            BarrierKind::Arrive | BarrierKind::Sync | BarrierKind::Exchange(_) => None,
             BarrierKind::Reduce { op, source, negated, .. } => {
                 let (mut value, taint) = self.operand(state, Operand::Reg(source));
                 if negated {

@@ -35,6 +35,9 @@ impl Walk<'_> {
         of: &Exchange,
         guard: Mask,
     ) -> Next {
+        if of.op == ExchangeOp::Active {
+            return self.active(state, of.result, guard);
+        }
         let (mask, mask_taint) = self.operand(state, mask);
         state.ctrl |= mask_taint;
         let mask = self.choose(state, mask) & u64::from(u32::MAX);
@@ -66,7 +69,8 @@ impl Walk<'_> {
             }
             exchanged.combination = Combination::Lane(from);
         } else if of.op == ExchangeOp::Elect && self.conventions.elects_any_lane {
-            let lanes = self.electable(mask);
+            // Whether a lane of the mask takes part shows later.
+            let lanes: Vec<u32> = self.lanes().filter(|lane| mask >> lane & 1 == 1).collect();
             for &lane in &lanes[1..] {
                 let mut other = state.clone();
                 let elected = Exchanged { combination: Combination::Elected(lane), ..exchanged };
@@ -84,19 +88,7 @@ impl Walk<'_> {
     fn exchanged(&self, state: &mut PathState, of: &Exchange, exchanged: Exchanged, guard: Mask) {
         let Exchanged { mask, brought: (value, taint), combination, in_range, lane_taint } =
             exchanged;
-        let used = BarrierUse {
-            resource: Resource::Warp { mask, exchange: Some(of.op) },
-            count: None,
-            reduce: Some((combination, value, taint)),
-            relaxed: false,
-            waits: true,
-            aligned: false,
-        };
-        let tags = Tags::of(&[Tag::All]);
-        state.push(EventKind::Arrive, tags, guard);
-        state.last().barrier = Some(used);
-        let wait = state.push(EventKind::Wait, tags, guard);
-        state.last().barrier = Some(used);
+        let wait = meet(state, (mask, of.op), (combination, value, taint), guard);
         let result = match combination {
             Combination::Elected(lane) => state.exprs.constant(lane.into()),
             Combination::Reduction(_)
@@ -131,14 +123,9 @@ impl Walk<'_> {
         state.pc += 1;
     }
 
-    /// The lanes that may be elected of a mask, to which the own lane belongs; whether they take part shows later.
-    fn electable(&self, mask: u64) -> Vec<u32> {
-        self.lanes().filter(|lane| mask >> lane & 1 == 1).collect()
-    }
-
     /// `activemask`: the lanes that execute it together, which are some lanes of the warp and this one (reading R31). They wait for
     /// one another where a path assumes them; who would wait for ever shows that they are others.
-    pub(super) fn active(&mut self, state: &mut PathState, to: Option<Reg>, guard: Mask) -> Next {
+    fn active(&mut self, state: &mut PathState, to: Option<Reg>, guard: Mask) -> Next {
         let own = 1 << self.program.lane(self.thread);
         let others: u64 = self.lanes().fold(0, |all, lane| all | 1 << lane) & !own;
         if others.count_ones() > MOST_LANES {
@@ -159,21 +146,9 @@ impl Walk<'_> {
 
     fn together(state: &mut PathState, lanes: u64, to: Option<Reg>, guard: Mask) {
         let mask = state.exprs.constant(lanes.into());
-        let used = BarrierUse {
-            resource: Resource::Warp { mask: lanes, exchange: Some(ExchangeOp::Active) },
-            count: None,
-            reduce: Some((Combination::Active, mask, 0)),
-            relaxed: false,
-            waits: true,
-            aligned: false,
-        };
-        let tags = Tags::of(&[Tag::All]);
-        for kind in [EventKind::Arrive, EventKind::Wait] {
-            state.push(kind, tags, guard);
-            state.last().barrier = Some(used);
-        }
+        let active = (Combination::Active, mask, 0);
+        let wait = meet(state, (lanes, ExchangeOp::Active), active, guard);
         if let Some(register) = to {
-            let wait = state.next_event() - 1;
             state.set(register, mask, 1 << wait | guard);
         }
         state.pc += 1;
@@ -204,4 +179,27 @@ impl Walk<'_> {
         let of_warp = threads.iter().filter(|other| other.placement.same_warp(here)).count();
         0..u32::try_from(of_warp.max(1)).expect("few threads")
     }
+}
+
+/// The arrival and the wait of an exchange between the lanes of a mask; the number of the wait.
+fn meet(
+    state: &mut PathState,
+    (mask, op): (u64, ExchangeOp),
+    reduce: (Combination, ExprId, Mask),
+    guard: Mask,
+) -> u16 {
+    let used = BarrierUse {
+        resource: Resource::Warp { mask, exchange: Some(op) },
+        count: None,
+        reduce: Some(reduce),
+        relaxed: false,
+        waits: true,
+        aligned: false,
+    };
+    let tags = Tags::of(&[Tag::All]);
+    state.push(EventKind::Arrive, tags, guard);
+    state.last().barrier = Some(used);
+    let wait = state.push(EventKind::Wait, tags, guard);
+    state.last().barrier = Some(used);
+    wait
 }

@@ -20,7 +20,7 @@ const MOST: usize = 64;
 
 impl Walk<'_> {
     /// The values of an expression of one read of 32 bits that the assumptions of the path allow; `None` if they are not known.
-    pub(super) fn stored(&self, state: &PathState, expr: ExprId) -> Option<Vec<Value>> {
+    pub(super) fn stored(&self, state: &PathState, expr: ExprId) -> Option<BTreeSet<Value>> {
         let mut reads = BTreeSet::new();
         let mut known = true;
         state.exprs.leaves(expr, &mut |leaf| match leaf {
@@ -47,9 +47,7 @@ impl Walk<'_> {
                 found.is_none_or(|found| check.holds(found))
             })
         });
-        let all: BTreeSet<Value> =
-            allowed.filter_map(|value| state.exprs.eval(expr, &mut with(value))).collect();
-        Some(all.into_iter().collect())
+        Some(allowed.filter_map(|value| state.exprs.eval(expr, &mut with(value))).collect())
     }
 
     /// All words of 32 bits that memory may hold outside of tensor memory; `None` if some are computed.

@@ -10,12 +10,11 @@ use crate::expr::ExprId;
 use model::given::Tag;
 use model::isa::alu::AluOp;
 use model::isa::float::FloatOp;
-use model::isa::integer::IntegerOp;
 use model::isa::tensor_memory::{
-    ColumnLayout, CtaGroup, TensorFence, TensorMultiply, TensorOp, TensorWait,
+    ColumnLayout, ColumnReduction, CtaGroup, TensorFence, TensorMultiply, TensorOp, TensorWait,
 };
-use model::isa::warp::{FloatReduction, LaneReduction};
-use model::isa::{Address, Operand, Reg, SpaceQualifier, Type, TypeKind};
+use model::isa::warp::LaneReduction;
+use model::isa::{Address, Operand, Reg, SpaceQualifier, Type};
 use model::memory::{Extent, TENSOR_COLUMN_BYTES};
 
 /// The bytes that an operation reads of a matrix in shared memory.
@@ -31,9 +30,6 @@ struct TensorOperation {
 /// An operand in memory: its parts, and how its address is computed.
 type OperandPlace = (Vec<Access>, ComputedAddress);
 
-/// Some parts of an operand, with their numbers.
-type NumberedParts = (Vec<(usize, Access)>, ComputedAddress);
-
 impl Walk<'_> {
     pub(super) fn tensor_memory(
         &mut self,
@@ -43,15 +39,9 @@ impl Walk<'_> {
     ) -> Result<(), Next> {
         match op {
             TensorOp::Load { from, layout, reduction, destinations } => {
-                let (result, registers) = match (reduction, &destinations[..]) {
-                    (Some(reduction), [registers @ .., result]) => {
-                        (result.map(|result| (result, *reduction)), registers)
-                    }
-                    (Some(_) | None, registers) => (None, registers),
-                };
-                let read = self.tensor_load(state, *from, (*layout, registers), guard)?;
-                if let Some((register, reduction)) = result {
-                    reduce(state, &read, register, reduction, guard);
+                let read = self.tensor_load(state, *from, (*layout, destinations), guard)?;
+                if let Some(ColumnReduction { op, result: Some(register) }) = *reduction {
+                    reduce(state, &read, register, op, guard);
                 }
                 Ok(())
             }
@@ -135,7 +125,6 @@ impl Walk<'_> {
         let event = state.last();
         event.locate(to[0], at);
         event.value = Some(value);
-        state.heads.clear();
         Ok(())
     }
 
@@ -204,14 +193,14 @@ impl Walk<'_> {
     ) -> Result<Vec<(ExprId, Mask)>, Next> {
         let count = layout.columns(destinations.len());
         let (columns, at) = self.columns(state, from, count, false)?;
-        let second = self.second_half(state, (from, &columns), layout, false)?;
+        let second = self.second_half(state, from, layout, count, false)?;
         let operation = begin(state, TensorPart::Load, guard);
         let mut read = Vec::with_capacity(count);
-        for column in columns {
+        for &column in &columns {
             read.push(self.column_read(state, &(vec![column], at), operation));
         }
-        if let Some((columns, at)) = second {
-            for (_, column) in columns {
+        if let Some((others, at)) = second {
+            for column in others.into_iter().filter(|other| !columns.contains(other)) {
                 self.column_read(state, &(vec![column], at), operation);
             }
         }
@@ -240,8 +229,8 @@ impl Walk<'_> {
         guard: Mask,
     ) -> Result<(), Next> {
         let count = layout.columns(sources.len());
-        let places = self.columns(state, to, count, true)?;
-        let second = self.second_half(state, (to, &places.0), layout, true)?;
+        let (columns, at) = self.columns(state, to, count, true)?;
+        let second = self.second_half(state, to, layout, count, true)?;
         let mut values: Vec<(ExprId, Mask)> = Vec::with_capacity(count);
         for &source in sources {
             let (value, taint) = self.operand(state, source);
@@ -256,33 +245,33 @@ impl Walk<'_> {
             }
         }
         let operation = begin(state, TensorPart::Store, guard);
-        for (&column, &value) in places.0.iter().zip(&values) {
-            column_write(state, &(vec![column], places.1), value, operation);
+        for (&column, &value) in columns.iter().zip(&values) {
+            column_write(state, &(vec![column], at), value, operation);
         }
-        if let Some((columns, at)) = second {
-            for (index, column) in columns {
-                column_write(state, &(vec![column], at), values[index], operation);
+        if let Some((others, at)) = second {
+            for (&column, &value) in others.iter().zip(&values) {
+                if !columns.contains(&column) {
+                    column_write(state, &(vec![column], at), value, operation);
+                }
             }
         }
         state.groups.tensor.stores |= state.since(operation.of.first);
         Ok(())
     }
 
-    /// The columns of the second half of the lanes, where it has others.
+    /// The columns of the second half of the lanes, if it has an address of its own. Where both halves access a column, neither
+    /// sees the other, as their lanes are others.
     fn second_half(
         &mut self,
         state: &mut PathState,
-        (first, places): (Address, &[Access]),
+        first: Address,
         layout: ColumnLayout,
+        count: usize,
         writes: bool,
-    ) -> Result<Option<NumberedParts>, Next> {
+    ) -> Result<Option<OperandPlace>, Next> {
         let Some(behind) = layout.second else { return Ok(None) };
-        let count = places.len();
-        let at = Address { offset: first.offset + behind, ..first };
-        let (columns, at) = self.columns(state, at, count, writes)?;
-        // The lanes of the halves are others: where both access a column, neither sees the other.
-        let others = columns.into_iter().enumerate().filter(|(_, of)| !places.contains(of));
-        Ok(Some((others.collect(), at)))
+        let second = Address { offset: first.offset + behind, ..first };
+        self.columns(state, second, count, writes).map(Some)
     }
 
     fn tensor_multiply(
@@ -394,12 +383,13 @@ fn reduce(
     reduction: LaneReduction,
     guard: Mask,
 ) {
-    let (op, ty, abs) = reducing(reduction);
+    let (op, ty) = reduction.operation();
     let taint = read.iter().fold(guard, |all, (_, taint)| all | taint);
     let mut result = None;
     for &(value, _) in read {
-        let abs = abs.then(|| state.exprs.alu(AluOp::Float(FloatOp::Abs), ty, &[value]));
-        let value = abs.unwrap_or(value);
+        let abs = AluOp::Float(FloatOp::Abs);
+        let value =
+            if reduction.is_absolute() { state.exprs.alu(abs, ty, &[value]) } else { value };
         result = Some(match result {
             Some(before) => state.exprs.alu(op, ty, &[before, value]),
             None => value,
@@ -407,26 +397,6 @@ fn reduce(
     }
     if let Some(result) = result {
         state.set(register, result, taint);
-    }
-}
-
-/// The operation of a reduction on two columns, its type, and whether it is of their absolute values.
-fn reducing(reduction: LaneReduction) -> (AluOp, Type, bool) {
-    let integer = |op, ty| (AluOp::Integer(op), ty, false);
-    let signed = Type { kind: TypeKind::Signed, bits: 32 };
-    match reduction {
-        LaneReduction::MinUnsigned => integer(IntegerOp::Min, Type::U32),
-        LaneReduction::MaxUnsigned => integer(IntegerOp::Max, Type::U32),
-        LaneReduction::MinSigned => integer(IntegerOp::Min, signed),
-        LaneReduction::MaxSigned => integer(IntegerOp::Max, signed),
-        LaneReduction::Float(FloatReduction { greatest, abs, nan }) => {
-            let op = if greatest { FloatOp::Max { nan } } else { FloatOp::Min { nan } };
-            (AluOp::Float(op), Type { kind: TypeKind::Float, bits: 32 }, abs)
-        }
-        LaneReduction::Add => (AluOp::Add, Type::U32, false),
-        LaneReduction::And => (AluOp::And, Type::U32, false),
-        LaneReduction::Or => (AluOp::Or, Type::U32, false),
-        LaneReduction::Xor => (AluOp::Xor, Type::U32, false),
     }
 }
 

@@ -15,9 +15,6 @@ struct LaneOperands<'a> {
     mask: Operand,
 }
 
-/// A bit for each lane of a warp.
-const LANES_BITS: u16 = 32;
-
 impl<'a> InstructionReader<'_> {
     /// Whether a cell has one of these instructions.
     pub(super) fn exchanges(cell: &InstructionCell<'a>) -> bool {
@@ -38,15 +35,8 @@ impl<'a> InstructionReader<'_> {
             return None;
         };
         let operands = self.lane_operands(cell, op)?;
-        let mut exchange = Exchange {
-            op,
-            source: Operand::Imm(0),
-            negated: false,
-            lane: Operand::Imm(0),
-            clamp: 0,
-            result: operands.result,
-            predicate: operands.predicate,
-        };
+        let (result, predicate) = (operands.result, operands.predicate);
+        let mut exchange = Exchange { result, predicate, ..Exchange::of(op) };
         if let [value, lane, clamp] = &operands.sources[..] {
             let Arg::Number(clamp, _) = clamp else {
                 let what = "a clamp and segments that a register gives";
@@ -63,14 +53,7 @@ impl<'a> InstructionReader<'_> {
                 exchange.source = self.operand(value)?;
             }
         }
-        Some(Instruction::Barrier(Barrier {
-            kind: BarrierKind::Exchange(exchange),
-            id: operands.mask,
-            count: None,
-            instance: None,
-            aligned: false,
-            warp: true,
-        }))
+        Some(exchanged(exchange, operands.mask))
     }
 
     /// `activemask.b32 r0`.
@@ -87,15 +70,9 @@ impl<'a> InstructionReader<'_> {
             self.count(cell, &args, "r0");
             return None;
         };
-        let to = self.plain_destination(to, LANES_BITS).ok()?;
-        Some(Instruction::Barrier(Barrier {
-            kind: BarrierKind::ActiveLanes(to),
-            id: Operand::Imm(0),
-            count: None,
-            instance: None,
-            aligned: false,
-            warp: true,
-        }))
+        let op = ExchangeOp::Active;
+        let result = self.plain_destination(to, op.result_bits()).ok()?;
+        Some(exchanged(Exchange { result, ..Exchange::of(op) }, Operand::Imm(0)))
     }
 
     fn no_exchange(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) {
@@ -157,6 +134,17 @@ impl<'a> InstructionReader<'_> {
     }
 }
 
+fn exchanged(of: Exchange, mask: Operand) -> Instruction {
+    Instruction::Barrier(Barrier {
+        kind: BarrierKind::Exchange(of),
+        id: mask,
+        count: None,
+        instance: None,
+        aligned: false,
+        warp: true,
+    })
+}
+
 /// A form of each instruction that there is, and its operands.
 fn form(parts: &[&str]) -> (&'static str, &'static str) {
     match parts {
@@ -187,25 +175,30 @@ fn operation(parts: &[&str]) -> Option<ExchangeOp> {
             let bits = if *ty == "b64" { 64 } else { 32 };
             if *which == "any" { ExchangeOp::MatchAny(bits) } else { ExchangeOp::MatchAll(bits) }
         }
-        ["redux", "sync", op @ ("min" | "max"), modifiers @ .., "f32"] => {
-            ExchangeOp::Reduce(LaneReduction::Float(FloatReduction {
-                greatest: *op == "max",
-                abs: modifiers.contains(&"abs"),
-                nan: modifiers.contains(&"NaN"),
-            }))
+        ["redux", "sync", op, modifiers @ .., ty] => {
+            ExchangeOp::Reduce(reduction(op, modifiers, ty)?)
         }
-        ["redux", "sync", op, ty] => ExchangeOp::Reduce(match (*op, *ty) {
-            ("add", "u32" | "s32") => LaneReduction::Add,
-            ("min", "u32") => LaneReduction::MinUnsigned,
-            ("max", "u32") => LaneReduction::MaxUnsigned,
-            ("min", "s32") => LaneReduction::MinSigned,
-            ("max", "s32") => LaneReduction::MaxSigned,
-            ("and", "b32") => LaneReduction::And,
-            ("or", "b32") => LaneReduction::Or,
-            ("xor", "b32") => LaneReduction::Xor,
-            _ => return None,
-        }),
         ["elect", "sync"] => ExchangeOp::Elect,
+        _ => return None,
+    })
+}
+
+/// An operation on the values of lanes or columns, with modifiers of floats, and its type.
+pub(super) fn reduction(op: &str, modifiers: &[&str], ty: &str) -> Option<LaneReduction> {
+    Some(match (op, ty) {
+        ("min" | "max", "f32") => LaneReduction::Float(FloatReduction {
+            greatest: op == "max",
+            abs: modifiers.contains(&"abs"),
+            nan: modifiers.contains(&"NaN"),
+        }),
+        ("add", "u32" | "s32") => LaneReduction::Add,
+        ("min", "u32") => LaneReduction::MinUnsigned,
+        ("max", "u32") => LaneReduction::MaxUnsigned,
+        ("min", "s32") => LaneReduction::MinSigned,
+        ("max", "s32") => LaneReduction::MaxSigned,
+        ("and", "b32") => LaneReduction::And,
+        ("or", "b32") => LaneReduction::Or,
+        ("xor", "b32") => LaneReduction::Xor,
         _ => return None,
     })
 }

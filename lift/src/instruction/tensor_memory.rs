@@ -6,21 +6,17 @@
 use model::isa::asynchronous::Asynchronous;
 use model::isa::reach::TENSOR;
 use model::isa::tensor_memory::{
-    ColumnLayout, CtaGroup, KINDS, TensorFence, TensorMultiply, TensorOp, TensorWait,
+    ColumnLayout, ColumnReduction, CtaGroup, KINDS, TensorFence, TensorMultiply, TensorOp,
+    TensorWait,
 };
-use model::isa::warp::{FloatReduction, LaneReduction};
 use model::isa::{Address, Operand, Reg, SpaceQualifier};
 use model::memory::TENSOR_COLUMN_BYTES;
 
-use super::InstructionReader;
 use super::asynchronous::{Read, one, space_of};
+use super::{InstructionReader, lanes};
 use crate::cell::{Arg, InstructionCell};
 use crate::draft::DraftAccess;
 use text::report::ByteSpan;
-
-/// The columns of tensor memory that one allocation may take.
-const LEAST_COLUMNS: u32 = 32;
-const MOST_COLUMNS: u32 = 512;
 
 impl<'a> InstructionReader<'_> {
     pub(super) fn tensor_memory(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
@@ -106,31 +102,22 @@ impl<'a> InstructionReader<'_> {
         };
         let space = space_of(parts);
         let to = self.touched(cell, to, space, (TENSOR_COLUMN_BYTES, 1))?;
-        let Arg::Number(columns, at) = *columns else {
+        let Arg::Number(columns, _) = *columns else {
             self.later(cell, "a number of columns that a register gives: write the number");
             return None;
         };
-        let allowed = u32::try_from(columns).ok().filter(|columns| {
-            columns.is_power_of_two() && (LEAST_COLUMNS..=MOST_COLUMNS).contains(columns)
-        });
-        let Some(columns) = allowed else {
-            self.report
-                .error("operand", at, format!("{columns} columns cannot be allocated"))
-                .note("expected a power of two from 32 to 512")
-                .help("tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [s], 32")
-                .section(model::section::of_parts(&["tcgen05", "alloc"]));
-            return None;
-        };
+        // The productions have the numbers that there are.
+        let columns = u32::try_from(columns).ok()?;
         Some(TensorOp::Allocate { to, space, columns })
     }
 
     /// `tcgen05.ld.sync.aligned.32x32b.x2.b32 {r0, r1}, [c]`, and with `.red` a register more.
     fn tensor_load(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Option<TensorOp> {
-        let reduction = reduction(parts);
         let args = self.args(cell)?;
-        let (to, result, rest) = match (&args[..], reduction) {
-            ([to, result, rest @ ..], Some(_)) => (to, Some(result), rest),
-            ([to, rest @ ..], None) => (to, None, rest),
+        let reduces = parts.contains(&"red");
+        let (to, result, rest) = match &args[..] {
+            [to, result, rest @ ..] if reduces => (to, Some(result), rest),
+            [to, rest @ ..] if !reduces => (to, None, rest),
             _ => (args.first()?, None, &[][..]),
         };
         let Some(from) = rest.first() else {
@@ -138,15 +125,22 @@ impl<'a> InstructionReader<'_> {
             return None;
         };
         let layout = self.layout(cell, (parts, &args), rest.get(1))?;
-        let registers = to.elements();
-        let mut destinations = registers
+        let destinations = to
+            .elements()
             .iter()
             .map(|element| self.plain_destination(element, 32).ok())
             .collect::<Option<Vec<Option<Reg>>>>()?;
         let from = self.halves(cell, from, layout, destinations.len())?;
-        if let Some(result) = result {
-            destinations.push(self.plain_destination(result, 32).ok()?);
-        }
+        let reduction = match result {
+            Some(result) => {
+                let (ty, modifiers) = parts.split_last()?;
+                let op = modifiers.iter().find(|part| matches!(**part, "min" | "max"))?;
+                let op = lanes::reduction(op, modifiers, ty)?;
+                let result = self.plain_destination(result, 32).ok()?;
+                Some(ColumnReduction { op, result })
+            }
+            None => None,
+        };
         Some(TensorOp::Load { from, layout, reduction, destinations })
     }
 
@@ -319,23 +313,6 @@ fn form(parts: &[&str]) -> &'static str {
         (false, false, true) => "{r0}, [c], 2",
         (false, false, false) => "{r0}, [c]",
     }
-}
-
-/// What `.red` reduces the columns of a load by.
-fn reduction(parts: &[&str]) -> Option<LaneReduction> {
-    let has = |word: &str| parts.contains(&word);
-    if !has("red") {
-        return None;
-    }
-    Some(match (has("max"), parts.last().copied()) {
-        (greatest, Some("f32")) => {
-            LaneReduction::Float(FloatReduction { greatest, abs: has("abs"), nan: has("NaN") })
-        }
-        (false, Some("s32")) => LaneReduction::MinSigned,
-        (true, Some("s32")) => LaneReduction::MaxSigned,
-        (false, _) => LaneReduction::MinUnsigned,
-        (true, _) => LaneReduction::MaxUnsigned,
-    })
 }
 
 fn group(parts: &[&str]) -> CtaGroup {

@@ -528,6 +528,7 @@ impl Asynchronous {
                 | MbarrierOp::CompleteTx { .. } => None,
             },
             Asynchronous::PendingCount(of) => of.count,
+            Asynchronous::TensorMemory(of) => of.result(),
             Asynchronous::Multiply(multiply) => multiply.accumulator.first().copied(),
             Asynchronous::Copy(copy) => copy.tensor.and_then(|tensor| tensor.descriptor),
             Asynchronous::Store(_)
@@ -539,7 +540,6 @@ impl Asynchronous {
             | Asynchronous::Grid(_)
             | Asynchronous::TensormapFence(_)
             | Asynchronous::Tensormap(_)
-            | Asynchronous::TensorMemory(_)
             | Asynchronous::Multimem(_)
             | Asynchronous::Fill(_)
             | Asynchronous::Cancel(_) => None,

@@ -24,8 +24,6 @@ pub enum BarrierKind {
     },
     /// Lanes exchange values; nothing is ordered.
     Exchange(Exchange),
-    /// `activemask`: the lanes that execute it together.
-    ActiveLanes(Option<Reg>),
 }
 
 /// A barrier of the CTA.
@@ -42,7 +40,7 @@ pub struct Barrier {
     pub instance: Option<u64>,
     /// Every thread of the warp executes it; `bar` always is, `barrier` if it says so.
     pub aligned: bool,
-    /// Whether it is `bar.warp.sync` or an exchange of values, whose id is the mask of the lanes that take part, or `activemask`.
+    /// Whether it is `bar.warp.sync` or an exchange of values, whose id is the mask of the lanes that take part.
     pub warp: bool,
 }
 

@@ -220,8 +220,6 @@ impl Line {
                     visit(destination);
                 } else if let bar::BarrierKind::Exchange(of) = kind {
                     of.result.iter_mut().chain(&mut of.predicate).for_each(visit);
-                } else if let bar::BarrierKind::ActiveLanes(to) = kind {
-                    to.iter_mut().for_each(visit);
                 }
             }
             Instruction::Asynchronous(of) => of.each_other_register_mut(visit),
@@ -437,9 +435,6 @@ impl Instruction {
                 kind: bar::BarrierKind::Reduce { destination, .. },
                 ..
             }) => (&[], Some(*destination)),
-            Instruction::Barrier(bar::Barrier {
-                kind: bar::BarrierKind::ActiveLanes(to), ..
-            }) => (&[], *to),
             Instruction::Asynchronous(of) => (of.destinations(), of.destination()),
             Instruction::Barrier(_)
             | Instruction::Store(_)

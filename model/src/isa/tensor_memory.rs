@@ -12,8 +12,7 @@ pub enum TensorOp {
     Load {
         from: Address,
         layout: ColumnLayout,
-        /// `.red`: what the columns are reduced by. The last destination is the result.
-        reduction: Option<LaneReduction>,
+        reduction: Option<ColumnReduction>,
         destinations: Vec<Option<Reg>>,
     },
     /// `tcgen05.st`.
@@ -60,6 +59,13 @@ pub enum TensorOp {
     },
     /// `tcgen05.relinquish_alloc_permit`.
     Relinquish,
+}
+
+/// `.red` of a load: what its columns are reduced by, and where the result goes.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ColumnReduction {
+    pub op: LaneReduction,
+    pub result: Option<Reg>,
 }
 
 /// Which columns the registers of a load or store are.
@@ -157,15 +163,22 @@ impl TensorOp {
         }
     }
 
-    /// The registers that it writes.
+    /// The registers that it loads.
     pub fn destinations(&self) -> &[Option<Reg>] {
         if let TensorOp::Load { destinations, .. } = self { destinations } else { &[] }
     }
 
+    /// The register of a reduction.
+    pub fn result(&self) -> Option<Reg> {
+        let TensorOp::Load { reduction, .. } = self else { return None };
+        (*reduction)?.result
+    }
+
     /// Visits the registers that it writes.
     pub fn each_destination_mut(&mut self, visit: &mut dyn FnMut(&mut Reg)) {
-        if let TensorOp::Load { destinations, .. } = self {
-            destinations.iter_mut().flatten().for_each(visit);
+        if let TensorOp::Load { destinations, reduction, .. } = self {
+            let result = reduction.iter_mut().flat_map(|of| &mut of.result);
+            destinations.iter_mut().flatten().chain(result).for_each(visit);
         }
     }
 }

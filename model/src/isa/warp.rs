@@ -2,9 +2,11 @@
 //!
 //! They wait for the lanes of their mask and order no memory operations.
 
+use super::alu::AluOp;
 use super::float::FloatOp;
-use super::{Operand, Reg};
-use crate::value::{Value, low_bits};
+use super::integer::IntegerOp;
+use super::{Operand, Reg, Type, TypeKind};
+use crate::value::Value;
 
 /// What the lanes do with the values that they bring. Lanes that do not do the same wait for one another for ever.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -63,7 +65,7 @@ pub struct FloatReduction {
     pub nan: bool,
 }
 
-/// One of these instructions; its mask is that of its [`super::bar::Barrier`].
+/// One of these instructions; its mask is that of its [`super::bar::Barrier`], which `activemask` does not have.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Exchange {
     pub op: ExchangeOp,
@@ -79,6 +81,22 @@ pub struct Exchange {
     /// Of a shuffle, whether the lane was in range; of `match.all`, whether all have the same value; of `elect`,
     /// whether this lane was elected.
     pub predicate: Option<Reg>,
+}
+
+impl Exchange {
+    /// Without operands and results.
+    pub fn of(op: ExchangeOp) -> Exchange {
+        let nothing = Operand::Imm(0);
+        Exchange {
+            op,
+            source: nothing,
+            negated: false,
+            lane: nothing,
+            clamp: 0,
+            result: None,
+            predicate: None,
+        }
+    }
 }
 
 /// The lanes of a warp.
@@ -173,34 +191,40 @@ impl ExchangeOp {
 impl LaneReduction {
     /// What is made of the value of a lane first. A NaN has one form.
     fn taken(self, value: Value) -> Value {
-        let LaneReduction::Float(FloatReduction { abs, .. }) = self else { return value };
-        let value = if abs { FloatOp::Abs.apply(32, value, 0, 0) } else { value };
+        let LaneReduction::Float(_) = self else { return value };
+        let value = if self.is_absolute() { FloatOp::Abs.apply(32, value, 0, 0) } else { value };
         self.apply(value, value)
     }
 
     /// Of values of 32 bits.
     fn apply(self, a: Value, b: Value) -> Value {
-        let signed = |value: Value| i64::from(low32(value).cast_signed());
+        let (op, ty) = self.operation();
+        op.apply(ty, &[a, b])
+    }
+
+    /// The operation on two values, and its type; of floats, on what [`FloatReduction::abs`] makes of them.
+    pub fn operation(self) -> (AluOp, Type) {
+        let of = |kind| Type { kind, bits: 32 };
         match self {
-            LaneReduction::Add => a.wrapping_add(b) & low_bits(32),
-            LaneReduction::MinUnsigned => a.min(b),
-            LaneReduction::MaxUnsigned => a.max(b),
-            LaneReduction::MinSigned if signed(b) < signed(a) => b,
-            LaneReduction::MaxSigned if signed(b) > signed(a) => b,
-            LaneReduction::MinSigned | LaneReduction::MaxSigned => a,
-            LaneReduction::And => a & b,
-            LaneReduction::Or => a | b,
-            LaneReduction::Xor => a ^ b,
+            LaneReduction::Add => (AluOp::Add, Type::U32),
+            LaneReduction::MinUnsigned => (AluOp::Integer(IntegerOp::Min), Type::U32),
+            LaneReduction::MaxUnsigned => (AluOp::Integer(IntegerOp::Max), Type::U32),
+            LaneReduction::MinSigned => (AluOp::Integer(IntegerOp::Min), of(TypeKind::Signed)),
+            LaneReduction::MaxSigned => (AluOp::Integer(IntegerOp::Max), of(TypeKind::Signed)),
+            LaneReduction::And => (AluOp::And, Type::U32),
+            LaneReduction::Or => (AluOp::Or, Type::U32),
+            LaneReduction::Xor => (AluOp::Xor, Type::U32),
             LaneReduction::Float(FloatReduction { greatest, nan, .. }) => {
                 let op = if greatest { FloatOp::Max { nan } } else { FloatOp::Min { nan } };
-                op.apply(32, a, b, 0)
+                (AluOp::Float(op), of(TypeKind::Float))
             }
         }
     }
-}
 
-fn low32(value: Value) -> u32 {
-    u32::try_from(value & low_bits(32)).expect("32 bits were kept")
+    /// Whether it is of absolute values.
+    pub fn is_absolute(self) -> bool {
+        matches!(self, LaneReduction::Float(FloatReduction { abs: true, .. }))
+    }
 }
 
 #[cfg(test)]

@@ -475,7 +475,7 @@ impl<'t> ThreadColumn<'t> {
         let mode = match barrier.kind {
             BarrierKind::Sync => "sync",
             BarrierKind::Arrive => "arrive",
-            BarrierKind::Reduce { .. } | BarrierKind::Exchange(_) | BarrierKind::ActiveLanes(_) => {
+            BarrierKind::Reduce { .. } | BarrierKind::Exchange(_) => {
                 return line.refuse("this instruction");
             }
         };
