@@ -6,7 +6,7 @@ use super::alu::AluOp;
 use super::float::FloatOp;
 use super::integer::IntegerOp;
 use super::{Operand, Reg, Type, TypeKind};
-use crate::value::Value;
+use crate::value::{Value, low_bits};
 
 /// What the lanes do with the values that they bring. Lanes that do not do the same wait for one another for ever.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -199,7 +199,8 @@ impl LaneReduction {
     /// Of values of 32 bits.
     fn apply(self, a: Value, b: Value) -> Value {
         let (op, ty) = self.operation();
-        op.apply(ty, &[a, b])
+        // A signed result is extended.
+        op.apply(ty, &[a, b]) & low_bits(32)
     }
 
     /// The operation on two values, and its type; of floats, on what [`FloatReduction::abs`] makes of them.
