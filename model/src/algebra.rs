@@ -2,7 +2,7 @@
 
 use crate::bits::{self, BitRel, BitRow};
 use crate::given::{Chosen, Fixed, Tag};
-use crate::rel::{Constraint, Model, Node, SetId, SetNode};
+use crate::rel::{Constraint, Model, Node, NodeId, SetId, SetNode};
 
 /// Ten operations. Whoever supplies them can run every model.
 pub trait Algebra {
@@ -25,22 +25,26 @@ impl Model {
     pub fn eval<A: Algebra>(&self, algebra: &mut A) -> Vec<A::Rel> {
         let mut values: Vec<A::Rel> = Vec::with_capacity(self.nodes.len());
         for &node in &self.nodes {
-            let at = |id: crate::rel::NodeId| &values[usize::from(id.0)];
-            let value = match node {
-                Node::Fixed(fixed) => algebra.fixed(fixed),
-                Node::Chosen(chosen) => algebra.chosen(chosen),
-                Node::Identity(set) => algebra.identity(set),
-                Node::Cross(from, to) => algebra.cross(from, to),
-                Node::Or(a, b) => algebra.or(at(a), at(b)),
-                Node::And(a, b) => algebra.and(at(a), at(b)),
-                Node::Minus(a, b) => algebra.minus(at(a), at(b)),
-                Node::Seq(a, b) => algebra.seq(at(a), at(b)),
-                Node::Inverse(a) => algebra.inverse(at(a)),
-                Node::Plus(a) => algebra.plus(at(a)),
-            };
-            values.push(value);
+            values.push(node.eval(algebra, &values));
         }
         values
+    }
+
+    /// The chosen relations that each node depends on, in the order of the nodes: bit `chosen as u8` for each.
+    pub fn dependences(&self) -> Vec<u8> {
+        let mut all: Vec<u8> = Vec::with_capacity(self.nodes.len());
+        for node in &self.nodes {
+            let at = |id: NodeId| all[usize::from(id.0)];
+            all.push(match *node {
+                Node::Fixed(_) | Node::Identity(_) | Node::Cross(..) => 0,
+                Node::Chosen(chosen) => 1 << chosen as u8,
+                Node::Or(a, b) | Node::And(a, b) | Node::Seq(a, b) | Node::Minus(a, b) => {
+                    at(a) | at(b)
+                }
+                Node::Inverse(a) | Node::Plus(a) => at(a),
+            });
+        }
+        all
     }
 
     /// The value of every set, in order.
@@ -58,6 +62,25 @@ impl Model {
             values.push(value);
         }
         values
+    }
+}
+
+impl Node {
+    /// Its value, given those of the nodes before it.
+    pub fn eval<A: Algebra>(self, algebra: &mut A, before: &[A::Rel]) -> A::Rel {
+        let at = |id: NodeId| &before[usize::from(id.0)];
+        match self {
+            Node::Fixed(fixed) => algebra.fixed(fixed),
+            Node::Chosen(chosen) => algebra.chosen(chosen),
+            Node::Identity(set) => algebra.identity(set),
+            Node::Cross(from, to) => algebra.cross(from, to),
+            Node::Or(a, b) => algebra.or(at(a), at(b)),
+            Node::And(a, b) => algebra.and(at(a), at(b)),
+            Node::Minus(a, b) => algebra.minus(at(a), at(b)),
+            Node::Seq(a, b) => algebra.seq(at(a), at(b)),
+            Node::Inverse(a) => algebra.inverse(at(a)),
+            Node::Plus(a) => algebra.plus(at(a)),
+        }
     }
 }
 

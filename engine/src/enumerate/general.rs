@@ -12,7 +12,7 @@ use model::value::Value;
 
 use super::{EnumerationJob, Stop};
 use crate::Limit;
-use crate::concrete::Concrete;
+use crate::concrete::NodeValues;
 use crate::options::SourceOptions;
 use crate::outcome::{
     from_reads, is_overwritten, outcomes_of, overwriting, raise_end, raise_flag, reads_from,
@@ -31,7 +31,8 @@ impl EnumerationJob<'_, '_> {
         options: &SourceOptions<R>,
     ) -> Result<(), Stop> {
         let mut sources = vec![Source::default(); options.slots.len()];
-        self.choose(structure, &options.slots, 0, &mut sources)
+        let mut nodes = NodeValues::new(self.model, structure);
+        self.choose(structure, &options.slots, 0, &mut sources, &mut nodes)
     }
 
     fn choose<R: BitRow>(
@@ -40,6 +41,7 @@ impl EnumerationJob<'_, '_> {
         options: &[Vec<R>],
         slot: usize,
         sources: &mut Vec<Source<R>>,
+        nodes: &mut NodeValues<'_, R>,
     ) -> Result<(), Stop> {
         self.account.look();
         self.account.check()?;
@@ -52,7 +54,7 @@ impl EnumerationJob<'_, '_> {
                         continue;
                     }
                 }
-                self.choose(structure, options, slot + 1, sources)?;
+                self.choose(structure, options, slot + 1, sources, nodes)?;
             }
             sources[slot] = Source::default();
             return Ok(());
@@ -61,11 +63,11 @@ impl EnumerationJob<'_, '_> {
         let thin_air = self.air.take();
         let mut kept = false;
         for (sources, known) in &valued {
-            kept |= self.complete(structure, sources, Some(known))?;
+            kept |= self.complete(structure, sources, Some(known), nodes)?;
         }
         // Values that an axiom forbids are missed by nobody.
         if thin_air > self.seen.thin_air
-            && (kept || valued.is_empty() && self.complete(structure, sources, None)?)
+            && (kept || valued.is_empty() && self.complete(structure, sources, None, nodes)?)
         {
             self.seen.thin_air = thin_air;
         }
@@ -78,15 +80,12 @@ impl EnumerationJob<'_, '_> {
         structure: &EventStructure<'_, R>,
         sources: &[Source<R>],
         known: Option<&[(usize, Value)]>,
+        nodes: &mut NodeValues<'_, R>,
     ) -> Result<bool, Stop> {
         let events = structure.events();
         let rf = BitRel { rows: reads_from(structure.unfolding, sources) };
         let empty = BitRel::empty(events);
-        let start = self.model.eval(&mut Concrete::new(
-            self.model,
-            structure,
-            [rf.clone(), empty.clone(), empty.clone(), empty.clone()],
-        ));
+        let start = nodes.eval([&rf, &empty, &empty, &empty]);
         let pairs_of = |chosen: Chosen| -> Vec<(usize, usize)> {
             let order = self.model.order(chosen);
             let pairs = order.map(|order| start[usize::from(order.relates.0)].pairs());
@@ -117,12 +116,11 @@ impl EnumerationJob<'_, '_> {
             for fsc in &fences {
                 self.account.step();
                 self.account.check()?;
-                let chosen = [rf.clone(), co.clone(), fr.clone(), fsc.clone()];
-                let nodes = self.model.eval(&mut Concrete::new(self.model, structure, chosen));
-                let kept = self.model.axioms.iter().all(|axiom| axiom.constraint.holds(&nodes));
+                let nodes = nodes.eval([&rf, &co, &fr, fsc]);
+                let kept = self.model.axioms.iter().all(|axiom| axiom.constraint.holds(nodes));
                 any |= kept;
                 if let Some(known) = known.filter(|_| kept) {
-                    self.raise(structure, &nodes)?;
+                    self.raise(structure, nodes)?;
                     if !std::mem::replace(&mut reported, true) {
                         self.tell(structure, sources, known, [&rf, &co, &fr, fsc])?;
                     }

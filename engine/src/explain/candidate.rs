@@ -17,7 +17,7 @@ use model::rel::{Constraint, Flag, FlagMeaning, Model, Node};
 use model::value::Value;
 
 use crate::account::Budget;
-use crate::concrete::Concrete;
+use crate::concrete::NodeValues;
 use crate::options::SourceOptions;
 use crate::outcome::{from_reads, is_overwritten, outcomes_of, overwriting, reads_from};
 use crate::structures::{Stop, Structures, each_endless, each_structure};
@@ -153,6 +153,7 @@ impl<V: Visitor> Structures for CandidateJob<'_, V> {
             air: self.air,
             account: &mut self.account,
             truncated: self.truncated,
+            nodes: NodeValues::new(self.model, &structure),
         };
         if search.decide(0, self.visitor)? { Ok(()) } else { Err(Stop::Asked) }
     }
@@ -169,6 +170,7 @@ struct CandidateSearch<'s, R> {
     sources: Vec<Source<R>>,
     air: &'s Air,
     account: &'s mut Budget,
+    nodes: NodeValues<'s, R>,
 }
 
 impl<R: BitRow> CandidateSearch<'_, R> {
@@ -225,19 +227,20 @@ impl<R: BitRow> CandidateSearch<'_, R> {
         let events = self.structure.events();
         let rf = BitRel { rows: reads_from(self.structure.unfolding, sourced.sources) };
         let empty = BitRel::empty(events);
-        let start = self.eval([rf.clone(), empty.clone(), empty.clone(), empty.clone()]);
+        let init_first = self.init_first();
+        let start = self.nodes.eval([&rf, &empty, &empty, &empty]);
         let relates = |chosen: Chosen| -> Vec<(usize, usize)> {
             let Some(order) = self.model.order(chosen) else { return Vec::new() };
             start[usize::from(order.relates.0)].pairs().filter(|(a, b)| a < b).collect()
         };
         let fences = orientations(&empty, &relates(Chosen::Fsc), self.truncated);
-        let init_first = self.init_first();
         let writes = orientations(&init_first, &relates(Chosen::Co), self.truncated);
         for fsc in &fences {
+            let demanded = demanded(self.model, self.nodes.eval([&rf, &empty, &empty, fsc]));
             for oriented in &writes {
                 self.account.look();
                 self.account.check()?;
-                if !self.completed(sourced, &rf, fsc, oriented, visitor)? {
+                if !self.completed(sourced, [&rf, fsc], &demanded, oriented, visitor)? {
                     return Ok(false);
                 }
             }
@@ -246,18 +249,18 @@ impl<R: BitRow> CandidateSearch<'_, R> {
     }
 
     fn completed(
-        &self,
+        &mut self,
         sourced: &Sourced<'_, R>,
-        rf: &BitRel<R>,
-        fsc: &BitRel<R>,
+        [rf, fsc]: [&BitRel<R>; 2],
+        demanded: &BitRel<R>,
         oriented: &BitRel<R>,
         visitor: &mut impl Visitor,
     ) -> Result<bool, Limit> {
         let u = self.structure.unfolding;
         let Sourced { sources, known } = *sourced;
-        let empty = BitRel::empty(self.structure.events());
-        let before = self.eval([rf.clone(), empty.clone(), empty, fsc.clone()]);
-        let closed = self.demanded(&before, oriented);
+        let mut closed = oriented.or(demanded);
+        bits::close(&mut closed.rows);
+        let closed = bits::is_irreflexive(&closed.rows).then_some(closed);
         // First the co that causality demands; if that has not the outcome, one that contradicts it.
         let contradicting =
             [oriented].into_iter().filter(|_| self.wanted == WantedCandidates::Outcome);
@@ -274,15 +277,15 @@ impl<R: BitRow> CandidateSearch<'_, R> {
                 values.suppose(read, value);
             }
             let Some(outcome) = self.outcome(&mut values, co)? else { continue };
-            let nodes = self.eval([rf.clone(), co.clone(), fr.clone(), fsc.clone()]);
+            let nodes = self.nodes.eval([rf, co, &fr, fsc]);
             let broken: Vec<usize> = (0..self.model.axioms.len())
-                .filter(|&axiom| !self.model.axioms[axiom].constraint.holds(&nodes))
+                .filter(|&axiom| !self.model.axioms[axiom].constraint.holds(nodes))
                 .collect();
             return Ok(visitor.candidate(&Candidate {
                 structure: self.structure,
                 sources,
                 known,
-                nodes: &nodes,
+                nodes,
                 co,
                 fr: &fr,
                 rf,
@@ -320,10 +323,6 @@ impl<R: BitRow> CandidateSearch<'_, R> {
         Ok(outcome)
     }
 
-    fn eval(&self, chosen: [BitRel<R>; 4]) -> Vec<BitRel<R>> {
-        self.model.eval(&mut Concrete::new(self.model, self.structure, chosen))
-    }
-
     fn init_first(&self) -> BitRel<R> {
         let overlap = self.structure.fixed(model::given::Fixed::LocationOverlap);
         let init = self.structure.tag(Tag::Init);
@@ -334,21 +333,20 @@ impl<R: BitRow> CandidateSearch<'_, R> {
         }
         co
     }
+}
 
-    /// `oriented` with what axioms demand of co, closed; `None` when that is cyclic.
-    fn demanded(&self, nodes: &[BitRel<R>], oriented: &BitRel<R>) -> Option<BitRel<R>> {
-        let mut co = oriented.clone();
-        for axiom in &self.model.axioms {
-            let Constraint::Empty(node) = axiom.constraint else { continue };
-            if let Node::Minus(demanded, chosen) = self.model.node(node)
-                && self.model.node(chosen) == Node::Chosen(Chosen::Co)
-            {
-                co = co.or(&nodes[usize::from(demanded.0)]);
-            }
+/// What axioms demand of co.
+fn demanded<R: BitRow>(model: &Model, nodes: &[BitRel<R>]) -> BitRel<R> {
+    let mut co = BitRel::empty(nodes.first().map_or(0, |node| node.rows.len()));
+    for axiom in &model.axioms {
+        let Constraint::Empty(node) = axiom.constraint else { continue };
+        if let Node::Minus(demanded, chosen) = model.node(node)
+            && model.node(chosen) == Node::Chosen(Chosen::Co)
+        {
+            co = co.or(&nodes[usize::from(demanded.0)]);
         }
-        bits::close(&mut co.rows);
-        bits::is_irreflexive(&co.rows).then_some(co)
     }
+    co
 }
 
 /// Every acyclic way to direct the pairs on top of `base`, closed.

@@ -3,11 +3,9 @@
 use model::given::Chosen;
 use model::rel::{Constraint, Model, Node, NodeId};
 
-/// How a node depends on the chosen relations.
+/// How a node changes with the chosen relations.
 #[derive(Clone, Copy)]
 struct Growth {
-    /// One bit for each.
-    depends: u8,
     /// Whether it only grows with them.
     grows: bool,
     /// Whether it only shrinks with them.
@@ -20,18 +18,14 @@ fn facts(model: &Model) -> Vec<Growth> {
         let at = |id: NodeId| facts[usize::from(id.0)];
         facts.push(match *node {
             Node::Fixed(_) | Node::Identity(_) | Node::Cross(..) => {
-                Growth { depends: 0, grows: true, shrinks: true }
+                Growth { grows: true, shrinks: true }
             }
-            Node::Chosen(chosen) => {
-                Growth { depends: 1 << chosen as u8, grows: true, shrinks: false }
-            }
+            Node::Chosen(_) => Growth { grows: true, shrinks: false },
             Node::Or(a, b) | Node::And(a, b) | Node::Seq(a, b) => Growth {
-                depends: at(a).depends | at(b).depends,
                 grows: at(a).grows && at(b).grows,
                 shrinks: at(a).shrinks && at(b).shrinks,
             },
             Node::Minus(a, b) => Growth {
-                depends: at(a).depends | at(b).depends,
                 grows: at(a).grows && at(b).shrinks,
                 shrinks: at(a).shrinks && at(b).grows,
             },
@@ -51,8 +45,8 @@ pub fn shrinks_with_choice(model: &Model, node: NodeId) -> bool {
 /// axioms of the form "empty X - co" and "empty X - fence-sc".
 pub fn grows_with_choice(model: &Model) -> bool {
     const CO: u8 = 1 << Chosen::Co as u8 | 1 << Chosen::Fr as u8;
-    let facts = facts(model);
-    let at = |id: NodeId| (facts[usize::from(id.0)].depends, facts[usize::from(id.0)].grows);
+    let (facts, dependences) = (facts(model), model.dependences());
+    let at = |id: NodeId| (dependences[usize::from(id.0)], facts[usize::from(id.0)].grows);
     model.axioms.iter().all(|axiom| {
         let node = axiom.constraint.node();
         if at(node).1 {
