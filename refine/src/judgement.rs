@@ -167,7 +167,7 @@ pub(crate) struct ContextSearch {
     limit: Option<LimitText>,
     /// The number of contexts so far.
     contexts: usize,
-    /// If given, contexts that reach the time limit are postponed: their indices are added.
+    /// If given, contexts that reach the limit of time or work are postponed: their indices are added.
     pub(crate) postponed: Option<Vec<usize>>,
 }
 
@@ -198,7 +198,8 @@ impl ContextSearch {
                     ContextResult::SourceUndefined => tally.source_racy += 1,
                     ContextResult::Withdrawn => tally.withdrawn += 1,
                     ContextResult::Undecided(why)
-                        if self.postponed.is_some() && why == Limit::Time.text() =>
+                        if self.postponed.is_some()
+                            && (why == Limit::Work.text() || why == Limit::Time.text()) =>
                     {
                         postponed.push(at);
                     }

@@ -41,6 +41,8 @@ pub struct Patience {
     pub time: Duration,
     /// In bytes.
     pub memory: usize,
+    /// As [`Limits::work`].
+    pub work: Option<u64>,
 }
 
 impl Default for Patience {
@@ -51,7 +53,7 @@ impl Default for Patience {
 
 impl Patience {
     pub fn new(time: Option<Duration>, memory: usize) -> Patience {
-        Patience { time: time.unwrap_or(Duration::from_secs(10)), memory }
+        Patience { time: time.unwrap_or(Duration::from_secs(10)), memory, work: None }
     }
 }
 
@@ -180,10 +182,10 @@ impl<'a> Refiner<'a> {
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> (ExecutionFacts, Result<(), LimitText>) {
         let mut seen = ExecutionFacts::default();
-        let Patience { time, memory } = self.patience;
+        let Patience { time, memory, work } = self.patience;
         let end = Instant::now() + time;
         let end = self.deadline.map_or(end, |deadline| deadline.min(end));
-        let limits = Limits { bound, deadline: Some(end), memory, unending: false, work: None };
+        let limits = Limits { bound, deadline: Some(end), memory, unending: false, work };
         let mut masked: Vec<Value> = Vec::new();
         let visit = &mut |values: &[Value], _: &dyn Fn() -> engine::witness::Witness| {
             if run.masks.is_empty() {

@@ -33,7 +33,7 @@ use crate::cited;
 use crate::context::Context;
 use crate::judgement::{self, Answer, ContextSearch, Refinement, Refutation};
 use crate::language::SourceId;
-use crate::refiner::{ContextResult, Refiner};
+use crate::refiner::{ContextResult, Patience, Refiner};
 use crate::rounding::all_near;
 use crate::verdict::{Finding, Refuter, Verdict};
 
@@ -52,7 +52,11 @@ const FOLLOWING_SHARE: u32 = 2;
 /// The number of contexts of one choice of inputs that are tried at a time.
 const TURN: usize = 64;
 
-/// A context is postponed after this part of the time of a program.
+/// A context is postponed after so much work of an engine. No context is tried again if the target follows the mapping,
+/// so the limit does not depend on the speed of the machine.
+const WORK: u64 = 100_000;
+
+/// A context that is tried again later is postponed after this part of the time of a program, too.
 const SHARE: u32 = 32;
 
 /// The finding for an error in one of the two sides.
@@ -350,11 +354,12 @@ fn refuted(
     for (from, index) in turns.flat_map(|from| (0..count).map(move |index| (from, index))) {
         let (case, scans, all) = &mut cases[index];
         let turn = from.min(all.len())..(from + TURN).min(all.len());
-        let time = case.refiner.patience.time;
-        case.refiner.patience.time = time / SHARE;
+        let patience = case.refiner.patience;
+        let time = if followed { patience.time } else { patience.time / SHARE };
+        case.refiner.patience = Patience { time, work: Some(WORK), ..patience };
         search.postponed = Some(Vec::new());
         let found = refuted_in((case, scans, all), turn, search)?;
-        case.refiner.patience.time = time;
+        case.refiner.patience = patience;
         if found.is_some() {
             return Ok(found);
         }
