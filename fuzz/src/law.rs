@@ -238,7 +238,7 @@ impl Law {
 }
 
 /// A proposition that holds for one outcome alone.
-fn is_outcome(test: &Test, outcome: &[Value]) -> Prop {
+pub fn is_outcome(test: &Test, outcome: &[Value]) -> Prop {
     let atoms = outcome.iter().enumerate().map(|(index, &value)| {
         let observed = Comparand::Observed(index);
         let value = truncate(value, observed.bits(&test.program));

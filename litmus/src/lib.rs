@@ -183,6 +183,22 @@ impl Test {
         moved
     }
 
+    /// The same test, of which an outcome has only what the condition and the filter compare.
+    #[must_use]
+    pub fn observing_its_condition(mut self) -> Test {
+        let filter = self.filter.as_ref().map(Prop::observed).unwrap_or_default();
+        let kept: Vec<usize> = (&self.proposition.observed() | &filter).into_iter().collect();
+        for prop in self.filter.iter_mut().chain([&mut self.proposition]) {
+            prop.for_each_term(&mut |term| {
+                if let Comparand::Observed(index) = term {
+                    *index = kept.binary_search(index).expect("a condition observes its terms");
+                }
+            });
+        }
+        self.program.observed = kept.into_iter().map(|at| self.program.observed[at]).collect();
+        self
+    }
+
     /// An outcome as herd writes states: `1:r0=0; [x]=1;`.
     pub fn display_outcome(&self, values: &[Value]) -> String {
         let mut out = String::new();

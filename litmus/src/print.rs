@@ -298,7 +298,7 @@ fn proposition(test: &Test, prop: &Prop) -> String {
 }
 
 /// `P1:r0`, `x`, `[x+4]`, `[x@P1]`.
-fn observed(test: &Test, observed: Observed) -> String {
+pub(crate) fn observed(test: &Test, observed: Observed) -> String {
     match observed {
         Observed::Register { thread, register } => {
             let of = &test.program.threads[usize::from(thread.0)];

@@ -15,7 +15,7 @@ Example: what a reading is worth; a model of one's own; two engines; two machine
   causeway diff ptx mine.cat --threads 2..3 --all --list
   causeway diff ptx@enumerate ptx@solve --threads 2
   causeway diff sm_70 sm_90 SB MP --accesses relaxed.gpu
-  causeway diff ptx ptx:R6=physical --tests litmus/suite";
+  causeway diff ptx ptx:R6=physical --tests litmus/suite --shrink";
 
 /// When frontiers settle cycles without judging them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
@@ -57,6 +57,10 @@ pub struct Diff {
     /// instructions come first
     #[arg(long, value_name = "PATH", num_args = 1.., conflicts_with_all = ["cycles", "threads", "edges", "kinds", "accesses", "forms", "po", "place", "frontier"])]
     pub tests: Vec<PathBuf>,
+    /// Make each test that differs smaller, as long as the same side allows an outcome that the other forbids; its
+    /// condition is then that outcome
+    #[arg(long, requires = "tests")]
+    pub shrink: bool,
     /// Do not stop at the smallest size that has a difference
     #[arg(long)]
     pub all: bool,

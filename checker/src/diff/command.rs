@@ -17,6 +17,7 @@ use super::args::{Diff, Settles};
 use super::files;
 use super::note::{self, DiffNote};
 use super::report::{DiffReport, DiffSummary, DifferingTest};
+use super::shrink;
 use super::side::{DiffSide, SideLimits};
 
 /// Compares two sides. A difference determines the exit code.
@@ -43,7 +44,11 @@ pub fn command(
         let mut shown = 0;
         let summary = files::search(&tests, &sides, &limits, (jobs, deadline), &mut |found| {
             shown += 1;
-            if shown <= command.limit { report.one(&found, out) } else { Ok(()) }
+            if shown > command.limit {
+                return Ok(());
+            }
+            let small = command.shrink.then(|| shrink::shrunk(&found, &sides, &limits, deadline));
+            report.one(small.flatten().as_ref().unwrap_or(&found), out)
         })?;
         report.sum(&summary, out)?;
         return Ok(summary.exit(must_agree));
@@ -108,6 +113,7 @@ fn differing(difference: &Difference) -> DifferingTest {
     DifferingTest {
         cycle: Some(difference.cycle.words()),
         file: None,
+        shrunk: false,
         test: build::test(&difference.cycle, Quantifier::Exists),
         answers,
     }

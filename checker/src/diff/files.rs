@@ -118,6 +118,7 @@ pub(super) fn search(
                 visit(DifferingTest {
                     cycle: None,
                     file: Some(file.clone()),
+                    shrunk: false,
                     test: test.clone(),
                     answers: [one, other],
                 })?;

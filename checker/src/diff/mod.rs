@@ -5,4 +5,5 @@ pub mod command;
 mod files;
 mod note;
 pub(crate) mod report;
+mod shrink;
 mod side;

@@ -19,6 +19,8 @@ pub(super) struct DifferingTest {
     pub(super) cycle: Option<String>,
     /// `None` of a generated test.
     pub(super) file: Option<String>,
+    /// Whether the test is smaller than that of the file.
+    pub(super) shrunk: bool,
     pub(super) test: Test,
     /// `allowed`, `forbidden` and so on; of a litmus test from a file, `holds` and so on.
     pub(super) answers: [String; 2],
@@ -51,6 +53,8 @@ pub(crate) struct DiffObject<'a> {
     cycle: Option<&'a str>,
     /// The path of a file; `null` of a generated test.
     file: Option<&'a str>,
+    /// Whether the test was made smaller than that of the file.
+    shrunk: bool,
     /// The litmus test.
     test: &'a str,
     /// What each side answers, in the order of the command line.
@@ -129,6 +133,7 @@ impl DiffReport<'_> {
                     name: &found.test.name,
                     cycle: found.cycle.as_deref(),
                     file: found.file.as_deref(),
+                    shrunk: found.shrunk,
                     test: &test,
                     sides,
                 },
@@ -224,7 +229,8 @@ fn text(
     }
     writeln!(out, "{}: {}", found.test.name, answers.join(", "))?;
     if let Some(file) = &found.file {
-        writeln!(out, "{file}")?;
+        let how = if found.shrunk { ", made smaller" } else { "" };
+        writeln!(out, "{file}{how}")?;
     }
     writeln!(out, "\n{test}")?;
     for side in sides {

@@ -9,7 +9,8 @@ use ::explore::one::{self, ExploreQuestion};
 use engine::explain::{self, ExplainOptions};
 use engine::judge::{self, Property, Task, Verdict};
 use engine::subject::ReadingSubject;
-use engine::{Engine, Limits};
+use engine::{Engine, Limit, Limits};
+use fuzz::answer::{self, EngineAnswer};
 use generate::build;
 use generate::cycle::Cycle;
 use generate::question::{self, CycleAnswer};
@@ -238,6 +239,32 @@ impl DiffSide {
                 match explored.limit.filter(|_| !is_final) {
                     Some(limit) => Err(limit.to_owned()),
                     None => Ok(if decides { "holds" } else { "fails" }.to_owned()),
+                }
+            }
+        }
+    }
+
+    /// All outcomes of a test, by so much work of an engine at most; or why they are not known.
+    pub(super) fn outcomes(
+        &self,
+        test: &Test,
+        limits: &SideLimits,
+        work: u64,
+    ) -> Result<EngineAnswer, &'static str> {
+        match &self.kind {
+            SideKind::Axioms { model, engine, .. } => {
+                let limits = Limits { work: Some(work), ..limits.of_engine() };
+                answer::ask(*engine, model, &test.program, &limits).map_err(Limit::text)
+            }
+            SideKind::Machine { sm, table } => {
+                let lowering = lowering(*sm, table.as_deref());
+                let limits = limits.of_machine();
+                let explored =
+                    ::explore::explore(&test.program, lowering, Options::default(), limits);
+                let explored = explored.map_err(|_| REFUSED)?;
+                match explored.limit {
+                    Some(limit) => Err(limit),
+                    None => Ok(EngineAnswer::Outcomes(explored.outcomes.into_keys().collect())),
                 }
             }
         }

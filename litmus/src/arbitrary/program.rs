@@ -5,8 +5,10 @@
 use std::collections::BTreeSet;
 use std::fmt;
 
-use crate::Test;
+use model::program::Observed;
+
 use crate::print::{self, TestText};
+use crate::{Dialect, Test};
 
 /// A litmus test; displays as its text. All of its registers, and these variables, are observed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -68,6 +70,24 @@ impl RandomProgram {
                 .collect(),
             observed: test.program.variables.iter().map(|variable| variable.name.clone()).collect(),
         }
+    }
+
+    /// The pieces of any test, which observe all that the test does. Its condition and the lines before its declarations
+    /// are not kept.
+    pub fn observing(test: &Test) -> RandomProgram {
+        let language = if test.dialect == Dialect::Cxx { "CXX" } else { "PTX" };
+        let named = |&of: &Observed| {
+            let is_observed = match of {
+                Observed::Register { thread, register } => {
+                    let of = &test.program.threads[usize::from(thread.0)];
+                    !registers(&of.registers[usize::from(register.0)].name).is_empty()
+                }
+                Observed::Memory { .. } => false,
+            };
+            (!is_observed).then(|| print::observed(test, of))
+        };
+        let observed = test.program.observed.iter().filter_map(named).collect();
+        RandomProgram { language, observed, ..RandomProgram::of(test) }
     }
 
     /// Without a thread: the threads behind it, and what is declared for them, have other numbers.
