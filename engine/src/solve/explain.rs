@@ -122,6 +122,8 @@ pub(super) struct Reasons<'e, 'a, R> {
     cyclic: bool,
     /// Some slot mixes the bytes of several writes.
     torn: bool,
+    /// Some value is never known: that of a lane that does not take part.
+    unknown: bool,
 }
 
 impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
@@ -133,7 +135,8 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
         let u = encoder.structure.unfolding;
         let visits = vec![VisitState::New; u.events.len()];
         let terms = Vec::new();
-        Reasons { u, encoder, groups, taken, visits, terms, cyclic: false, torn: false }
+        let (cyclic, torn, unknown) = (false, false, false);
+        Reasons { u, encoder, groups, taken, visits, terms, cyclic, torn, unknown }
     }
 
     /// Rules out every choice that has the same observed registers and the same final values for
@@ -176,11 +179,11 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
     pub(super) fn block_values(mut self, failing: Option<(ThreadId, &Assumption)>) {
         let reads = (0..self.u.events.len()).filter(|&event| self.u.events[event].is_read());
         reads.for_each(|read| self.read(read));
-        let (cyclic, torn) = (self.cyclic, self.torn);
+        let (whole, torn) = (self.cyclic || self.unknown, self.torn);
         self.terms.clear();
         self.visits.fill(VisitState::New);
         match failing {
-            _ if cyclic => self.everything(),
+            _ if whole => self.everything(),
             Some((thread, check)) if !torn => self.expr(thread, check.expr()),
             _ => {
                 self.checks();
@@ -249,6 +252,7 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
     fn reduced(&mut self, wait: usize) {
         if self.enter(wait) {
             let u = self.u;
+            self.unknown |= u.contributors(wait).next().is_none();
             for arrival in u.contributors(wait) {
                 let event = &u.events[arrival];
                 let reduce = event.of.and_then(|of| of.barrier).and_then(|used| used.reduce);
