@@ -153,6 +153,8 @@ pub enum Incomparable {
     NotObserved(String),
     /// The condition has it, and the state does not: whether the state satisfies the condition is not known.
     NotLogged(String),
+    /// Its value is none of so many bits.
+    TooWide(String, u32),
 }
 
 /// Compares the states of a log with all allowed outcomes of the test. A state has all values of the condition, and need not
@@ -182,7 +184,15 @@ pub fn compare<'o>(
             let Some(index) = names.iter().position(|(known, _)| known == name) else {
                 return Err((state.line, Incomparable::NotObserved(name.clone())));
             };
-            wanted[index] = Some(proposition::truncate(value, names[index].1));
+            let bits = names[index].1;
+            let narrow = proposition::truncate(value, bits);
+            // Negative numbers are sign-extended.
+            if value != narrow
+                && proposition::truncate(value.wrapping_neg(), bits) != value.wrapping_neg()
+            {
+                return Err((state.line, Incomparable::TooWide(name.clone(), bits)));
+            }
+            wanted[index] = Some(narrow);
         }
         if let Some(&lacking) = condition.iter().find(|&&index| wanted[index].is_none()) {
             return Err((state.line, Incomparable::NotLogged(names[lacking].0.clone())));
@@ -257,6 +267,8 @@ mod tests {
         assert_eq!(of("0:r0=0;").map(|found| found.allowed), Ok(1));
         assert_eq!(of("0:r0=0; y=1;").map(|found| found.forbidden.len()), Ok(1));
         assert_eq!(of("y=0;"), Err((3, Incomparable::NotLogged("0:r0".to_owned()))));
+        let wide = of("0:r0=4294967297;");
+        assert_eq!(wide, Err((3, Incomparable::TooWide("0:r0".to_owned(), 32))));
         assert_eq!(of("0:r0=0; z=0;"), Err((3, Incomparable::NotObserved("z".to_owned()))));
     }
 }

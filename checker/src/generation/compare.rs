@@ -139,6 +139,10 @@ fn refuse_state(
             format!("the state has no value of `{name}`, which the condition of the test needs"),
             format!("compare the log of a test that observes `{name}`"),
         ),
+        Incomparable::TooWide(name, bits) => (
+            format!("the state has a value of `{name}` that does not fit in its {bits} bits"),
+            "compare the log of a test with this width".to_owned(),
+        ),
     };
     writeln!(err, "error: {}:{line}: {what}", shown(&command.log))?;
     writeln!(err, "help: {help}")

@@ -13,7 +13,7 @@ use model::isa::{Instruction, Operand};
 use model::memory::MBARRIER_BYTES;
 use model::program::Observed;
 
-use super::kernel::{self, ExportedVariable, Loops, MOST_ITERATIONS, Roles, ThreadText};
+use super::kernel::{self, ExportedVariable, LANES, Loops, MOST_ITERATIONS, Roles, ThreadText};
 use super::{ExportedLine, Inexpressible, module, refuse_variable};
 
 const HEAD: &str = include_str!("harness_head.cu");
@@ -222,6 +222,9 @@ fn refuse_what_instances_share(test: &Test) -> Result<(), Inexpressible> {
     };
     for line in lines() {
         if let Instruction::Barrier(barrier) = &line.line.instruction {
+            if barrier.warp {
+                return line.refuse(LANES);
+            }
             if matches!(barrier.kind, BarrierKind::Reduce { .. }) {
                 return line
                     .refuse("a reduction, which all instances of the test would take part in");

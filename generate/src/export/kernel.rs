@@ -400,11 +400,14 @@ fn needs_more(of: &Asynchronous) -> bool {
     }
 }
 
+/// What a kernel does not have, as each thread of a test is a warp.
+pub(super) const LANES: &str = "several lanes of a warp";
+
 /// A barrier, at which a whole warp arrives for each thread of the test.
 fn barrier_text(line: &ExportedLine<'_>, barrier: &Barrier) -> Result<String, Inexpressible> {
     let written = &line.line.text;
     if barrier.warp {
-        return line.refuse("several lanes of a warp");
+        return line.refuse(LANES);
     }
     match barrier.count {
         None => Ok(format!("{written};")),

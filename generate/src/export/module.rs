@@ -3,9 +3,12 @@
 use std::fmt::Write;
 
 use litmus::Test;
+use ptx::LintOptions;
+use text::diagnostic::Severity;
 
-use super::Inexpressible;
 use super::kernel::{Loops, roles, thread, variables};
+use super::operands::parts;
+use super::{ExportedLine, Inexpressible};
 
 /// A module whose kernel runs the threads of the test: each where its CTA is, in a warp of its own. The first parameters
 /// are the addresses of the variables in global memory, the last one of the observed registers, 16 bytes each. Shared memory
@@ -75,7 +78,27 @@ pub(super) fn text(test: &Test) -> Result<String, Inexpressible> {
         writeln!(out, "    }}\nAFTER_{number}:").expect(w);
     }
     out += "    ret;\n}\n";
+    refuse_what_is_no_ptx(test, &out)?;
     Ok(out)
+}
+
+/// The text of a test may be no PTX where the module has it: other widths of registers, another target.
+fn refuse_what_is_no_ptx(test: &Test, module: &str) -> Result<(), Inexpressible> {
+    let linted = ptx::lint("module", module.as_bytes(), LintOptions::default());
+    let mut errors = linted.diagnostics.iter();
+    let Some(error) = errors.find(|of| of.severity == Severity::Error) else {
+        return Ok(());
+    };
+    let written = module.lines().nth(error.span.line.saturating_sub(1)).unwrap_or_default().trim();
+    let what = format!("an instruction that is an error in a module ({})", error.message);
+    let lines = || (0..test.program.threads.len()).flat_map(|of| ExportedLine::all(test, of));
+    let same = |line: &ExportedLine<'_>| written.strip_suffix(';') == Some(&line.line.text);
+    let alike = |line: &ExportedLine<'_>| parts(&line.line.text).1 == parts(written).1;
+    let of = lines().find(same).or_else(|| lines().find(alike));
+    Err(of.map_or_else(
+        || Inexpressible { line: 1, what: what.clone() },
+        |line| line.inexpressible(&what),
+    ))
 }
 
 /// The version of PTX and the target that have all instructions of the test.
