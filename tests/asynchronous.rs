@@ -9,7 +9,7 @@ use ::fuzz::answer::{asked, limits, naive, of_registers};
 use engine::enumerate::Enumerate;
 use engine::explain::{ExplainOptions, explanation};
 use engine::judge::{Task, judge};
-use engine::{ENGINES, Engine, Limits};
+use engine::{ENGINES, Engine, Limit, Limits};
 use litmus::arbitrary::asynchronous::{
     AsyncSketch, asynchronous, kernels, multimem, requests, tensor_memory,
 };
@@ -440,4 +440,28 @@ fn every_asynchronous_instruction_of_the_suite_is_explained() {
         }
     }
     assert!(bare.is_empty(), "{} of {}: {}", bare.len(), written.len(), bare.join("\n"));
+}
+
+/// Lanes are left out, so an address with a lane is no column of another variable, and of no memory at all either.
+#[test]
+fn an_address_of_tensor_memory_with_a_lane_is_undecided() {
+    let model = ptx::model();
+    let words = ["rc", "r1"];
+    for (word, of_alloc) in words.into_iter().zip([false, true]) {
+        let (declared, loaded) = if of_alloc {
+            (".shared .b32 s=0x100000;", "ld.shared.b32 r1, [s]")
+        } else {
+            ("", "mov.b32 r1, rc")
+        };
+        let source = format!(
+            "PTX lane\nArch=sm_100a\n{{\n.tmem c[4]; .tmem d[4]; {declared} P0:rc=c;\n}}\n P0@cta 0,gpu 0 ;\n {loaded} ;\n \
+             add.u32 r2, {word}, 0x100000 ;\n tcgen05.ld.sync.aligned.32x32b.x1.b32 {{r0}}, [r2] ;\nexists (P0:r0=0)\n"
+        );
+        let test = litmus::parse("lane", source.as_bytes()).expect("a test");
+        for engine in ENGINES {
+            let answer =
+                asked(*engine, &model, &test.program, &limits(1000)).map(|(answer, _)| answer);
+            assert_eq!(answer, Err(Limit::TensorLane), "{}\n{source}", engine.name());
+        }
+    }
 }

@@ -98,6 +98,8 @@ pub enum Limit {
     Steps,
     /// A state of an mbarrier object that comes from memory, or has one of too many pending counts.
     PhaseState,
+    /// An address of tensor memory with a lane.
+    TensorLane,
     Paths,
     Barriers,
     /// Reads of weak racing writes may return more values than are listed.
@@ -121,7 +123,10 @@ impl Limit {
             Limit::Events => "too many events for an engine",
             Limit::Steps => "too many instructions in one thread",
             Limit::PhaseState => {
-                "a state of an mbarrier object comes from memory, or has one of more than 64 pending counts"
+                "the state of an mbarrier object that an instruction takes is not known, or has one of more than 64 pending counts"
+            }
+            Limit::TensorLane => {
+                "an address of tensor memory has a lane in its upper 16 bits, which this checker does not support"
             }
             Limit::Paths => "too many paths through one thread",
             Limit::Barriers => "too many ways to group barrier arrivals",
@@ -141,6 +146,7 @@ impl From<UnfoldLimit> for Limit {
             UnfoldLimit::Events => Limit::Events,
             UnfoldLimit::Steps => Limit::Steps,
             UnfoldLimit::PhaseState => Limit::PhaseState,
+            UnfoldLimit::TensorLane => Limit::TensorLane,
             UnfoldLimit::Barriers => Limit::Barriers,
             UnfoldLimit::Time => Limit::Time,
             UnfoldLimit::Memory => Limit::Memory,

@@ -137,10 +137,13 @@ impl ReadingSubject {
     }
 }
 
-/// Whether an instruction waits for an exit, or for an arrival that may release nothing or not order all proxies.
+/// Whether an instruction waits for an exit, or for an arrival that may release nothing or not order all proxies, or asks
+/// how many arrivals there were.
 fn waits_for_threads(instruction: &Instruction) -> bool {
     matches!(instruction, Instruction::ClusterBarrier(_) | Instruction::Barrier(_))
-        || instruction.as_asynchronous().is_some_and(Asynchronous::waits_for_phase)
+        || instruction
+            .as_asynchronous()
+            .is_some_and(|of| of.waits_for_phase() || matches!(of, Asynchronous::PendingCount(_)))
 }
 
 fn instructions(program: &Program) -> impl Iterator<Item = &Instruction> {

@@ -11,7 +11,9 @@ mod trigger;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::mbarrier::{ObjectOperation, ObjectState, completions_of, initial_objects, spins_from};
+use self::mbarrier::{
+    ObjectOperation, ObjectState, completions_of, counted_objects, initial_objects, spins_from,
+};
 use crate::event::{BarrierUse, EventKind, MbarrierUse, ObjectPhase, Resource};
 use crate::layout::Layout;
 use crate::path::{Path, PathEnd};
@@ -32,6 +34,9 @@ pub struct Generations {
     pub phases: BTreeMap<(usize, u16), ObjectPhase>,
     /// How far each mbarrier object has come: its phase in the end, by location, start, and how often it was initialized.
     pub reached: BTreeMap<(u16, u32, u32), i32>,
+    /// For each arrival that the thread asks the pending count of, the operations which changed the count in the same phase
+    /// before it.
+    pub counted: BTreeMap<(usize, u16), BTreeSet<(usize, u16)>>,
     /// The generations that completed without an arrival of a thread, since it had exited: each
     /// with that thread.
     pub exits: BTreeSet<(u32, usize)>,
@@ -54,6 +59,10 @@ impl Generations {
         }
         self.phases.retain(|&(thread, event), _| usize::from(event) < reached[thread]);
         self.triggers.retain(|&(thread, event)| usize::from(event) < reached[thread]);
+        self.counted.retain(|&(thread, event), _| usize::from(event) < reached[thread]);
+        for before in self.counted.values_mut() {
+            before.retain(|&(thread, event)| usize::from(event) < reached[thread]);
+        }
     }
 
     /// Numbered in the order of threads and events, not of arrival: equal groupings are equal then.
@@ -148,6 +157,7 @@ fn barrier_groupings(
         (0..paths.len()).map(|thread| steps_of(paths, placements, thread)).collect();
     let none = Generations::none(paths);
     let completions = completions_of(paths);
+    let operations = steps.iter().flatten().filter_map(|step| step.object);
     if steps.iter().all(Vec::is_empty) && completions.is_empty() {
         return Ok(Groupings { complete: vec![none], ..Groupings::default() });
     }
@@ -160,6 +170,7 @@ fn barrier_groupings(
         placements,
         every_order: counted || !diverged.is_empty(),
         completions: &completions,
+        counted: counted_objects(operations),
         spins: paths.iter().map(|path| spins_from(path)).collect(),
         diverged,
         exits: paths.iter().map(|path| !stays(path)).collect(),
@@ -178,6 +189,7 @@ fn barrier_groupings(
         next: 0,
         exited: Vec::new(),
         objects: BTreeMap::new(),
+        counted: BTreeMap::new(),
         fired: vec![false; completions.len()],
     };
     let state = ArrivalState { objects: initial_objects(layout), ..state };
@@ -191,9 +203,9 @@ fn barrier_groupings(
     })
 }
 
-/// Whether a thread never exits.
+/// Whether a thread never exits. One that faults does not come to its exit.
 fn stays(path: &Path) -> bool {
-    matches!(path.end, PathEnd::Spins { .. } | PathEnd::Waits { .. })
+    matches!(path.end, PathEnd::Spins { .. } | PathEnd::Waits { .. } | PathEnd::Fault { .. })
 }
 
 fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<BarrierStep> {
@@ -249,6 +261,8 @@ struct ArrivalState {
     exited: Vec<bool>,
     /// The mbarrier objects that are initialized: location, start, and state.
     objects: BTreeMap<(u16, u32), ObjectState>,
+    /// Of those whose count is asked for, the operations that changed the count in the phase that has not ended.
+    counted: BTreeMap<(u16, u32), BTreeSet<(usize, u16)>>,
     /// Which asynchronous operations have completed.
     fired: Vec<bool>,
 }
@@ -257,7 +271,9 @@ impl ArrivalState {
     /// About how many bytes it takes.
     fn bytes(&self) -> usize {
         let joined = self.joined.of.iter().map(|thread| 24 + size_of_val(&**thread));
+        let counted = self.counted.values().chain(self.joined.counted.values());
         let entries = self.joined.phases.len() + self.objects.len() + self.joined.reached.len();
+        let entries = entries + counted.map(|of| 1 + of.len()).sum::<usize>();
         256 + size_of_val(&*self.position)
             + size_of_val(&*self.waiting)
             + joined.sum::<usize>()
@@ -276,6 +292,8 @@ struct ArrivalSearch<'a> {
     exits: Vec<bool>,
     /// The completions of asynchronous operations on mbarrier objects.
     completions: &'a [ObjectOperation],
+    /// The objects whose pending count is asked for: location and start.
+    counted: BTreeSet<(u16, u32)>,
     /// For each thread in a loop that it never leaves, the first event that it repeats.
     spins: Vec<Option<u16>>,
     complete: BTreeSet<Generations>,

@@ -70,6 +70,8 @@ pub enum Astray {
     OtherSpace,
     /// In the right window, and outside every variable.
     NoVariable,
+    /// An address of tensor memory with a lane in its upper 16 bits.
+    Lane,
 }
 
 #[derive(Clone, Debug, Default)]
@@ -86,14 +88,17 @@ pub struct Layout {
     window_bits: u32,
     /// The bytes of one CTA's part of the shared window, a power of two.
     cta_bytes: u64,
-    /// The addresses of one CTA's part of the window of tensor memory.
-    tensor_addresses: u64,
     /// Whether the test puts variables at addresses: those of global memory begin at 0 then.
     absolute: bool,
 }
 
 /// Objects start so far apart that no address of one can be mistaken for another's.
 const STRIDE_BITS: u32 = 20;
+
+/// The same of tensor memory, whose addresses count columns, of which a CTA has 512. An address has the lane in its upper
+/// 16 bits (9.7.18.1). Behind 64 variables, addresses have a lane, which is [`Astray::Lane`].
+const TENSOR_STRIDE_BITS: u32 = 10;
+const LANE_SHIFT: u32 = 16;
 
 /// Windows are this large, and more where a test has many variables: generic addresses have 32
 /// bits, and so does what a test keeps of them in 32-bit registers.
@@ -123,12 +128,9 @@ impl Layout {
                 *rank - 1
             })
             .collect();
-        let part = |space: Space| {
-            let of = program.variables.iter().filter(|v| v.space == space).count();
-            u64::try_from(of.next_power_of_two()).expect("few variables") << STRIDE_BITS
-        };
-        layout.cta_bytes = part(Space::Shared);
-        layout.tensor_addresses = part(Space::Tensor);
+        let shared = program.variables.iter().filter(|v| v.space == Space::Shared).count();
+        let shared = u64::try_from(shared.next_power_of_two()).expect("few variables");
+        layout.cta_bytes = shared << STRIDE_BITS;
         for index in 0..program.variables.len() {
             let variable = VariableId(small(index));
             let names = (0..program.threads.len())
@@ -169,12 +171,17 @@ impl Layout {
         let location = small(location);
         let part = match space {
             Space::Shared => u64::from(instance) * self.cta_bytes,
-            Space::Tensor => u64::from(instance) * self.tensor_addresses,
-            Space::Global | Space::Const | Space::Local | Space::ParamEntry | Space::ParamFunc => 0,
+            // Each CTA has the same addresses.
+            Space::Tensor
+            | Space::Global
+            | Space::Const
+            | Space::Local
+            | Space::ParamEntry
+            | Space::ParamFunc => 0,
         };
         let absolute = program.variables[usize::from(named.0)].absolute;
         let address = absolute.unwrap_or_else(|| {
-            self.base(space) + part + (ranks[usize::from(named.0)] << STRIDE_BITS)
+            self.base(space) + part + (ranks[usize::from(named.0)] << stride_bits(space))
         });
         let absolute = absolute.is_some();
         let object =
@@ -272,14 +279,22 @@ impl Layout {
             return of(SpaceQualifier::ParamEntry).or_else(|_| of(SpaceQualifier::ParamFunc));
         }
         let address = self.generic(space.space(), address);
+        if space == SpaceQualifier::Tensor
+            && let Some(start) = address.checked_sub(self.base(Space::Tensor))
+            && start >> LANE_SHIFT != 0
+            && start >> self.window_bits == 0
+        {
+            return Err(Astray::Lane);
+        }
         for (index, object) in self.virtuals.iter().enumerate() {
             let start = address.wrapping_sub(object.address);
             let far = if object.absolute {
                 start >= object.extent.into()
             } else {
-                start >> STRIDE_BITS != 0
+                start >> stride_bits(object.space) != 0
             };
-            if far || object.hidden_from(thread) {
+            let other_cta = object.space == Space::Tensor && !self.reaches(thread, object);
+            if far || other_cta || object.hidden_from(thread) {
                 continue;
             }
             if !self.reaches(thread, object) || !self.names(thread, space, object) {
@@ -385,6 +400,11 @@ impl Layout {
         }
         all
     }
+}
+
+/// The distance between two objects of a space, in addresses: its binary logarithm.
+fn stride_bits(space: Space) -> u32 {
+    if space == Space::Tensor { TENSOR_STRIDE_BITS } else { STRIDE_BITS }
 }
 
 /// The spaces that generic addresses reach. Reading R33.

@@ -235,18 +235,6 @@ impl Path {
     }
 }
 
-/// Why the paths could not all be listed.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum PathLimit {
-    Paths,
-    Events,
-    /// More instructions in one path than are followed.
-    Steps,
-    /// A state of an mbarrier object that comes from memory, or has one of too many pending counts.
-    PhaseState,
-    Caller(UnfoldLimit),
-}
-
 /// Paths beyond which a thread is given up.
 const MAX_PATHS: usize = 20_000;
 /// Paths beyond which loops that no read decides are unrolled up to the bound, as other loops are: with forks in it, each
@@ -295,7 +283,7 @@ pub fn paths(
     conventions: Conventions,
     loops: LoopRule,
     ends: Ends<'_>,
-) -> Result<Vec<Path>, PathLimit> {
+) -> Result<Vec<Path>, UnfoldLimit> {
     let listed = |loops| listed(program, layout, agreed, thread, conventions, loops, ends);
     if let Some(all) = listed(loops)? {
         return Ok(all);
@@ -313,7 +301,7 @@ fn listed(
     conventions: Conventions,
     loops: LoopRule,
     ends: Ends<'_>,
-) -> Result<Option<Vec<Path>>, PathLimit> {
+) -> Result<Option<Vec<Path>>, UnfoldLimit> {
     let source = &program.threads[usize::from(thread.0)];
     let live = Liveness::new(program, thread);
     let joins = joins(program, source);
@@ -378,14 +366,14 @@ fn listed(
             return Ok(None);
         }
         if paths > MAX_PATHS {
-            return Err(PathLimit::Paths);
+            return Err(UnfoldLimit::Paths);
         }
         held += walk.done[known..].iter().map(Path::bytes).sum::<usize>();
         known = walk.done.len();
         // Those that are still to be gone on from are no longer.
         let pending = walk.pending.last().map_or(0, bytes) * walk.pending.len();
         if let Some(limit) = ends(held + pending) {
-            return Err(PathLimit::Caller(limit));
+            return Err(limit);
         }
     }
     // The stack lists later forks first.
@@ -451,11 +439,11 @@ enum Next {
     Go,
     /// The path is listed, impossible, or adds nothing.
     Stop,
-    Limit(PathLimit),
+    Limit(UnfoldLimit),
 }
 
 impl Walk<'_> {
-    fn run(&mut self, mut state: PathState) -> Result<(), PathLimit> {
+    fn run(&mut self, mut state: PathState) -> Result<(), UnfoldLimit> {
         let lines = self.program.threads[usize::from(self.thread.0)].lines.len();
         loop {
             if self.joins.contains(&state.pc.min(lines)) {
@@ -478,7 +466,7 @@ impl Walk<'_> {
                     self.finish(state, PathEnd::Cut);
                     return Ok(());
                 }
-                return Err(if is_long { PathLimit::Events } else { PathLimit::Steps });
+                return Err(if is_long { UnfoldLimit::Events } else { UnfoldLimit::Steps });
             }
             // A fork over addresses repeats its instruction, in the same step.
             if self.live.is_head(state.pc)

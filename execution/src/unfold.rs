@@ -16,7 +16,7 @@ use crate::event::{Access, Combination, EventKind, ObjectPhase, PathEvent, Resou
 use crate::expr::{Expr, ExprId};
 use crate::generation::{self, Generations, Misuse, Waiting};
 use crate::layout::Layout;
-use crate::path::{self, Assumption, LoopRule, Path, PathEnd, PathLimit, PrivateFinal};
+use crate::path::{self, Assumption, LoopRule, Path, PathEnd, PrivateFinal};
 use model::given::Tag;
 use model::memory::Extent;
 use model::program::{AwaitedObject, Observed, Program, Stays, Stuck, Thread, ThreadId};
@@ -34,6 +34,8 @@ pub enum UnfoldLimit {
     Steps,
     /// A state of an mbarrier object that comes from memory, or has one of too many pending counts.
     PhaseState,
+    /// An address of tensor memory with a lane.
+    TensorLane,
     /// More ways to group barrier arrivals than are listed.
     Barriers,
     /// The caller's time is over.
@@ -104,7 +106,8 @@ impl<'p> Unfolded<'p> {
                     | UnfoldLimit::Events
                     | UnfoldLimit::Steps
                     | UnfoldLimit::Barriers
-                    | UnfoldLimit::PhaseState,
+                    | UnfoldLimit::PhaseState
+                    | UnfoldLimit::TensorLane,
                 ) => {}
                 Err(
                     limit @ (UnfoldLimit::Time | UnfoldLimit::Memory | UnfoldLimit::Interrupted),
@@ -138,13 +141,6 @@ impl<'p> Unfolded<'p> {
             let mut list =
                 path::paths(program, &layout, &agreed, id, conventions, loops, &|more| {
                     ends(held + more)
-                })
-                .map_err(|l| match l {
-                    PathLimit::Paths => UnfoldLimit::Paths,
-                    PathLimit::Events => UnfoldLimit::Events,
-                    PathLimit::Steps => UnfoldLimit::Steps,
-                    PathLimit::PhaseState => UnfoldLimit::PhaseState,
-                    PathLimit::Caller(limit) => limit,
                 })?;
             held += list.iter().map(Path::bytes).sum::<usize>();
             cut.push(list.extract_if(.., |path| path.end == PathEnd::Cut).collect());
@@ -354,6 +350,8 @@ pub struct Unfolding<'u> {
     pub slots_of: Vec<(usize, usize)>,
     /// The last phase of each mbarrier object: [`Generations::reached`].
     pub reached: BTreeMap<(u16, u32, u32), i32>,
+    /// [`Generations::counted`].
+    pub counted: BTreeMap<(usize, u16), BTreeSet<(usize, u16)>>,
     /// Barrier generations that completed since a thread had exited, each with that thread.
     pub exits: BTreeSet<(u32, usize)>,
     /// The first `griddepcontrol.launch_dependents` of each CTA: its thread, and its index in the thread's path.
@@ -417,7 +415,7 @@ impl<'u> Unfolding<'u> {
             slots_of[read] = (from, slots.len());
         }
         let diverged = diverged(program, &paths);
-        let Generations { reached, exits, triggers, .. } = generations;
+        let Generations { reached, counted, exits, triggers, .. } = generations;
         Unfolding {
             program,
             layout,
@@ -428,6 +426,7 @@ impl<'u> Unfolding<'u> {
             slots,
             slots_of,
             reached,
+            counted,
             exits,
             triggers,
             diverged,

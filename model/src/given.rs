@@ -166,7 +166,7 @@ names! {
         GroupWait = "group-wait",
         /// From an operation on an mbarrier object to the waits that saw its phase completed, or a later one.
         Phase = "phase",
-        /// From an operation on an mbarrier object to those that came later, as far as the phases tell.
+        /// From an operation on an mbarrier object to those that came later, as far as phases and counts tell.
         ObjectOrder = "object-order",
         /// From a wait to what takes part in the phase that had not ended then, and ends later.
         OpenPhase = "open-phase",

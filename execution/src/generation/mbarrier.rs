@@ -3,7 +3,7 @@
 //! The operations on an object happen one after the other (reading B1). A completion happens at any time after the
 //! operation was issued.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ArrivalSearch, ArrivalState, BarrierUse};
 use crate::event::{MbarrierStep, MbarrierUse, ObjectPhase, Resource, WaitPhase};
@@ -48,6 +48,13 @@ pub(super) fn used(of: MbarrierUse) -> BarrierUse {
     let resource = Resource::Mbarrier { location: of.object.object, start: of.object.start };
     let count = Some(0);
     BarrierUse { resource, count, reduce: None, relaxed: false, waits: false, aligned: false }
+}
+
+/// The objects with an arrival that finds a count.
+pub(super) fn counted_objects(
+    operations: impl Iterator<Item = MbarrierUse>,
+) -> BTreeSet<(u16, u32)> {
+    operations.filter(|used| used.step.found().is_some()).map(key).collect()
 }
 
 pub(super) fn completions_of(paths: &[&Path]) -> Vec<ObjectOperation> {
@@ -168,6 +175,9 @@ impl ArrivalSearch<'_> {
                         None => after.position[thread] += 1,
                     }
                     after.joined.phases.insert((thread, event), phase);
+                    if self.counted.contains(&key(used)) {
+                        after.count((thread, event), used, object);
+                    }
                     after.put(used, object);
                     pending.push(after);
                 }
@@ -311,6 +321,21 @@ impl ArrivalSearch<'_> {
 }
 
 impl ArrivalState {
+    /// Keeps what changes the count of an object that becomes `next`, before it does.
+    fn count(&mut self, by: (usize, u16), used: MbarrierUse, next: Option<ObjectState>) {
+        let phase = |object: Option<&ObjectState>| object.map(|object| object.phase);
+        let ends = phase(self.objects.get(&key(used))) != phase(next.as_ref());
+        let before = self.counted.entry(key(used)).or_default();
+        if used.step.found().is_some() {
+            self.joined.counted.insert(by, before.clone());
+        }
+        if ends {
+            before.clear();
+        } else if matches!(used.step, MbarrierStep::Arrive { .. } | MbarrierStep::Increment) {
+            before.insert(by);
+        }
+    }
+
     fn put(&mut self, used: MbarrierUse, object: Option<ObjectState>) {
         match object {
             Some(object) => {

@@ -1,8 +1,10 @@
 //! Addresses of a path: the bytes that an access denotes, and faults if it denotes none.
 
+use std::collections::BTreeSet;
+
 use super::state::{ComputedAddress, PathState};
 use super::{Assumption, Walk};
-use crate::event::Access;
+use crate::event::{Access, Mask};
 use crate::expr::ExprId;
 use crate::layout::{Astray, Window};
 use model::isa::alu::{AluOp, Comparison};
@@ -11,14 +13,17 @@ use model::isa::atom::Atomic;
 use model::isa::cvta::{AddressOp, Cvta};
 use model::isa::ld::Load;
 use model::isa::multimem::Multimem;
-use model::isa::reach::{AllowedSpaces, COPIED, FILLED, MULTIMEM, TENSOR};
+use model::isa::reach::{AllowedSpaces, COPIED, FILLED, IN_SHARED, MULTIMEM, TENSOR};
 use model::isa::st::Store;
 use model::isa::{Address, Operand, SpaceQualifier, Type, TypeKind};
-use model::memory::{Extent, MBARRIER_BYTES, Space};
+use model::memory::{Extent, MBARRIER_BYTES, Space, TENSOR_COLUMN_BYTES};
 use model::value::{Value, low64};
 
 /// The fault where a computed address is none of those that there are.
 pub const NOWHERE: &str = "an address outside every declared location, or misaligned";
+
+/// The fault where an address is not in the state space, or not in the part of it, that the instruction accesses.
+pub(super) const OTHER_SPACE: &str = "an address outside the state space of the instruction";
 
 /// What an instruction does at its address, as far as that decides where it may be.
 pub(super) struct AddressUse {
@@ -43,7 +48,12 @@ impl AddressUse {
 
     /// An mbarrier object, which an instruction accesses as a whole.
     pub(super) fn of_object(space: SpaceQualifier) -> AddressUse {
-        AddressUse::of_copy(space, MBARRIER_BYTES, true)
+        AddressUse { reach: IN_SHARED, ..AddressUse::of_copy(space, MBARRIER_BYTES, true) }
+    }
+
+    /// The address that `tcgen05.alloc` writes.
+    pub(super) fn of_allocation(space: SpaceQualifier) -> AddressUse {
+        AddressUse { reach: IN_SHARED, ..AddressUse::of_copy(space, TENSOR_COLUMN_BYTES, true) }
     }
 
     /// One side of a copy of so many bytes, in parts of 16.
@@ -117,22 +127,13 @@ impl Walk<'_> {
         address: Address,
         of: &AddressUse,
     ) -> Option<(Vec<Access>, ComputedAddress)> {
-        let (base, taint) = match address.base {
-            // A name in brackets is the variable, whatever its space and the instruction's.
-            Operand::Address(variable) => {
-                let generic = self.layout.address(variable, self.thread);
-                (state.exprs.constant(generic.into()), 0)
-            }
-            base @ (Operand::Reg(_) | Operand::Imm(_)) => self.operand(state, base),
-        };
-        let offset = state.exprs.constant(address.offset.cast_unsigned().into());
-        let sum = state.exprs.alu(AluOp::Add, Type::U64, &[base, offset]);
+        let (sum, taint) = self.sum(state, address);
         let value = if let Some(value) = state.known(sum) {
             value
         } else {
             let known = self.possible(state, sum).or_else(|| {
                 let tensor = of.space == SpaceQualifier::Tensor;
-                tensor.then(|| self.stored(state, sum)).flatten()
+                tensor.then(|| self.stored(state, sum, true)).flatten()
             });
             let all: Vec<Value> = if let Some(values) = known {
                 let is_there = |value: &Value| self.bytes(low64(*value), of).is_ok();
@@ -173,6 +174,33 @@ impl Walk<'_> {
         }
     }
 
+    /// The address as an expression, and what it depends on.
+    fn sum(&self, state: &mut PathState, address: Address) -> (ExprId, Mask) {
+        let (base, taint) = match address.base {
+            // A name in brackets is the variable, whatever its space and the instruction's.
+            Operand::Address(variable) => {
+                let generic = self.layout.address(variable, self.thread);
+                (state.exprs.constant(generic.into()), 0)
+            }
+            base @ (Operand::Reg(_) | Operand::Imm(_)) => self.operand(state, base),
+        };
+        let offset = state.exprs.constant(address.offset.cast_unsigned().into());
+        (state.exprs.alu(AluOp::Add, Type::U64, &[base, offset]), taint)
+    }
+
+    /// Whether an address of tensor memory may have a lane. Words that racing accesses mix are left out.
+    pub(super) fn may_have_lane(&self, state: &mut PathState, address: Address) -> bool {
+        let (sum, _) = self.sum(state, address);
+        let known = state.known(sum).map(|value| BTreeSet::from([value]));
+        let values =
+            known.or_else(|| self.possible(state, sum)).or_else(|| self.stored(state, sum, false));
+        let of = SpaceQualifier::Tensor;
+        values.into_iter().flatten().any(|value| {
+            self.layout.resolve(self.thread, of, low64(value), TENSOR_COLUMN_BYTES)
+                == Err(Astray::Lane)
+        })
+    }
+
     /// The bytes at an address, or why there are none for this instruction.
     fn bytes(&self, address: u64, of: &AddressUse) -> Result<Extent, &'static str> {
         if !address.is_multiple_of(u64::from(of.align.unwrap_or(of.length()))) {
@@ -184,10 +212,9 @@ impl Walk<'_> {
                     (SpaceQualifier::ParamEntry, _) => "no-kernel-parameter",
                     (SpaceQualifier::ParamFunc, _) => "no-function-parameter",
                     (_, Astray::NoWindow) => "a generic address outside every state space",
-                    (_, Astray::OtherSpace) => {
-                        "an address outside the state space of the instruction"
-                    }
+                    (_, Astray::OtherSpace) => OTHER_SPACE,
                     (_, Astray::NoVariable) => "an address outside every declared location",
+                    (_, Astray::Lane) => "an address of tensor memory with a lane",
                 }
             })?;
         let object = &self.layout.virtuals[usize::from(whole.object)];

@@ -5,7 +5,7 @@ use super::address::AddressUse;
 use super::mbarrier::Object;
 use super::state::{ComputedAddress, PathState, PendingRegister, RegisterAccess, scope_tag};
 use super::tensor::Tensor;
-use super::{MAX_EVENTS, Next, PathLimit, Walk};
+use super::{MAX_EVENTS, Next, UnfoldLimit, Walk};
 use crate::event::{Access, AsyncPart, EventKind, FenceCoverage, Mask, MbarrierStep, Tags};
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
@@ -243,7 +243,7 @@ impl Walk<'_> {
         let map = tensor.as_ref().map_or(0, |tensor| tensor.map.len());
         let events = map + from.len() * (1 + targets.len() * per_part) + targets.len();
         if state.events.len() + events > MAX_EVENTS {
-            return Err(Next::Limit(PathLimit::Events));
+            return Err(Next::Limit(UnfoldLimit::Events));
         }
         let read = if ignored { 0 } else { u32::try_from(source_bytes).unwrap_or(bytes) };
         let group = match (copy.bulk, copy.mbarrier) {
@@ -312,7 +312,7 @@ impl Walk<'_> {
         let whole = AddressUse::of_fill(fill.space, bytes / FILL_BYTES);
         let (to, at) = self.address(state, fill.to, &whole).ok_or(Next::Stop)?;
         if state.events.len() + to.len() > MAX_EVENTS {
-            return Err(Next::Limit(PathLimit::Events));
+            return Err(Next::Limit(UnfoldLimit::Events));
         }
         for access in to {
             let value = state.exprs.constant(0);

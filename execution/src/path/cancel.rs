@@ -4,7 +4,7 @@ use super::address::AddressUse;
 use super::asynchronous::{AsyncOperation, write_of};
 use super::mbarrier::Object;
 use super::state::{ComputedAddress, PathState};
-use super::{MAX_EVENTS, Next, PathLimit, Walk};
+use super::{MAX_EVENTS, Next, UnfoldLimit, Walk};
 use crate::event::{Access, Mask, MbarrierStep, Tags};
 use model::given::Tag;
 use model::isa::asynchronous::{CANCELED_BIT, Cancel, RESPONSE_BYTES};
@@ -37,7 +37,7 @@ impl Walk<'_> {
             vec![(to, Some(object))]
         };
         if state.events.len() + 2 * receivers.len() > MAX_EVENTS {
-            return Err(Next::Limit(PathLimit::Events));
+            return Err(Next::Limit(UnfoldLimit::Events));
         }
         let mut failed = state.clone();
         respond(&mut failed, &receivers, (0, at), guard);
@@ -65,7 +65,7 @@ impl Walk<'_> {
     }
 
     /// Whether bytes are those of the thread's own CTA.
-    fn is_own(&self, access: Access) -> bool {
+    pub(super) fn is_own(&self, access: Access) -> bool {
         let instance = self.layout.locations[usize::from(access.pa.object)].instance;
         let placement = |thread: u8| self.program.threads[usize::from(thread)].placement;
         placement(instance).same_cta(placement(self.thread.0))

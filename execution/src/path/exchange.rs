@@ -3,7 +3,7 @@
 use std::ops::Range;
 
 use super::state::PathState;
-use super::{Next, PathLimit, Walk};
+use super::{Next, UnfoldLimit, Walk};
 use crate::event::{BarrierUse, Combination, EventKind, Mask, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
@@ -129,7 +129,7 @@ impl Walk<'_> {
         let own = 1 << self.program.lane(self.thread);
         let others: u64 = self.lanes().fold(0, |all, lane| all | 1 << lane) & !own;
         if others.count_ones() > MOST_LANES {
-            return Next::Limit(PathLimit::Paths);
+            return Next::Limit(UnfoldLimit::Paths);
         }
         // Each part of a set of bits, from the set itself down to nothing.
         let mut part = others;

@@ -2,10 +2,10 @@
 
 use std::ops::RangeInclusive;
 
-use super::address::AddressUse;
+use super::address::{AddressUse, OTHER_SPACE};
 use super::cancel::EVERY_CTA;
 use super::state::{ComputedAddress, PathState, scope_tag};
-use super::{Next, PathLimit, SkippedOperation, Walk};
+use super::{Next, SkippedOperation, UnfoldLimit, Walk};
 use crate::event::{Access, EventKind, Mask, MbarrierStep, MbarrierUse, Tags, WaitPhase};
 use crate::expr::ExprId;
 use model::given::Tag;
@@ -32,6 +32,19 @@ const MOST_COUNTS: u64 = 64;
 impl Walk<'_> {
     pub(super) fn mbarrier(&mut self, state: &mut PathState, of: &Mbarrier, guard: Mask) -> Next {
         let Some(object) = self.object(state, of.object, of.space) else { return Next::Stop };
+        // Other CTAs of the cluster may only arrive, and count bytes: 9.7.15.16.
+        let own = match of.op {
+            MbarrierOp::Init { .. }
+            | MbarrierOp::CheckLayout { .. }
+            | MbarrierOp::Invalidate
+            | MbarrierOp::Wait { .. } => true,
+            MbarrierOp::Arrive { state, .. } => state.is_some(),
+            MbarrierOp::ExpectTx { .. } | MbarrierOp::CompleteTx { .. } => false,
+        };
+        if own && !self.is_own(object.0) {
+            self.stop(state, OTHER_SPACE);
+            return Next::Stop;
+        }
         let (step, done) = match of.op {
             MbarrierOp::Init { count, layout } => {
                 let count = self.number(state, count);
@@ -128,7 +141,7 @@ impl Walk<'_> {
         object: Access,
         step: MbarrierStep,
         returns: Option<Reg>,
-    ) -> Result<Vec<u64>, PathLimit> {
+    ) -> Result<Vec<u64>, UnfoldLimit> {
         let counted = matches!(step, MbarrierStep::Arrive { completes: false, .. });
         if !counted || !returns.is_some_and(|register| self.asks_for(register)) {
             return Ok(Vec::new());
@@ -137,7 +150,7 @@ impl Walk<'_> {
         // No count is asked for of an object that nobody initializes.
         let counts = self.program.pending_counts(variable);
         let few = counts.filter(|(least, most)| most - least <= MOST_COUNTS);
-        few.map(|(least, most)| (least..=most).collect()).ok_or(PathLimit::PhaseState)
+        few.map(|(least, most)| (least..=most).collect()).ok_or(UnfoldLimit::PhaseState)
     }
 
     /// Whether the thread may ask for the count of a state in a register.
@@ -170,7 +183,7 @@ impl Walk<'_> {
         guard: Mask,
     ) -> Next {
         let (token, taint) = self.operand(state, of.state);
-        let Some(token) = state.known(token) else { return Next::Limit(PathLimit::PhaseState) };
+        let Some(token) = state.known(token) else { return Next::Limit(UnfoldLimit::PhaseState) };
         let arrival = arrival(state, token);
         let found = arrival.and_then(|event| Some((event, step_of(state, event)?.found()?)));
         let Some((event, count)) = found else {
@@ -198,7 +211,7 @@ impl Walk<'_> {
             AwaitedPhase::State(token) => {
                 let (token, _) = self.operand(state, token);
                 let Some(token) = state.known(token) else {
-                    return Next::Limit(PathLimit::PhaseState);
+                    return Next::Limit(UnfoldLimit::PhaseState);
                 };
                 let Some(arrival) = arrival(state, token) else {
                     self.stop(state, AsyncMisuse::Token.text());
@@ -268,6 +281,10 @@ impl Walk<'_> {
     /// `cp.async.mbarrier.arrive`.
     pub(super) fn track(&mut self, state: &mut PathState, of: &Track, guard: Mask) -> Option<()> {
         let object = self.object(state, of.object, of.space)?;
+        if !self.is_own(object.0) {
+            self.stop(state, OTHER_SPACE);
+            return None;
+        }
         if of.increments {
             let tags = Tags::of(&[Tag::All, Tag::Mbarrier]);
             Self::push_step(state, tags, (object, MbarrierStep::Increment), guard);

@@ -4,7 +4,7 @@
 use super::address::AddressUse;
 use super::memory::{load_tags, reduction_tags, store_tags};
 use super::state::PathState;
-use super::{MAX_EVENTS, Next, PathLimit, Walk};
+use super::{MAX_EVENTS, Next, UnfoldLimit, Walk};
 use crate::event::{Access, EventKind, Mask, Tags};
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
@@ -25,7 +25,7 @@ impl Walk<'_> {
             self.address(state, of.address, &AddressUse::of_multimem(of)).ok_or(Next::Stop)?;
         let locations = self.behind(&accesses);
         if state.events.len() + EVENTS * accesses.len() * locations.len() > MAX_EVENTS {
-            return Err(Next::Limit(PathLimit::Events));
+            return Err(Next::Limit(UnfoldLimit::Events));
         }
         match &of.op {
             MultimemOp::LoadReduce { order, op, destinations } => {

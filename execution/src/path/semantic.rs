@@ -14,7 +14,7 @@
 
 use std::collections::HashMap;
 
-use super::{Assumption, Path, PathLimit, SkippedOperation};
+use super::{Assumption, Path, SkippedOperation, UnfoldLimit};
 use crate::event::{Access, EventKind, Mask, MbarrierUse, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::unfold::Ends;
@@ -24,7 +24,7 @@ use model::value::{Value, low_bits, low_bytes};
 ///
 /// If only those are wanted that are `shown`, the others remain none: reads with two values of which
 /// what is computed differs, decisions that examples make either way.
-pub(super) fn lessen(paths: &mut [Path], shown: bool, ends: Ends<'_>) -> Result<(), PathLimit> {
+pub(super) fn lessen(paths: &mut [Path], shown: bool, ends: Ends<'_>) -> Result<(), UnfoldLimit> {
     let syntactic = |path: &Path| path.events.iter().any(|event| all_of(event) != 0);
     if !paths.iter().any(syntactic) {
         return Ok(());
@@ -40,7 +40,7 @@ pub(super) fn lessen(paths: &mut [Path], shown: bool, ends: Ends<'_>) -> Result<
     let mut real = Vec::with_capacity(paths.len());
     for path in &all {
         if let Some(limit) = ends(0) {
-            return Err(PathLimit::Caller(limit));
+            return Err(limit);
         }
         let skipped = path.path.skipped.iter().map(|of| path.decides_skipped(of, &all)).collect();
         real.push((path.dependencies(&all), skipped));

@@ -7,11 +7,12 @@ use std::collections::BTreeSet;
 use super::Walk;
 use super::state::PathState;
 use crate::expr::{Expr, ExprId};
+use model::given::Tag;
 use model::isa::alu::AluOp;
-use model::isa::asynchronous::Asynchronous;
+use model::isa::asynchronous::{Asynchronous, Copy};
 use model::isa::atom::AtomicOp;
 use model::isa::tensor_memory::TensorOp;
-use model::isa::{Instruction, Operand, Reg};
+use model::isa::{Instruction, Operand, Reg, TypeKind};
 use model::program::{InitialValue, ThreadId};
 use model::value::{Value, little_endian, low_bits};
 
@@ -20,7 +21,13 @@ const MOST: usize = 64;
 
 impl Walk<'_> {
     /// The values of an expression of one read of 32 bits that the assumptions of the path allow; `None` if they are not known.
-    pub(super) fn stored(&self, state: &PathState, expr: ExprId) -> Option<BTreeSet<Value>> {
+    /// Racing accesses may mix the bytes of words, if `mixed`.
+    pub(super) fn stored(
+        &self,
+        state: &PathState,
+        expr: ExprId,
+        mixed: bool,
+    ) -> Option<BTreeSet<Value>> {
         let mut reads = BTreeSet::new();
         let mut known = true;
         state.exprs.leaves(expr, &mut |leaf| match leaf {
@@ -34,10 +41,13 @@ impl Walk<'_> {
             | Expr::Extend { .. } => known = false,
         });
         let read = reads.pop_first().filter(|_| known && reads.is_empty())?;
-        if state.events[usize::from(read)].access?.pa.length != 4 {
+        let event = &state.events[usize::from(read)];
+        // A word that comes from tensor memory may be any that an operation has computed there.
+        if event.access?.pa.length != 4 || event.tags.has(Tag::TensorMemory) {
             return None;
         }
-        let values = self.words()?;
+        let words = self.words()?;
+        let values = if mixed && self.conventions.tearing { mixtures(&words)? } else { words };
         let with = |value: Value| {
             move |leaf: Expr| if leaf == Expr::Read(read) { Some(value) } else { None }
         };
@@ -105,7 +115,7 @@ impl Walk<'_> {
             | Instruction::Cvta(_)
             | Instruction::Branch(_) => &[],
             Instruction::Asynchronous(Asynchronous::Copy(copy))
-                if copy.reduction.is_none() && copy.byte_mask.is_none() =>
+                if copy.reduction.is_none() && copy.byte_mask.is_none() && copies_words(copy) =>
             {
                 &[]
             }
@@ -146,6 +156,10 @@ impl Walk<'_> {
             if let Instruction::Load(load) = instruction
                 && load.ty.bits >= 32
             {
+                // The sign, in the upper half of a wider register.
+                if load.ty.kind == TypeKind::Signed {
+                    values.push(low_bits(32));
+                }
                 continue;
             }
             let alu = instruction.as_alu().filter(|alu| alu.op == AluOp::Mov)?;
@@ -154,4 +168,23 @@ impl Walk<'_> {
         }
         Some(values)
     }
+}
+
+/// The words whose bytes are those of some of these words, as racing accesses may mix them; `None` if they are too many.
+fn mixtures(words: &BTreeSet<Value>) -> Option<BTreeSet<Value>> {
+    let mut mixed = BTreeSet::from([0]);
+    for shift in [0, 8, 16, 24] {
+        let bytes: BTreeSet<Value> = words.iter().map(|word| word & 0xff << shift).collect();
+        if mixed.len() * bytes.len() > MOST {
+            return None;
+        }
+        mixed = mixed.iter().flat_map(|low| bytes.iter().map(move |byte| low | byte)).collect();
+    }
+    Some(mixed)
+}
+
+/// Whether a copy writes whole words of its source, or zeros.
+fn copies_words(copy: &Copy) -> bool {
+    copy.source_bytes
+        .is_none_or(|bytes| matches!(bytes, Operand::Imm(bytes) if bytes.is_multiple_of(4)))
 }

@@ -2,7 +2,7 @@
 
 use super::address::AddressUse;
 use super::state::{ComputedAddress, PathState, scope_tag};
-use super::{Next, PathLimit, Walk};
+use super::{Next, UnfoldLimit, Walk};
 use crate::event::{Access, EventKind, FenceCoverage, Mask, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::path::MAX_EVENTS;
@@ -102,7 +102,7 @@ impl Walk<'_> {
         let (to, to_at) = self.tensormap(state, to.0, to.1, true).ok_or(Next::Stop)?;
         let (from, from_at) = self.tensormap(state, from.0, from.1, false).ok_or(Next::Stop)?;
         if state.events.len() + to.len() + from.len() + 1 > MAX_EVENTS {
-            return Err(Next::Limit(PathLimit::Events));
+            return Err(Next::Limit(UnfoldLimit::Events));
         }
         let mut values: Vec<(ExprId, Mask)> = Vec::new();
         for access in from {

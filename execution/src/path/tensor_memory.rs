@@ -1,10 +1,10 @@
 //! Operations on tensor memory as events of a path.
 
-use super::address::AddressUse;
+use super::address::{AddressUse, OTHER_SPACE};
 use super::asynchronous::{AsyncOperation, write_of};
 use super::mbarrier::Object;
 use super::state::{ComputedAddress, PathState};
-use super::{MAX_EVENTS, Next, PathLimit, Walk};
+use super::{MAX_EVENTS, Next, UnfoldLimit, Walk};
 use crate::event::{Access, EventKind, Mask, MbarrierStep, Tags, TensorPart};
 use crate::expr::ExprId;
 use model::given::Tag;
@@ -110,10 +110,14 @@ impl Walk<'_> {
         space: SpaceQualifier,
         guard: Mask,
     ) -> Result<(), Next> {
-        let whole = AddressUse::of_copy(space, TENSOR_COLUMN_BYTES, true);
+        let whole = AddressUse::of_allocation(space);
         let (to, at) = self.address(state, to, &whole).ok_or(Next::Stop)?;
+        if !self.is_own(to[0]) {
+            self.stop(state, OTHER_SPACE);
+            return Err(Next::Stop);
+        }
         if state.events.len() + 2 > MAX_EVENTS {
-            return Err(Next::Limit(PathLimit::Events));
+            return Err(Next::Limit(UnfoldLimit::Events));
         }
         let variable = self.program.allocated(self.thread, state.pc);
         let variable = variable.expect("the reader has found what it allocates");
@@ -171,7 +175,7 @@ impl Walk<'_> {
             None => vec![object],
         };
         if state.events.len() + objects.len() > MAX_EVENTS {
-            return Err(Next::Limit(PathLimit::Events));
+            return Err(Next::Limit(UnfoldLimit::Events));
         }
         let completes = state.groups.tensor.others.get(&group).copied().unwrap_or_default();
         let first = state.next_event();
@@ -336,7 +340,10 @@ impl Walk<'_> {
         writes: bool,
     ) -> Result<OperandPlace, Next> {
         if state.events.len() + columns + 8 > MAX_EVENTS {
-            return Err(Next::Limit(PathLimit::Events));
+            return Err(Next::Limit(UnfoldLimit::Events));
+        }
+        if self.may_have_lane(state, address) {
+            return Err(Next::Limit(UnfoldLimit::TensorLane));
         }
         let use_ = AddressUse::of_columns(columns, writes);
         self.address(state, address, &use_).ok_or(Next::Stop)

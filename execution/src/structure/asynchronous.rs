@@ -1,6 +1,6 @@
 //! The relations of asynchronous operations: what is issued before, and what waits for them.
 
-use crate::event::{FenceCoverage, MbarrierStep, ObjectPhase, WaitPhase};
+use crate::event::{FenceCoverage, MbarrierStep, MbarrierUse, ObjectPhase, WaitPhase};
 use crate::unfold::{Event, Unfolding};
 use model::bits::{BitRel, BitRow};
 use model::given::Tag;
@@ -82,12 +82,9 @@ pub(super) fn group_wait<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 
 /// The waits that returned true, each with its object and the phase that it saw completed.
 fn waits<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, ObjectPhase)> + 'u {
-    u.events.iter().enumerate().filter(|(_, of)| of.tags.has(Tag::MbarrierWait)).filter_map(
-        |(event, of)| {
-            let used = of.of?.mbarrier?;
-            Some((event, used.object, of.phase?))
-        },
-    )
+    operations(u)
+        .filter(|(event, ..)| u.events[*event].tags.has(Tag::MbarrierWait))
+        .map(|(event, used, phase)| (event, used.object, phase))
 }
 
 /// Reading B3: a wait also sees what took effect in earlier phases.
@@ -167,20 +164,24 @@ fn completed<R: BitRow>(u: &Unfolding<'_>, elsewhere: bool) -> BitRel<R> {
     relation
 }
 
+/// The operations on objects that took effect, each with the phase in which it did, or that a wait saw completed.
+fn operations<'u>(
+    u: &'u Unfolding<'u>,
+) -> impl Iterator<Item = (usize, MbarrierUse, ObjectPhase)> + 'u {
+    let all = u.events.iter().enumerate();
+    all.filter_map(|(event, of)| Some((event, of.of?.mbarrier?, of.phase?)))
+}
+
 /// What takes part in the phases of an object: all but waits and `inval`.
 fn advances<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, ObjectPhase)> + 'u {
-    u.events.iter().enumerate().filter_map(|(event, of)| {
-        let used = of.of?.mbarrier?;
-        let advances = match used.step {
-            MbarrierStep::Init { .. }
-            | MbarrierStep::Tx(_)
-            | MbarrierStep::Increment
-            | MbarrierStep::Arrive { .. } => true,
-            MbarrierStep::Invalidate
-            | MbarrierStep::CheckLayout { .. }
-            | MbarrierStep::Wait { .. } => false,
-        };
-        Some((event, used.object, of.phase.filter(|_| advances)?))
+    operations(u).filter_map(|(event, used, phase)| match used.step {
+        MbarrierStep::Init { .. }
+        | MbarrierStep::Tx(_)
+        | MbarrierStep::Increment
+        | MbarrierStep::Arrive { .. } => Some((event, used.object, phase)),
+        MbarrierStep::Invalidate | MbarrierStep::CheckLayout { .. } | MbarrierStep::Wait { .. } => {
+            None
+        }
     })
 }
 
@@ -225,9 +226,59 @@ pub(super) fn open_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
-/// From an operation on an object to those that came later, as far as phases tell.
+/// From what changed the pending count in a phase to the arrivals that the count is asked of, and found it changed.
+pub(super) fn counted<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let event_of = |&(thread, index): &(usize, u16)| u.first[thread] + usize::from(index);
+    let mut relation = BitRel::empty(u.events.len());
+    for (arrival, before) in &u.counted {
+        for operation in before {
+            relation.insert(event_of(operation), event_of(arrival));
+        }
+    }
+    relation
+}
+
+/// The same, and from these arrivals to what changed the count in the phase behind them.
+fn counted_in_turn<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let before = counted(u);
+    let mut relation = before.clone();
+    let counts = |used: &MbarrierUse| {
+        matches!(used.step, MbarrierStep::Arrive { .. } | MbarrierStep::Increment)
+    };
+    for (arrival, used, phase) in operations(u).filter(|(_, used, _)| used.step.found().is_some()) {
+        for (other, its, at) in operations(u).filter(|(_, used, _)| counts(used)) {
+            let same = used.object == its.object && phase == at && other != arrival;
+            if same && !before.has(other, arrival) {
+                relation.insert(arrival, other);
+            }
+        }
+    }
+    relation
+}
+
+/// From the operations on an object to the `mbarrier.inval` behind them, and from there to those behind the next
+/// `mbarrier.init`.
+fn invalidated<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (end, used, phase) in operations(u).filter(|(_, of, _)| of.step == MbarrierStep::Invalidate)
+    {
+        for (event, other, its) in operations(u) {
+            if other.object != used.object || event == end {
+                continue;
+            }
+            if its.initialization <= phase.initialization {
+                relation.insert(event, end);
+            } else {
+                relation.insert(end, event);
+            }
+        }
+    }
+    relation
+}
+
+/// From an operation on an object to those that came later, as far as phases and counts tell.
 pub(super) fn object_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let mut relation = awaited(u);
+    let mut relation = awaited(u).or(&counted_in_turn(u)).or(&invalidated(u));
     for (event, object, phase) in advances(u) {
         let later = |other: ObjectPhase| other != phase && phase.is_up_to(other);
         for (after, other, its) in advances(u) {
@@ -248,11 +299,9 @@ pub(super) fn object_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 
 /// The arrivals on objects, with the object and the phase in which each takes effect.
 fn arrivals<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, ObjectPhase)> + 'u {
-    u.events.iter().enumerate().filter_map(|(event, of)| {
-        let used = of.of?.mbarrier?;
-        let arrives = matches!(used.step, MbarrierStep::Arrive { .. });
-        Some((event, used.object, of.phase.filter(|_| arrives)?))
-    })
+    operations(u)
+        .filter(|(_, used, _)| matches!(used.step, MbarrierStep::Arrive { .. }))
+        .map(|(event, used, phase)| (event, used.object, phase))
 }
 
 pub(super) fn next_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {

@@ -102,9 +102,11 @@ fn exits<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     exit
 }
 
-/// From arrivals, and what else ends a phase of an mbarrier object, to the waits that wait for them.
+/// From arrivals, and what else ends a phase of an mbarrier object, to the waits that wait for them, and to the arrivals
+/// whose count tells of them.
 fn arrivals<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    generation_pairs(u, |_| true).or(&asynchronous::awaited(u)).or(&kernel::trigger(u))
+    let of_objects = asynchronous::awaited(u).or(&asynchronous::counted(u));
+    generation_pairs(u, |_| true).or(&of_objects).or(&kernel::trigger(u))
 }
 
 /// What waits for an event, in any number of steps: its waits, and what they keep from being executed.
@@ -112,15 +114,17 @@ fn awaits<R: BitRow>(u: &Unfolding<'_>, exit: &BitRel<R>, arrivals: &BitRel<R>) 
     exit.or(arrivals).or(&followed(u)).plus()
 }
 
-/// Whether it blocks, of a wait that ends.
+/// Whether it blocks, of a wait that ends, or an arrival that finds a count.
 fn ends(event: &Event<'_>) -> Option<bool> {
     let of = event.of?;
     if matches!(of.kind, EventKind::Wait | EventKind::KernelStart | EventKind::GridWait) {
         return Some(true);
     }
-    let MbarrierStep::Wait { blocks, returned: true, .. } = of.mbarrier?.step else {
-        return None;
-    };
+    let step = of.mbarrier?.step;
+    if step.found().is_some() {
+        return Some(false);
+    }
+    let MbarrierStep::Wait { blocks, returned: true, .. } = step else { return None };
     Some(blocks)
 }
 

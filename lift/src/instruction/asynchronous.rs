@@ -7,7 +7,7 @@ use model::isa::asynchronous::{
     PendingCount, Track, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
-use model::isa::reach::COPIED;
+use model::isa::reach::{AllowedSpaces, COPIED, IN_SHARED};
 use model::isa::{Address, Instruction, Operand, SpaceQualifier, Type};
 use model::memory::MBARRIER_BYTES;
 use model::scope::Scope;
@@ -497,7 +497,7 @@ impl<'a> InstructionReader<'_> {
         arg: &Arg<'a>,
         space: SpaceQualifier,
     ) -> Option<Address> {
-        self.touched(cell, arg, space, (MBARRIER_BYTES, 1))
+        self.in_shared(cell, arg, space, MBARRIER_BYTES)
     }
 
     /// The address of shared memory that a register holds without brackets, with the access recorded.
@@ -508,7 +508,7 @@ impl<'a> InstructionReader<'_> {
         at: ByteSpan,
     ) -> Address {
         let address = Address { base: Operand::Reg(self.register(name, at)), offset: 0 };
-        self.touch(cell, (address, at), SpaceQualifier::Shared, (4, 1));
+        self.touch(cell, (address, at), (SpaceQualifier::Shared, COPIED), (4, 1));
         address
     }
 
@@ -521,7 +521,20 @@ impl<'a> InstructionReader<'_> {
         (scalar, elements): (u32, u32),
     ) -> Option<Address> {
         let address = self.address(cell, arg)?;
-        self.touch(cell, (address, arg.at()), space, (scalar, elements.max(1)));
+        self.touch(cell, (address, arg.at()), (space, COPIED), (scalar, elements.max(1)));
+        Some(address)
+    }
+
+    /// The address of so many bytes that are in shared memory, with the access recorded.
+    pub(super) fn in_shared(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        arg: &Arg<'a>,
+        space: SpaceQualifier,
+        bytes: u32,
+    ) -> Option<Address> {
+        let address = self.address(cell, arg)?;
+        self.touch(cell, (address, arg.at()), (space, IN_SHARED), (bytes, 1));
         Some(address)
     }
 
@@ -530,7 +543,7 @@ impl<'a> InstructionReader<'_> {
         &mut self,
         cell: &InstructionCell<'a>,
         (Address { base, offset }, at): (Address, ByteSpan),
-        space: SpaceQualifier,
+        (space, reach): (SpaceQualifier, AllowedSpaces),
         (scalar, elements): (u32, u32),
     ) {
         self.draft.thread(self.thread).accesses.push(DraftAccess {
@@ -540,7 +553,7 @@ impl<'a> InstructionReader<'_> {
             elements,
             align: (scalar * elements).min(16),
             space,
-            reach: COPIED,
+            reach,
             at,
             space_at: cell.part_at(0),
         });

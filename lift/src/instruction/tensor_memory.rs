@@ -101,7 +101,7 @@ impl<'a> InstructionReader<'_> {
             return None;
         };
         let space = space_of(parts);
-        let to = self.touched(cell, to, space, (TENSOR_COLUMN_BYTES, 1))?;
+        let to = self.in_shared(cell, to, space, TENSOR_COLUMN_BYTES)?;
         let Arg::Number(columns, _) = *columns else {
             self.later(cell, "a number of columns that a register gives: write the number");
             return None;

@@ -55,6 +55,10 @@ pub const COPIED: AllowedSpaces = AllowedSpaces {
     because: "an asynchronous operation is for `.global` and `.shared`",
 };
 
+/// Where mbarrier objects are, and addresses of tensor memory that `tcgen05.alloc` writes.
+pub const IN_SHARED: AllowedSpaces =
+    AllowedSpaces { spaces: &[Space::Shared], because: "this operand is in `.shared`" };
+
 /// What `st.bulk` accesses.
 pub const FILLED: AllowedSpaces =
     AllowedSpaces { spaces: &[Space::Shared], because: "`st.bulk` is for `.shared`" };
