@@ -204,6 +204,18 @@ pub(crate) fn undefined(
     result
 }
 
+/// Whether the program is undefined; nothing else is looked for.
+pub fn is_undefined(
+    test: &Test,
+    limits: &Limits,
+    engine: &dyn Engine,
+    model: &Model,
+) -> Result<bool, Limit> {
+    let mut found = EngineResult::default();
+    undefined(test, engine, model, limits, &mut found)?;
+    Ok(found.seen.undefined.is_some())
+}
+
 /// The work of [`undefined_early`].
 const EARLY: u64 = 1 << 14;
 

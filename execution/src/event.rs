@@ -297,9 +297,74 @@ impl MbarrierStep {
         if let MbarrierStep::Arrive { pending, .. } = self { pending } else { None }
     }
 
+    /// What it does to the counts of a phase; nothing if it is no operation within one.
+    pub fn change(self) -> Option<PhaseChange> {
+        match self {
+            MbarrierStep::Tx(bytes) if bytes > 0 => Some(PhaseChange::RaisesBytes),
+            MbarrierStep::Tx(_) => Some(PhaseChange::LowersBytes),
+            MbarrierStep::Increment => Some(PhaseChange::RaisesArrivals),
+            MbarrierStep::Arrive { .. } => Some(PhaseChange::LowersArrivals),
+            MbarrierStep::Init { .. }
+            | MbarrierStep::Invalidate
+            | MbarrierStep::CheckLayout { .. }
+            | MbarrierStep::Wait { .. } => None,
+        }
+    }
+
+    /// Whether it tells whether a phase had ended: a `try_wait` may return false where it had.
+    pub fn tells(self) -> bool {
+        matches!(self, MbarrierStep::Wait { returned, tries, .. } if returned || !tries)
+    }
+
+    /// The same of a wait whose thread goes on with any result.
+    pub fn looks(self) -> bool {
+        self.tells() && matches!(self, MbarrierStep::Wait { blocks: false, .. })
+    }
+
+    /// Whether its place among the operations of a phase matters, whatever the object is.
+    pub fn is_placed(self) -> bool {
+        let raises = self.change().is_some_and(PhaseChange::raises);
+        let open = self.looks() && matches!(self, MbarrierStep::Wait { returned: false, .. });
+        raises || open || self.found().is_some()
+    }
+
+    /// Whether its place behind an operation of the phase that changes this matters, if its place does. Of two that raise
+    /// counts, or of two that lower the same one, either may come first.
+    pub fn comes_behind(self, other: PhaseChange) -> bool {
+        match self.change() {
+            None => other.raises(),
+            Some(PhaseChange::RaisesArrivals | PhaseChange::RaisesBytes) => !other.raises(),
+            Some(PhaseChange::LowersBytes) => other == PhaseChange::LowersArrivals,
+            Some(PhaseChange::LowersArrivals) => {
+                matches!(other, PhaseChange::RaisesArrivals | PhaseChange::LowersArrivals)
+            }
+        }
+    }
+
+    /// Whether an operation on the object that is skipped before it may decide what it does.
+    pub fn follows_skipped(self) -> bool {
+        self.changes() || self.looks()
+    }
+
     /// Whether it changes the object, its pending count or its tx-count.
     pub fn changes(self) -> bool {
         !matches!(self, MbarrierStep::Wait { .. } | MbarrierStep::CheckLayout { .. })
+    }
+}
+
+/// What an operation does to the counts of a phase.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum PhaseChange {
+    RaisesArrivals,
+    LowersArrivals,
+    RaisesBytes,
+    LowersBytes,
+}
+
+impl PhaseChange {
+    /// Whether it may keep the phase from ending.
+    pub fn raises(self) -> bool {
+        matches!(self, PhaseChange::RaisesArrivals | PhaseChange::RaisesBytes)
     }
 }
 

@@ -11,10 +11,8 @@ mod trigger;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use self::mbarrier::{
-    ObjectOperation, ObjectState, completions_of, counted_objects, initial_objects, spins_from,
-};
-use crate::event::{BarrierUse, EventKind, MbarrierUse, ObjectPhase, Resource};
+use self::mbarrier::{ObjectOperation, ObjectState, completions_of, initial_objects, spins_from};
+use crate::event::{BarrierUse, EventKind, MbarrierUse, ObjectPhase, PhaseChange, Resource};
 use crate::layout::Layout;
 use crate::path::{Path, PathEnd};
 use crate::unfold::{Ends, UnfoldLimit};
@@ -34,9 +32,12 @@ pub struct Generations {
     pub phases: BTreeMap<(usize, u16), ObjectPhase>,
     /// How far each mbarrier object has come: its phase in the end, by location, start, and how often it was initialized.
     pub reached: BTreeMap<(u16, u32, u32), i32>,
-    /// For each arrival that the thread asks the pending count of, the operations which changed the count in the same phase
-    /// before it.
-    pub counted: BTreeMap<(usize, u16), BTreeSet<(usize, u16)>>,
+    /// For each operation on an mbarrier object whose place in a phase matters, the operations in the phase before it, as far as
+    /// they matter.
+    pub before: BTreeMap<(usize, u16), BTreeSet<(usize, u16)>>,
+    /// For each phase in which a thread looked at the object, the operation that ended it; the phase by location, start, and how
+    /// often the object was initialized.
+    pub ended: BTreeMap<(u16, u32, ObjectPhase), (usize, u16)>,
     /// The generations that completed without an arrival of a thread, since it had exited: each
     /// with that thread.
     pub exits: BTreeSet<(u32, usize)>,
@@ -59,10 +60,11 @@ impl Generations {
         }
         self.phases.retain(|&(thread, event), _| usize::from(event) < reached[thread]);
         self.triggers.retain(|&(thread, event)| usize::from(event) < reached[thread]);
-        self.counted.retain(|&(thread, event), _| usize::from(event) < reached[thread]);
-        for before in self.counted.values_mut() {
+        self.before.retain(|&(thread, event), _| usize::from(event) < reached[thread]);
+        for before in self.before.values_mut() {
             before.retain(|&(thread, event)| usize::from(event) < reached[thread]);
         }
+        self.ended.retain(|_, &mut (thread, event)| usize::from(event) < reached[thread]);
     }
 
     /// Numbered in the order of threads and events, not of arrival: equal groupings are equal then.
@@ -157,7 +159,6 @@ fn barrier_groupings(
         (0..paths.len()).map(|thread| steps_of(paths, placements, thread)).collect();
     let none = Generations::none(paths);
     let completions = completions_of(paths);
-    let operations = steps.iter().flatten().filter_map(|step| step.object);
     if steps.iter().all(Vec::is_empty) && completions.is_empty() {
         return Ok(Groupings { complete: vec![none], ..Groupings::default() });
     }
@@ -170,7 +171,6 @@ fn barrier_groupings(
         placements,
         every_order: counted || !diverged.is_empty(),
         completions: &completions,
-        counted: counted_objects(operations),
         spins: paths.iter().map(|path| spins_from(path)).collect(),
         diverged,
         exits: paths.iter().map(|path| !stays(path)).collect(),
@@ -189,7 +189,8 @@ fn barrier_groupings(
         next: 0,
         exited: Vec::new(),
         objects: BTreeMap::new(),
-        counted: BTreeMap::new(),
+        since: BTreeMap::new(),
+        looked: BTreeSet::new(),
         fired: vec![false; completions.len()],
     };
     let state = ArrivalState { objects: initial_objects(layout), ..state };
@@ -249,6 +250,9 @@ struct Open {
     passed: bool,
 }
 
+/// The operations of a phase, by thread and event of its path, with what they do to its counts.
+type PhaseOperations = BTreeSet<((usize, u16), PhaseChange)>;
+
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct ArrivalState {
     position: Vec<usize>,
@@ -261,8 +265,10 @@ struct ArrivalState {
     exited: Vec<bool>,
     /// The mbarrier objects that are initialized: location, start, and state.
     objects: BTreeMap<(u16, u32), ObjectState>,
-    /// Of those whose count is asked for, the operations that changed the count in the phase that has not ended.
-    counted: BTreeMap<(u16, u32), BTreeSet<(usize, u16)>>,
+    /// Their operations in the phase that has not ended.
+    since: BTreeMap<(u16, u32), PhaseOperations>,
+    /// The objects that a thread has looked at in the phase that has not ended.
+    looked: BTreeSet<(u16, u32)>,
     /// Which asynchronous operations have completed.
     fired: Vec<bool>,
 }
@@ -271,9 +277,10 @@ impl ArrivalState {
     /// About how many bytes it takes.
     fn bytes(&self) -> usize {
         let joined = self.joined.of.iter().map(|thread| 24 + size_of_val(&**thread));
-        let counted = self.counted.values().chain(self.joined.counted.values());
         let entries = self.joined.phases.len() + self.objects.len() + self.joined.reached.len();
-        let entries = entries + counted.map(|of| 1 + of.len()).sum::<usize>();
+        let since = self.since.values().map(BTreeSet::len);
+        let before = self.joined.before.values().map(BTreeSet::len);
+        let entries = entries + self.joined.ended.len() + since.chain(before).sum::<usize>();
         256 + size_of_val(&*self.position)
             + size_of_val(&*self.waiting)
             + joined.sum::<usize>()
@@ -292,8 +299,6 @@ struct ArrivalSearch<'a> {
     exits: Vec<bool>,
     /// The completions of asynchronous operations on mbarrier objects.
     completions: &'a [ObjectOperation],
-    /// The objects whose pending count is asked for: location and start.
-    counted: BTreeSet<(u16, u32)>,
     /// For each thread in a loop that it never leaves, the first event that it repeats.
     spins: Vec<Option<u16>>,
     complete: BTreeSet<Generations>,

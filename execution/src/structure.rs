@@ -73,7 +73,6 @@ fn found_in(fixed: Fixed) -> FoundIn {
         | Fixed::GroupWait
         | Fixed::Phase
         | Fixed::ObjectOrder
-        | Fixed::OpenPhase
         | Fixed::Tracked
         | Fixed::TrackedElsewhere
         | Fixed::Covers
@@ -135,7 +134,6 @@ fn relation<R: BitRow>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
         Fixed::GroupWait => asynchronous::group_wait(u),
         Fixed::Phase => asynchronous::phase(u),
         Fixed::ObjectOrder => asynchronous::object_order(u),
-        Fixed::OpenPhase => asynchronous::open_phase(u),
         Fixed::Tracked => asynchronous::tracked(u),
         Fixed::TrackedElsewhere => asynchronous::tracked_elsewhere(u),
         Fixed::KernelOrder => kernel::order(u),

@@ -348,10 +348,10 @@ pub struct Unfolding<'u> {
     pub slots: Vec<Slot>,
     /// For each read event, its slots: the first and one past the last.
     pub slots_of: Vec<(usize, usize)>,
-    /// The last phase of each mbarrier object: [`Generations::reached`].
-    pub reached: BTreeMap<(u16, u32, u32), i32>,
-    /// [`Generations::counted`].
-    pub counted: BTreeMap<(usize, u16), BTreeSet<(usize, u16)>>,
+    /// [`Generations::before`].
+    pub before: BTreeMap<(usize, u16), BTreeSet<(usize, u16)>>,
+    /// [`Generations::ended`].
+    pub ended: BTreeMap<(u16, u32, ObjectPhase), (usize, u16)>,
     /// Barrier generations that completed since a thread had exited, each with that thread.
     pub exits: BTreeSet<(u32, usize)>,
     /// The first `griddepcontrol.launch_dependents` of each CTA: its thread, and its index in the thread's path.
@@ -415,7 +415,7 @@ impl<'u> Unfolding<'u> {
             slots_of[read] = (from, slots.len());
         }
         let diverged = diverged(program, &paths);
-        let Generations { reached, counted, exits, triggers, .. } = generations;
+        let Generations { before, ended, exits, triggers, .. } = generations;
         Unfolding {
             program,
             layout,
@@ -425,8 +425,8 @@ impl<'u> Unfolding<'u> {
             cells,
             slots,
             slots_of,
-            reached,
-            counted,
+            before,
+            ended,
             exits,
             triggers,
             diverged,

@@ -23,7 +23,7 @@ pub const BLOCK: u64 = 100;
 const MOST: u64 = 1 << 48;
 
 /// The format of a saved state. It changes when a number has another program, too.
-pub const FORMAT: &str = "causeway-fuzz-state/3";
+pub const FORMAT: &str = "causeway-fuzz-state/4";
 
 /// Failures of a law that are made small and kept; all are counted.
 pub const KEPT: usize = 5;

@@ -78,8 +78,7 @@ impl PlantedFault {
     pub fn laws(&self) -> &'static [&'static str] {
         match self {
             PlantedFault::Axiom { engine, .. } if *engine == "enumerate" => &["naive", "verdicts"],
-            PlantedFault::Axiom { .. } => &["verdicts", "engines"],
-            PlantedFault::Flag { .. } => &["engines"],
+            PlantedFault::Axiom { .. } | PlantedFault::Flag { .. } => &["verdicts", "engines"],
             PlantedFault::Rule(_) => &["machine"],
             PlantedFault::Table(_) => &["machine", "promises"],
         }
@@ -88,9 +87,6 @@ impl PlantedFault {
     /// Why no law finds the fault, if none does.
     pub fn not_found_because(&self) -> Option<&'static str> {
         match self {
-            PlantedFault::Axiom { axiom, .. } if axiom == "Mbarrier-Wait" => {
-                Some("the laws seldom draw a wait that comes before the arrival for which it waits")
-            }
             PlantedFault::Axiom { axiom, .. } => REDUNDANT_AXIOMS
                 .contains(&axiom.as_str())
                 .then_some("the axiom is redundant: it changes no outcome"),

@@ -168,8 +168,6 @@ names! {
         Phase = "phase",
         /// From an operation on an mbarrier object to those that came later, as far as phases and counts tell.
         ObjectOrder = "object-order",
-        /// From a wait to what takes part in the phase that had not ended then, and ends later.
-        OpenPhase = "open-phase",
         /// From the events of an asynchronous operation to the waits that saw the phase of its completion completed.
         Tracked = "tracked",
         /// The same for the writes of a multicast to CTAs that do not have the object.

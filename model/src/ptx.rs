@@ -453,15 +453,6 @@ pub fn under(readings: Readings) -> Model {
     // 9.7.15.16: the operations on an mbarrier object happen one after the other. Reading B1.
     let later_operation = m.fixed(Fixed::ObjectOrder);
     m.acyclic(section::MBARRIER, "Mbarrier-Order", later_operation >> base_causality.opt());
-    // A wait before the end of a phase comes before something that takes part in the phase.
-    let open = m.fixed(Fixed::OpenPhase);
-    let not_before = open - base_causality.inverse();
-    let not_before = m.define(section::MBARRIER, "open-phase-not-before", not_before);
-    m.empty(
-        section::MBARRIER,
-        "Mbarrier-Wait",
-        ((open >> open.inverse()) & all.id()) - (not_before >> not_before.inverse()),
-    );
 
     // 9.7.15.14: of several `launch_dependents` of a CTA, only the first has an effect.
     m.empty(

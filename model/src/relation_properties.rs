@@ -100,7 +100,6 @@ impl Model {
                 | Fixed::GroupWait
                 | Fixed::Phase
                 | Fixed::ObjectOrder
-                | Fixed::OpenPhase
                 | Fixed::Tracked
                 | Fixed::TrackedElsewhere
                 | Fixed::KernelOrder

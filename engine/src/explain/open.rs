@@ -355,7 +355,6 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
         Fixed::Issue | Fixed::Operation | Fixed::GroupWait => Some(section::ASYNC_OPERATIONS),
         Fixed::Phase
         | Fixed::ObjectOrder
-        | Fixed::OpenPhase
         | Fixed::Tracked
         | Fixed::TrackedElsewhere
         | Fixed::NextPhase

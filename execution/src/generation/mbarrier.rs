@@ -3,10 +3,10 @@
 //! The operations on an object happen one after the other (reading B1). A completion happens at any time after the
 //! operation was issued.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::{ArrivalSearch, ArrivalState, BarrierUse};
-use crate::event::{MbarrierStep, MbarrierUse, ObjectPhase, Resource, WaitPhase};
+use crate::event::{MbarrierStep, MbarrierUse, ObjectPhase, PhaseChange, Resource, WaitPhase};
 use crate::layout::Layout;
 use crate::path::{Path, PathEnd};
 use model::isa::asynchronous::{AsyncMisuse, MbarrierLayout};
@@ -48,13 +48,6 @@ pub(super) fn used(of: MbarrierUse) -> BarrierUse {
     let resource = Resource::Mbarrier { location: of.object.object, start: of.object.start };
     let count = Some(0);
     BarrierUse { resource, count, reduce: None, relaxed: false, waits: false, aligned: false }
-}
-
-/// The objects with an arrival that finds a count.
-pub(super) fn counted_objects(
-    operations: impl Iterator<Item = MbarrierUse>,
-) -> BTreeSet<(u16, u32)> {
-    operations.filter(|used| used.step.found().is_some()).map(key).collect()
 }
 
 pub(super) fn completions_of(paths: &[&Path]) -> Vec<ObjectOperation> {
@@ -175,9 +168,7 @@ impl ArrivalSearch<'_> {
                         None => after.position[thread] += 1,
                     }
                     after.joined.phases.insert((thread, event), phase);
-                    if self.counted.contains(&key(used)) {
-                        after.count((thread, event), used, object);
-                    }
+                    after.order((thread, event), used, object);
                     after.put(used, object);
                     pending.push(after);
                 }
@@ -321,18 +312,32 @@ impl ArrivalSearch<'_> {
 }
 
 impl ArrivalState {
-    /// Keeps what changes the count of an object that becomes `next`, before it does.
-    fn count(&mut self, by: (usize, u16), used: MbarrierUse, next: Option<ObjectState>) {
-        let phase = |object: Option<&ObjectState>| object.map(|object| object.phase);
-        let ends = phase(self.objects.get(&key(used))) != phase(next.as_ref());
-        let before = self.counted.entry(key(used)).or_default();
-        if used.step.found().is_some() {
-            self.joined.counted.insert(by, before.clone());
+    /// Keeps what the order of operations in a phase tells, before an object becomes `next`.
+    fn order(&mut self, by: (usize, u16), used: MbarrierUse, next: Option<ObjectState>) {
+        let (key, step) = (key(used), used.step);
+        let now = self.objects.get(&key).map(|object| object.phase);
+        let since = self.since.entry(key).or_default();
+        // More bytes than are expected yet may keep a phase from ending, too.
+        let lacks =
+            step.change() == Some(PhaseChange::LowersBytes) && next.is_some_and(|of| of.tx < 0);
+        if lacks || step.is_placed() {
+            let before = since.iter().filter(|(_, of)| step.comes_behind(*of)).map(|(of, _)| *of);
+            self.joined.before.insert(by, before.collect());
         }
-        if ends {
-            before.clear();
-        } else if matches!(used.step, MbarrierStep::Arrive { .. } | MbarrierStep::Increment) {
-            before.insert(by);
+        if step.tells() {
+            self.looked.insert(key);
+        }
+        if let Some(change) = step.change() {
+            since.insert((by, change));
+        }
+        if now == next.map(|object| object.phase) {
+            return;
+        }
+        since.clear();
+        if self.looked.remove(&key)
+            && let (Some(phase), Some(_)) = (now, next)
+        {
+            self.joined.ended.insert((key.0, key.1, phase), by);
         }
     }
 

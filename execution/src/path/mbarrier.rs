@@ -226,8 +226,9 @@ impl Walk<'_> {
             let mut failed = state.clone();
             let step = MbarrierStep::Wait { phase, returned: false, blocks, tries };
             let tags = Tags::of(&[Tag::All, Tag::Mbarrier, scope]);
-            Self::push_step(&mut failed, tags, (object, step), guard);
-            Self::returns(&mut failed, done, false, guard);
+            let wait = Self::push_step(&mut failed, tags, (object, step), guard);
+            let decides: Mask = if step.looks() { 1 << wait } else { 0 };
+            Self::returns(&mut failed, done, false, guard | decides);
             self.pending.push(failed);
         }
         let step = MbarrierStep::Wait { phase, returned: true, blocks, tries };
@@ -319,7 +320,8 @@ impl Walk<'_> {
     ) -> u16 {
         let object = extent(access);
         // Whether the phase ends also depends on what the thread did not do before.
-        let before = state.skipped.iter().filter(|of| step.changes() && of.may_be_on(object));
+        let before =
+            state.skipped.iter().filter(|of| step.follows_skipped() && of.may_be_on(object));
         let skipped = before.fold(0, |all: Mask, skipped| all | skipped.taint);
         let event = state.push(EventKind::Mbarrier, tags, guard | skipped);
         let last = state.last();

@@ -243,7 +243,8 @@ impl<'p> Reasoned<'p> {
     fn decides_skipped(&self, skipped: &SkippedOperation, all: &[Reasoned<'_>]) -> Mask {
         let changes = |of: &Reasoned<'_>| -> Vec<MbarrierUse> {
             let used = of.path.events.iter().filter_map(|event| event.mbarrier);
-            used.filter(|used| used.step.changes() && skipped.may_be_on(used.object)).collect()
+            used.filter(|used| used.step.follows_skipped() && skipped.may_be_on(used.object))
+                .collect()
         };
         let here = changes(self);
         let others = all.iter().filter(|other| other.possible && changes(other) != here);

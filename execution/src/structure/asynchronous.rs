@@ -1,5 +1,7 @@
 //! The relations of asynchronous operations: what is issued before, and what waits for them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::event::{FenceCoverage, MbarrierStep, MbarrierUse, ObjectPhase, WaitPhase};
 use crate::unfold::{Event, Unfolding};
 use model::bits::{BitRel, BitRow};
@@ -185,12 +187,27 @@ fn advances<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, Ob
     })
 }
 
-/// From what takes part in a phase, or in one before, to the waits that saw it completed.
+/// The waits that tell of a phase, each with its object and the phase that had not ended then.
+fn looks<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, ObjectPhase)> + 'u {
+    operations(u).filter_map(|(event, used, seen)| {
+        let MbarrierStep::Wait { phase, returned, tries, .. } = used.step else { return None };
+        let open = match phase {
+            WaitPhase::Parity(_) => seen.next(),
+            WaitPhase::Of(_) if returned => seen.next(),
+            // It may have ended where `try_wait` returns false.
+            WaitPhase::Of(_) if tries => return None,
+            WaitPhase::Of(_) => seen,
+        };
+        Some((event, used.object, open))
+    })
+}
+
+/// From what takes part in a phase to the waits that tell that it had ended, or that one behind it had not.
 pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
-    for (wait, object, seen) in waits(u) {
+    for (wait, object, open) in looks(u) {
         for (event, other, phase) in advances(u) {
-            if object == other && phase.is_up_to(seen) {
+            if object == other && phase != open && phase.is_up_to(open) {
                 relation.insert(event, wait);
             }
         }
@@ -198,58 +215,53 @@ pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
-/// From a wait to what takes part in the phase of the object that had not ended then, and ends later.
-pub(super) fn open_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+/// From operations of a phase to those whose result they decide: a count that is asked for, or that the phase had not ended.
+pub(super) fn decided<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
-    for (wait, of) in u.events.iter().enumerate() {
-        let (Some(used), Some(seen)) = (of.of.and_then(|of| of.mbarrier), of.phase) else {
-            continue;
-        };
-        let MbarrierStep::Wait { phase, returned, tries, .. } = used.step else { continue };
-        let open = match phase {
-            WaitPhase::Parity(_) => seen.next(),
-            WaitPhase::Of(_) if returned => seen.next(),
-            // It may have ended where `try_wait` returns false.
-            WaitPhase::Of(_) if tries => continue,
-            WaitPhase::Of(_) => seen,
-        };
-        let key = (used.object.object, used.object.start, open.initialization);
-        if u.reached.get(&key).is_none_or(|&reached| reached <= open.number) {
-            continue;
+    let has_result = |step: MbarrierStep| step.change().is_none() || step.found().is_some();
+    for (event, ..) in operations(u).filter(|(_, of, _)| has_result(of.step)) {
+        for before in before(u, event).into_iter().flatten() {
+            relation.insert(before, event);
         }
-        for (event, object, phase) in advances(u) {
-            if object == used.object && phase == open {
-                relation.insert(wait, event);
+    }
+    relation
+}
+
+/// The operations of the phase that a run has before this one, of those for which that matters; `None` if none does.
+fn before<'u>(u: &'u Unfolding<'u>, event: usize) -> Option<impl Iterator<Item = usize> + 'u> {
+    let (thread, index) = u.place(event)?;
+    let before = u.before.get(&(usize::from(thread.0), u16::try_from(index).ok()?))?;
+    Some(before.iter().map(|&(thread, index)| u.first[thread] + usize::from(index)))
+}
+
+/// The order of operations within a phase, as far as it matters.
+fn in_a_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    let opens: BTreeMap<usize, ObjectPhase> =
+        looks(u).map(|(wait, _, open)| (wait, open)).collect();
+    for (event, used, phase) in operations(u) {
+        let Some(before) = before(u, event) else { continue };
+        let before: BTreeSet<usize> = before.collect();
+        let phase = opens.get(&event).copied().unwrap_or(phase);
+        for (other, its, at) in operations(u) {
+            let matters = its.step.change().is_some_and(|of| used.step.comes_behind(of));
+            if !matters || its.object != used.object || at != phase || other == event {
+                continue;
+            }
+            if before.contains(&other) {
+                relation.insert(other, event);
+            } else {
+                relation.insert(event, other);
             }
         }
     }
-    relation
-}
-
-/// From what changed the pending count in a phase to the arrivals that the count is asked of, and found it changed.
-pub(super) fn counted<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let event_of = |&(thread, index): &(usize, u16)| u.first[thread] + usize::from(index);
-    let mut relation = BitRel::empty(u.events.len());
-    for (arrival, before) in &u.counted {
-        for operation in before {
-            relation.insert(event_of(operation), event_of(arrival));
-        }
-    }
-    relation
-}
-
-/// The same, and from these arrivals to what changed the count in the phase behind them.
-fn counted_in_turn<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let before = counted(u);
-    let mut relation = before.clone();
-    let counts = |used: &MbarrierUse| {
-        matches!(used.step, MbarrierStep::Arrive { .. } | MbarrierStep::Increment)
-    };
-    for (arrival, used, phase) in operations(u).filter(|(_, used, _)| used.step.found().is_some()) {
-        for (other, its, at) in operations(u).filter(|(_, used, _)| counts(used)) {
-            let same = used.object == its.object && phase == at && other != arrival;
-            if same && !before.has(other, arrival) {
-                relation.insert(arrival, other);
+    // What ends a phase is the last of it.
+    for (&(location, start, phase), &(thread, index)) in &u.ended {
+        let end = u.first[thread] + usize::from(index);
+        let of_object = |object: Extent| (object.object, object.start) == (location, start);
+        for (event, object, its) in advances(u).chain(looks(u)) {
+            if of_object(object) && its == phase && event != end {
+                relation.insert(event, end);
             }
         }
     }
@@ -278,7 +290,7 @@ fn invalidated<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 
 /// From an operation on an object to those that came later, as far as phases and counts tell.
 pub(super) fn object_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let mut relation = awaited(u).or(&counted_in_turn(u)).or(&invalidated(u));
+    let mut relation = awaited(u).or(&in_a_phase(u)).or(&invalidated(u));
     for (event, object, phase) in advances(u) {
         let later = |other: ObjectPhase| other != phase && phase.is_up_to(other);
         for (after, other, its) in advances(u) {
@@ -286,10 +298,9 @@ pub(super) fn object_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
                 relation.insert(event, after);
             }
         }
-        // A wait that saw a phase completed came before the phase behind the next one began.
-        for (wait, other, seen) in waits(u) {
-            let began = ObjectPhase { number: seen.number + 2, ..seen };
-            if object == other && began.is_up_to(phase) {
+        // A wait came before the phase behind the open one began.
+        for (wait, other, open) in looks(u) {
+            if object == other && open.next().is_up_to(phase) {
                 relation.insert(wait, event);
             }
         }

@@ -33,13 +33,14 @@ pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
         return BitRel::empty(u.events.len());
     }
     let (arrivals, reads): (BitRel<R>, BitRel<R>) = (arrivals(u), dependencies(u, mask));
+    let mut awaits = awaits(u, &exits(u), &arrivals);
     let mut decided = BitRel::empty(u.events.len());
-    for (read, arrival) in reads.pairs() {
-        if arrivals.rows[arrival] != R::default() {
-            decided.insert(read, arrival);
+    for (read, event) in reads.pairs() {
+        let looks = step(u, event).is_some_and(MbarrierStep::looks);
+        if looks || arrivals.rows[event] != R::default() {
+            decided.insert(read, event);
         }
     }
-    let mut awaits = awaits(u, &exits(u), &arrivals);
     if skips {
         let skipped = skipped_before(u, &awaits);
         for &(read, operation) in skipped.iter().filter(|(by, _)| u.events[*by].is_read()) {
@@ -65,8 +66,9 @@ fn skipped_before<R: BitRow>(u: &Unfolding<'_>, awaits: &BitRel<R>) -> Vec<(usiz
             let behind = first + usize::from(skipped.before)..end;
             let operations = (0..u.events.len()).filter(|&event| {
                 let used = u.events[event].of.and_then(|of| of.mbarrier);
-                used.is_some_and(|used| used.step.changes() && skipped.may_be_on(used.object))
-                    && behind.clone().any(|of| awaits.has(of, event))
+                used.is_some_and(|used| {
+                    used.step.follows_skipped() && skipped.may_be_on(used.object)
+                }) && behind.clone().any(|of| awaits.has(of, event))
             });
             let operations: Vec<usize> = operations.collect();
             let decides = |event: &Event<'_>| event.is_read() || ends(event) == Some(false);
@@ -78,7 +80,11 @@ fn skipped_before<R: BitRow>(u: &Unfolding<'_>, awaits: &BitRel<R>) -> Vec<(usiz
     all
 }
 
-/// Whether [`arrivals`] may relate the event to a wait.
+fn step(u: &Unfolding<'_>, event: usize) -> Option<MbarrierStep> {
+    Some(u.events[event].of?.mbarrier?.step)
+}
+
+/// Whether [`arrivals`] may relate the event to a wait, or the event may be such a wait.
 fn may_be_awaited(of: &PathEvent) -> bool {
     of.mbarrier.is_some() || matches!(of.kind, EventKind::Arrive | EventKind::Trigger)
 }
@@ -102,10 +108,10 @@ fn exits<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     exit
 }
 
-/// From arrivals, and what else ends a phase of an mbarrier object, to the waits that wait for them, and to the arrivals
-/// whose count tells of them.
+/// From arrivals, and what else ends a phase of an mbarrier object, to the waits that wait for them, and to operations on the
+/// object whose result tells of them.
 fn arrivals<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let of_objects = asynchronous::awaited(u).or(&asynchronous::counted(u));
+    let of_objects = asynchronous::awaited(u).or(&asynchronous::decided(u));
     generation_pairs(u, |_| true).or(&of_objects).or(&kernel::trigger(u))
 }
 
@@ -114,7 +120,8 @@ fn awaits<R: BitRow>(u: &Unfolding<'_>, exit: &BitRel<R>, arrivals: &BitRel<R>) 
     exit.or(arrivals).or(&followed(u)).plus()
 }
 
-/// Whether it blocks, of a wait that ends, or an arrival that finds a count.
+/// Whether it blocks, of what has a result that tells of other threads: a wait that ends, or that tells that a phase has not
+/// ended, or an arrival that finds a count.
 fn ends(event: &Event<'_>) -> Option<bool> {
     let of = event.of?;
     if matches!(of.kind, EventKind::Wait | EventKind::KernelStart | EventKind::GridWait) {
@@ -124,8 +131,17 @@ fn ends(event: &Event<'_>) -> Option<bool> {
     if step.found().is_some() {
         return Some(false);
     }
-    let MbarrierStep::Wait { blocks, returned: true, .. } = step else { return None };
-    Some(blocks)
+    match step {
+        MbarrierStep::Wait { blocks, returned: true, .. } => Some(blocks),
+        MbarrierStep::Wait { .. } if step.looks() => Some(false),
+        MbarrierStep::Wait { .. }
+        | MbarrierStep::Init { .. }
+        | MbarrierStep::Invalidate
+        | MbarrierStep::CheckLayout { .. }
+        | MbarrierStep::Tx(_)
+        | MbarrierStep::Increment
+        | MbarrierStep::Arrive { .. } => None,
+    }
 }
 
 /// From a wait to what would not be executed if it did not end: all that is behind a wait that blocks, and otherwise what

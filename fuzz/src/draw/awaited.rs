@@ -121,6 +121,7 @@ fn awaiting(dice: &mut Dice) -> RandomProgram {
     let other = usize::from(dice.below(3) > 0);
     let home = if dice.below(2) == 0 { "" } else { *dice.pick(&HOMES) };
     match dice.below(10) {
+        0 if dice.below(2) == 0 => counted(dice, &mut draft),
         0 => handed_on(dice, &mut draft),
         1 => return around(dice),
         8 | 9 => initialized(dice, &mut draft),
@@ -143,6 +144,32 @@ fn handed_on(dice: &mut Dice, draft: &mut AsyncDraft) {
     }
     draft.meet(dice, 0, 1);
     if loads { draft.load(1, &load, name) } else { draft.line(1, &format!("{store} [{name}], 2")) }
+}
+
+/// Arrivals of two threads, of which some ask for the count, and a flag between the two.
+fn counted(dice: &mut Dice, draft: &mut AsyncDraft) {
+    draft.arrivals = 4;
+    let mut arrive = |draft: &mut AsyncDraft, thread: usize| {
+        let number = draft.registers;
+        draft.registers += 1;
+        let arrive = format!("mbarrier.arrive.noComplete.shared::cta.b64 q{number}, [b], 1");
+        draft.line(thread, &arrive);
+        if dice.below(3) > 0 {
+            draft.line(thread, &format!("mbarrier.pending_count.b64 r{number}, q{number}"));
+        }
+    };
+    arrive(draft, 0);
+    arrive(draft, 1);
+    let (store, load) = *dice.pick(&[
+        ("st.release.cta.u32", "ld.acquire.cta.u32"),
+        ("st.release.cta.u32", "ld.acquire.cta.u32"),
+        ("st.release.cta.u32", "ld.relaxed.cta.u32"),
+        ("st.relaxed.cta.u32", "ld.acquire.cta.u32"),
+    ]);
+    draft.line(0, &format!("{store} [y], 1"));
+    let number = draft.registers;
+    draft.registers += 1;
+    draft.columns[1].insert(0, format!("{load} r{number}, [y]"));
 }
 
 /// An object that one thread initializes, and that both use as an object or as data.

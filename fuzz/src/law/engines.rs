@@ -1,6 +1,6 @@
 //! Laws of the engines: they agree with each other and with references that do less at once.
 
-use engine::directed::deciding;
+use engine::directed::{deciding, is_undefined};
 use engine::{ENGINES, Engine, Limits};
 use litmus::arbitrary::ProgramShape;
 use litmus::arbitrary::placed::ProgramKind;
@@ -38,7 +38,7 @@ pub(super) const AGREE: Law = Law {
 
 pub(super) const VERDICTS: Law = Law {
     name: "verdicts",
-    statement: "the engine `solve` has an outcome of `enumerate`, and none beside all of them",
+    statement: "the engine `solve` has an outcome of `enumerate`, and none beside all of them, or no meaning where it has none",
     sources: &mostly::<36>(
         ProgramSource::Uniform(TINY),
         &[
@@ -153,15 +153,24 @@ fn agree(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
         .map_err(|end| of_engines(setting, end))
 }
 
-/// One of two questions, which the solver answers with one assignment or none for each structure: all outcomes would
+/// Whether there is undefined behaviour, and one of two questions, which the solver answers with one assignment or none for each structure: all outcomes would
 /// take an assignment for each.
 fn verdicts(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
     solver_is_missing()?;
     let ((one, model), (other, other_model)) = (engine(setting, 0), engine(setting, 1));
     let limits = setting.limits();
-    let outcomes = match ask(one, model, &case.test.program, &limits)? {
+    let answer = ask(one, model, &case.test.program, &limits)?;
+    if answer == EngineAnswer::Undefined || case.choice.is_multiple_of(3) {
+        let undefined = is_undefined(case.test, &limits, other, other_model)?;
+        if undefined != (answer == EngineAnswer::Undefined) {
+            let only = if undefined { other } else { one }.name();
+            let end = CaseEnd::broken(format!("only `{only}` finds undefined behaviour"));
+            return Err(of_engines(setting, end));
+        }
+    }
+    let outcomes = match answer {
         EngineAnswer::Outcomes(outcomes) => outcomes,
-        EngineAnswer::Undefined => return Err(CaseEnd::Skipped("the program is undefined")),
+        EngineAnswer::Undefined => return Ok(()),
         EngineAnswer::Stuck => return Err(CaseEnd::Skipped("no execution finishes")),
     };
     let found = |proposition: Prop| {

@@ -17,7 +17,7 @@ pub(super) fn is_closed(model: &Model, dependent: bool) -> bool {
         }
         match model.node(node) {
             Node::Minus(of, without) => {
-                if !is_local(model, without, dependent) && !is_empty(model, of) {
+                if !is_local(model, without, dependent) {
                     return false;
                 }
                 open.extend([of, without]);
@@ -45,16 +45,5 @@ fn is_local(model: &Model, node: NodeId, dependent: bool) -> bool {
         Node::Fixed(_) | Node::Chosen(_) | Node::Identity(_) | Node::Cross(..) => true,
         Node::Or(a, b) | Node::And(a, b) | Node::Minus(a, b) => both(a, b),
         Node::Inverse(of) => is_local(model, of, dependent),
-    }
-}
-
-/// Whether a relation is empty without mbarrier objects.
-fn is_empty(model: &Model, node: NodeId) -> bool {
-    match model.node(node) {
-        Node::Fixed(fixed) => fixed == Fixed::OpenPhase,
-        Node::Chosen(_) | Node::Identity(_) | Node::Cross(..) => false,
-        Node::Or(a, b) => is_empty(model, a) && is_empty(model, b),
-        Node::And(a, b) | Node::Seq(a, b) => is_empty(model, a) || is_empty(model, b),
-        Node::Minus(of, _) | Node::Inverse(of) | Node::Plus(of) => is_empty(model, of),
     }
 }

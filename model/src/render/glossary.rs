@@ -96,7 +96,6 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
         Fixed::Tracked => {
             "from asynchronous operations to the waits for the phase they complete in"
         }
-        Fixed::OpenPhase => "from a wait to what takes part in the phase that had not ended then",
         Fixed::TrackedElsewhere => {
             "the same of what a multicast does in other CTAs than that of the object"
         }
