@@ -324,7 +324,7 @@ impl MbarrierStep {
     /// Whether its place among the operations of a phase matters, whatever the object is.
     pub fn is_placed(self) -> bool {
         let raises = self.change().is_some_and(PhaseChange::raises);
-        let open = self.looks() && matches!(self, MbarrierStep::Wait { returned: false, .. });
+        let open = matches!(self, MbarrierStep::Wait { returned: false, .. }) && self.looks();
         raises || open || self.found().is_some()
     }
 

@@ -4,8 +4,8 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::Instant;
 
-use ::explore::ExploreLimits;
 use ::explore::one::{self, ExploreQuestion};
+use ::explore::{Exploration, ExploreLimits};
 use engine::explain::{self, ExplainOptions};
 use engine::judge::{self, Property, Task, Verdict};
 use engine::subject::ReadingSubject;
@@ -15,7 +15,7 @@ use generate::build;
 use generate::cycle::Cycle;
 use generate::question::{self, CycleAnswer};
 use litmus::{Dialect, Quantifier, Test};
-use machine::Options;
+use machine::{Options, Refusal};
 use model::ptx;
 use model::reading::{self, Reading, Readings};
 use model::rel::Model;
@@ -168,11 +168,7 @@ impl DiffSide {
             SideKind::Machine { sm, table } => {
                 // A table reads the text of instructions.
                 let test = build::test(cycle, Quantifier::Exists);
-                let lowering = lowering(*sm, table.as_deref());
-                let limits = limits.of_machine();
-                let explored =
-                    ::explore::explore(&test.program, lowering, Options::default(), limits);
-                match explored {
+                match explored(&test, *sm, table.as_deref(), limits) {
                     Err(_) => CycleAnswer::Undecided(REFUSED),
                     Ok(explored)
                         if explored
@@ -222,11 +218,8 @@ impl DiffSide {
                 }
             }
             SideKind::Machine { sm, table } => {
-                let lowering = lowering(*sm, table.as_deref());
-                let limits = limits.of_machine();
-                let explored =
-                    ::explore::explore(&test.program, lowering, Options::default(), limits);
-                let explored = explored.map_err(|refusal| one::refused(test, &refusal))?;
+                let explored = explored(test, *sm, table.as_deref(), limits)
+                    .map_err(|refusal| one::refused(test, &refusal))?;
                 let holds = |values: &Vec<Value>| test.proposition.holds(&test.program, values);
                 let passes = |values: &&Vec<Value>| test.passes(values);
                 let mut outcomes = explored.outcomes.keys().filter(passes).map(holds);
@@ -257,11 +250,8 @@ impl DiffSide {
                 answer::ask(*engine, model, &test.program, &limits).map_err(Limit::text)
             }
             SideKind::Machine { sm, table } => {
-                let lowering = lowering(*sm, table.as_deref());
-                let limits = limits.of_machine();
                 let explored =
-                    ::explore::explore(&test.program, lowering, Options::default(), limits);
-                let explored = explored.map_err(|_| REFUSED)?;
+                    explored(test, *sm, table.as_deref(), limits).map_err(|_| REFUSED)?;
                 match explored.limit {
                     Some(limit) => Err(limit),
                     None => Ok(EngineAnswer::Outcomes(explored.outcomes.into_keys().collect())),
@@ -288,6 +278,17 @@ impl DiffSide {
             SideKind::Machine { sm, table } => Ok(run_of(test, *sm, table.as_deref(), limits)),
         }
     }
+}
+
+/// What the runs of a machine are.
+fn explored(
+    test: &Test,
+    sm: u16,
+    table: Option<&LoweringTable>,
+    limits: &SideLimits,
+) -> Result<Exploration, Refusal> {
+    let (lowering, limits) = (lowering(sm, table), limits.of_machine());
+    ::explore::explore(&test.program, lowering, Options::default(), limits)
 }
 
 const REFUSED: &str = "the machine has no instruction or no room for it";

@@ -23,9 +23,10 @@ use model::value::{Value, low64};
 pub const NOWHERE: &str = "an address outside every declared location, or misaligned";
 
 /// The fault where an address is not in the state space, or not in the part of it, that the instruction accesses.
-pub(super) const OTHER_SPACE: &str = "an address outside the state space of the instruction";
+const OTHER_SPACE: &str = "an address outside the state space of the instruction";
 
 /// What an instruction does at its address, as far as that decides where it may be.
+#[expect(clippy::struct_excessive_bools, reason = "what an instruction does is yes or no")]
 pub(super) struct AddressUse {
     pub(super) space: SpaceQualifier,
     pub(super) ty: Type,
@@ -37,23 +38,28 @@ pub(super) struct AddressUse {
     align: Option<u32>,
     /// Whether the address must be a multimem address; any other instruction must not have one.
     multimem: bool,
+    /// Whether shared memory must be that of the thread's CTA, whatever the address names.
+    own_cta: bool,
 }
 
 impl AddressUse {
     /// A read of so many elements, aligned as a whole.
     fn new(space: SpaceQualifier, (ty, elements): (Type, u32), reach: AllowedSpaces) -> AddressUse {
-        let (writes, prefetches, multimem) = (false, false, false);
-        AddressUse { space, ty, elements, reach, writes, prefetches, align: None, multimem }
+        let (writes, prefetches, multimem, own_cta) = (false, false, false, false);
+        let align = None;
+        AddressUse { space, ty, elements, reach, writes, prefetches, align, multimem, own_cta }
     }
 
-    /// An mbarrier object, which an instruction accesses as a whole.
-    pub(super) fn of_object(space: SpaceQualifier) -> AddressUse {
-        AddressUse { reach: IN_SHARED, ..AddressUse::of_copy(space, MBARRIER_BYTES, true) }
+    /// An mbarrier object, which an instruction accesses as a whole; perhaps one of the thread's CTA only.
+    pub(super) fn of_object(space: SpaceQualifier, own_cta: bool) -> AddressUse {
+        let whole = AddressUse::of_copy(space, MBARRIER_BYTES, true);
+        AddressUse { reach: IN_SHARED, own_cta, ..whole }
     }
 
     /// The address that `tcgen05.alloc` writes.
     pub(super) fn of_allocation(space: SpaceQualifier) -> AddressUse {
-        AddressUse { reach: IN_SHARED, ..AddressUse::of_copy(space, TENSOR_COLUMN_BYTES, true) }
+        let whole = AddressUse::of_copy(space, TENSOR_COLUMN_BYTES, true);
+        AddressUse { reach: IN_SHARED, own_cta: true, ..whole }
     }
 
     /// One side of a copy of so many bytes, in parts of 16.
@@ -201,6 +207,13 @@ impl Walk<'_> {
         })
     }
 
+    /// Whether bytes are those of the thread's own CTA.
+    pub(super) fn is_own(&self, bytes: Extent) -> bool {
+        let instance = self.layout.locations[usize::from(bytes.object)].instance;
+        let placement = |thread: u8| self.program.threads[usize::from(thread)].placement;
+        placement(instance).same_cta(placement(self.thread.0))
+    }
+
     /// The bytes at an address, or why there are none for this instruction.
     fn bytes(&self, address: u64, of: &AddressUse) -> Result<Extent, &'static str> {
         if !address.is_multiple_of(u64::from(of.align.unwrap_or(of.length()))) {
@@ -231,6 +244,9 @@ impl Walk<'_> {
         }
         if !of.reach.spaces.contains(&space) {
             return Err("an operation that memory of this state space does not have");
+        }
+        if of.own_cta && !self.is_own(self.layout.physical(whole)) {
+            return Err(OTHER_SPACE);
         }
         Ok(whole)
     }

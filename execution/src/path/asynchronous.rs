@@ -222,10 +222,8 @@ impl Walk<'_> {
         };
         let (from, from_at) = side(copy.from, copy.from_space, false)?;
         let (to, to_at) = side(copy.to, copy.to_space, true)?;
-        let completion = match copy.mbarrier {
-            Some(address) => Some(self.object(state, address, copy.to_space).ok_or(Next::Stop)?),
-            None => None,
-        };
+        let object = |address| self.object(state, address, copy.to_space, false).ok_or(Next::Stop);
+        let completion = copy.mbarrier.map(object).transpose()?;
         let targets = match copy.multicast {
             None if copy.multimem => self.behind(&to).into_iter().map(|to| (to, None)).collect(),
             None => vec![(to, completion)],
@@ -449,7 +447,7 @@ impl Walk<'_> {
         let use_ = AddressUse::of_async_store(store);
         let (to, at) = self.address(state, store.to, &use_)?;
         let completion = match store.mbarrier {
-            Some(address) => Some(self.object(state, address, store.space)?),
+            Some(address) => Some(self.object(state, address, store.space, false)?),
             None => None,
         };
         if completion.is_some_and(|(object, _)| !self.in_one_cta(to[0], object)) {

@@ -26,8 +26,8 @@ impl Walk<'_> {
     ) -> Result<(), Next> {
         let whole = AddressUse::of_copy(of.space, RESPONSE_BYTES, true);
         let (to, at) = self.address(state, of.response, &whole).ok_or(Next::Stop)?;
-        let object = self.object(state, of.object, of.space).ok_or(Next::Stop)?;
-        if !self.is_own(to[0]) || !self.is_own(object.0) {
+        let object = self.object(state, of.object, of.space, false).ok_or(Next::Stop)?;
+        if !self.is_own(to[0].pa) || !self.is_own(object.0.pa) {
             self.misused(state);
             return Err(Next::Stop);
         }
@@ -62,13 +62,6 @@ impl Walk<'_> {
         let ctas = threads.iter().map(|thread| thread.placement.cta).max().unwrap_or(0);
         let first = u64::from(ctas) + 1 + number as u64;
         Value::from(first) | 1 << CANCELED_BIT
-    }
-
-    /// Whether bytes are those of the thread's own CTA.
-    pub(super) fn is_own(&self, access: Access) -> bool {
-        let instance = self.layout.locations[usize::from(access.pa.object)].instance;
-        let placement = |thread: u8| self.program.threads[usize::from(thread)].placement;
-        placement(instance).same_cta(placement(self.thread.0))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use super::address::{AddressUse, OTHER_SPACE};
+use super::address::AddressUse;
 use super::cancel::EVERY_CTA;
 use super::state::{ComputedAddress, PathState, scope_tag};
 use super::{Next, SkippedOperation, UnfoldLimit, Walk};
@@ -31,7 +31,6 @@ const MOST_COUNTS: u64 = 64;
 
 impl Walk<'_> {
     pub(super) fn mbarrier(&mut self, state: &mut PathState, of: &Mbarrier, guard: Mask) -> Next {
-        let Some(object) = self.object(state, of.object, of.space) else { return Next::Stop };
         // Other CTAs of the cluster may only arrive, and count bytes: 9.7.15.16.
         let own = match of.op {
             MbarrierOp::Init { .. }
@@ -41,10 +40,7 @@ impl Walk<'_> {
             MbarrierOp::Arrive { state, .. } => state.is_some(),
             MbarrierOp::ExpectTx { .. } | MbarrierOp::CompleteTx { .. } => false,
         };
-        if own && !self.is_own(object.0) {
-            self.stop(state, OTHER_SPACE);
-            return Next::Stop;
-        }
+        let Some(object) = self.object(state, of.object, of.space, own) else { return Next::Stop };
         let (step, done) = match of.op {
             MbarrierOp::Init { count, layout } => {
                 let count = self.number(state, count);
@@ -281,11 +277,7 @@ impl Walk<'_> {
 
     /// `cp.async.mbarrier.arrive`.
     pub(super) fn track(&mut self, state: &mut PathState, of: &Track, guard: Mask) -> Option<()> {
-        let object = self.object(state, of.object, of.space)?;
-        if !self.is_own(object.0) {
-            self.stop(state, OTHER_SPACE);
-            return None;
-        }
+        let object = self.object(state, of.object, of.space, true)?;
         if of.increments {
             let tags = Tags::of(&[Tag::All, Tag::Mbarrier]);
             Self::push_step(state, tags, (object, MbarrierStep::Increment), guard);
@@ -381,14 +373,16 @@ impl Walk<'_> {
         all.into_iter().filter_map(|(_, object)| Some(object?.0))
     }
 
-    /// The bytes of an mbarrier object; `None` when the path has ended.
+    /// The bytes of an mbarrier object, perhaps one of the thread's CTA only; `None` when the path has ended.
     pub(super) fn object(
         &mut self,
         state: &mut PathState,
         address: Address,
         space: SpaceQualifier,
+        own_cta: bool,
     ) -> Option<Object> {
-        let (accesses, at) = self.address(state, address, &AddressUse::of_object(space))?;
+        let whole = AddressUse::of_object(space, own_cta);
+        let (accesses, at) = self.address(state, address, &whole)?;
         Some((accesses[0], at))
     }
 

@@ -1,6 +1,6 @@
 //! Operations on tensor memory as events of a path.
 
-use super::address::{AddressUse, OTHER_SPACE};
+use super::address::AddressUse;
 use super::asynchronous::{AsyncOperation, write_of};
 use super::mbarrier::Object;
 use super::state::{ComputedAddress, PathState};
@@ -77,7 +77,7 @@ impl Walk<'_> {
                 Ok(())
             }
             TensorOp::Commit { object, space, group, multicast } => {
-                let object = self.object(state, *object, *space).ok_or(Next::Stop)?;
+                let object = self.object(state, *object, *space, false).ok_or(Next::Stop)?;
                 let mask = multicast.map(|mask| self.number(state, mask));
                 self.tensor_commit(state, object, (*group, mask), guard)
             }
@@ -112,10 +112,6 @@ impl Walk<'_> {
     ) -> Result<(), Next> {
         let whole = AddressUse::of_allocation(space);
         let (to, at) = self.address(state, to, &whole).ok_or(Next::Stop)?;
-        if !self.is_own(to[0]) {
-            self.stop(state, OTHER_SPACE);
-            return Err(Next::Stop);
-        }
         if state.events.len() + 2 > MAX_EVENTS {
             return Err(Next::Limit(UnfoldLimit::Events));
         }

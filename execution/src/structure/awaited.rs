@@ -128,20 +128,10 @@ fn ends(event: &Event<'_>) -> Option<bool> {
         return Some(true);
     }
     let step = of.mbarrier?.step;
-    if step.found().is_some() {
-        return Some(false);
+    if let MbarrierStep::Wait { blocks, returned: true, .. } = step {
+        return Some(blocks);
     }
-    match step {
-        MbarrierStep::Wait { blocks, returned: true, .. } => Some(blocks),
-        MbarrierStep::Wait { .. } if step.looks() => Some(false),
-        MbarrierStep::Wait { .. }
-        | MbarrierStep::Init { .. }
-        | MbarrierStep::Invalidate
-        | MbarrierStep::CheckLayout { .. }
-        | MbarrierStep::Tx(_)
-        | MbarrierStep::Increment
-        | MbarrierStep::Arrive { .. } => None,
-    }
+    (step.looks() || step.found().is_some()).then_some(false)
 }
 
 /// From a wait to what would not be executed if it did not end: all that is behind a wait that blocks, and otherwise what
