@@ -133,6 +133,18 @@ pub struct PathEvent {
     pub tensor: Option<TensorPart>,
 }
 
+impl PathEvent {
+    /// Whether a thread may wait for it at a barrier, at an mbarrier object or for a kernel, or it may be such a wait.
+    pub fn may_be_awaited(&self) -> bool {
+        self.mbarrier.is_some() || matches!(self.kind, EventKind::Arrive | EventKind::Trigger)
+    }
+
+    /// All that it depends on.
+    pub fn depends_on(&self) -> Mask {
+        self.addr | self.data | self.ctrl
+    }
+}
+
 /// The operation that accesses tensor memory, as far as it decides about pipelines.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum TensorPart {
@@ -326,6 +338,11 @@ impl MbarrierStep {
         let raises = self.change().is_some_and(PhaseChange::raises);
         let open = matches!(self, MbarrierStep::Wait { returned: false, .. }) && self.looks();
         raises || open || self.found().is_some()
+    }
+
+    /// Whether it tells its thread something that operations before it in the phase may decide.
+    pub fn has_result(self) -> bool {
+        self.change().is_none() || self.found().is_some()
     }
 
     /// Whether its place behind an operation of the phase that changes this matters, if its place does. Of two that raise

@@ -5,11 +5,13 @@
 //! each grouping is a structure of its own. If threads wait for ever (reading R29), the grouping
 //! has the barriers at which they wait.
 
+mod crossed;
 mod mbarrier;
 mod misuse;
 mod trigger;
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use self::mbarrier::{ObjectOperation, ObjectState, completions_of, initial_objects, spins_from};
 use crate::event::{BarrierUse, EventKind, MbarrierUse, ObjectPhase, PhaseChange, Resource};
@@ -35,7 +37,7 @@ pub struct Generations {
     /// For each operation on an mbarrier object whose place in a phase matters, the operations in the phase before it, as far as
     /// they matter.
     pub before: BTreeMap<(usize, u16), BTreeSet<(usize, u16)>>,
-    /// For each phase in which a thread looked at the object, the operation that ended it; the phase by location, start, and how
+    /// For each phase in which a thread looked at the object, the operation that ended it, if it matters which; the phase by location, start, and how
     /// often the object was initialized.
     pub ended: BTreeMap<(u16, u32, ObjectPhase), (usize, u16)>,
     /// The generations that completed without an arrival of a thread, since it had exited: each
@@ -44,6 +46,9 @@ pub struct Generations {
     /// The first `griddepcontrol.launch_dependents` of each CTA that executes some: its thread, and the event of the
     /// thread's path.
     pub triggers: BTreeSet<(usize, u16)>,
+    /// The operations on mbarrier objects that base causality order may relate otherwise than a run through barriers and
+    /// objects has them: only their place in a phase matters for the order of an object.
+    pub crossed: Arc<BTreeSet<(usize, u16)>>,
 }
 
 impl Generations {
@@ -164,6 +169,12 @@ fn barrier_groupings(
     }
     let counted =
         !completions.is_empty() || steps.iter().flatten().any(|step| step.used.count.is_some());
+    let crossed = if steps.iter().flatten().any(|step| step.object.is_some()) {
+        crossed::crossed(paths, placements, &steps)
+    } else {
+        BTreeSet::new()
+    };
+    let none = Generations { crossed: Arc::new(crossed), ..none };
     let same_warp = |a: usize, b: usize| placements[a].same_warp(placements[b]);
     let diverged = misuse::divergences(paths, &steps, same_warp);
     let mut run = ArrivalSearch {
@@ -172,6 +183,7 @@ fn barrier_groupings(
         every_order: counted || !diverged.is_empty(),
         completions: &completions,
         spins: paths.iter().map(|path| spins_from(path)).collect(),
+        depends: paths.iter().any(|path| path.arrivals_depend()),
         diverged,
         exits: paths.iter().map(|path| !stays(path)).collect(),
         complete: BTreeSet::new(),
@@ -301,6 +313,8 @@ struct ArrivalSearch<'a> {
     completions: &'a [ObjectOperation],
     /// For each thread in a loop that it never leaves, the first event that it repeats.
     spins: Vec<Option<u16>>,
+    /// Whether some operation, or whether there is one, depends on a read.
+    depends: bool,
     complete: BTreeSet<Generations>,
     waiting: BTreeSet<Waiting>,
     misused: BTreeSet<Misuse>,

@@ -185,6 +185,17 @@ impl SkippedOperation {
 }
 
 impl Path {
+    /// Whether a read decides that an operation on an mbarrier object is skipped.
+    pub fn skips(&self) -> bool {
+        self.skipped.iter().any(|skipped| skipped.taint != 0)
+    }
+
+    /// Whether what others may wait for depends on a read.
+    pub fn arrivals_depend(&self) -> bool {
+        let depends = |of: &PathEvent| of.may_be_awaited() && of.depends_on() != 0;
+        self.skips() || self.events.iter().any(depends)
+    }
+
     /// As far as its first `events` events, with another end.
     pub fn until(&self, events: usize, end: PathEnd) -> Path {
         let known = |check: &&Assumption| {

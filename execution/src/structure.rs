@@ -73,6 +73,7 @@ fn found_in(fixed: Fixed) -> FoundIn {
         | Fixed::GroupWait
         | Fixed::Phase
         | Fixed::ObjectOrder
+        | Fixed::SameObject
         | Fixed::Tracked
         | Fixed::TrackedElsewhere
         | Fixed::Covers
@@ -134,6 +135,7 @@ fn relation<R: BitRow>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
         Fixed::GroupWait => asynchronous::group_wait(u),
         Fixed::Phase => asynchronous::phase(u),
         Fixed::ObjectOrder => asynchronous::object_order(u),
+        Fixed::SameObject => asynchronous::same_object(u),
         Fixed::Tracked => asynchronous::tracked(u),
         Fixed::TrackedElsewhere => asynchronous::tracked_elsewhere(u),
         Fixed::KernelOrder => kernel::order(u),

@@ -168,6 +168,8 @@ names! {
         Phase = "phase",
         /// From an operation on an mbarrier object to those that came later, as far as phases and counts tell.
         ObjectOrder = "object-order",
+        /// Operations on one mbarrier object.
+        SameObject = "same-object",
         /// From the events of an asynchronous operation to the waits that saw the phase of its completion completed.
         Tracked = "tracked",
         /// The same for the writes of a multicast to CTAs that do not have the object.

@@ -450,9 +450,12 @@ pub fn under(readings: Readings) -> Model {
     // Reading R4: neither co nor the identity.
     m.irreflexive(section::CAUSALITY, "Causality", (rf | fr) >> causality);
 
-    // 9.7.15.16: the operations on an mbarrier object happen one after the other. Reading B1.
-    let later_operation = m.fixed(Fixed::ObjectOrder);
-    m.acyclic(section::MBARRIER, "Mbarrier-Order", later_operation >> base_causality.opt());
+    // 9.7.15.16: the operations on an mbarrier object happen one after the other, and those on another object in an order
+    // of their own. Reading B1.
+    let [later_operation, same_object] =
+        [Fixed::ObjectOrder, Fixed::SameObject].map(|f| m.fixed(f));
+    let ordered = base_causality & same_object;
+    m.acyclic(section::MBARRIER, "Mbarrier-Order", later_operation >> ordered);
 
     // 9.7.15.14: of several `launch_dependents` of a CTA, only the first has an effect.
     m.empty(

@@ -84,6 +84,7 @@ impl Model {
                 | Fixed::OverlapCompletely
                 | Fixed::LocationOverlap
                 | Fixed::LocationOverlapCompletely
+                | Fixed::SameObject
                 | Fixed::LaterPhase
                 | Fixed::Remote => true,
                 Fixed::Po

@@ -355,6 +355,7 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
         Fixed::Issue | Fixed::Operation | Fixed::GroupWait => Some(section::ASYNC_OPERATIONS),
         Fixed::Phase
         | Fixed::ObjectOrder
+        | Fixed::SameObject
         | Fixed::Tracked
         | Fixed::TrackedElsewhere
         | Fixed::NextPhase

@@ -3,7 +3,7 @@
 //! The operations on an object happen one after the other (reading B1). A completion happens at any time after the
 //! operation was issued.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::{ArrivalSearch, ArrivalState, BarrierUse};
 use crate::event::{MbarrierStep, MbarrierUse, ObjectPhase, PhaseChange, Resource, WaitPhase};
@@ -168,7 +168,7 @@ impl ArrivalSearch<'_> {
                         None => after.position[thread] += 1,
                     }
                     after.joined.phases.insert((thread, event), phase);
-                    after.order((thread, event), used, object);
+                    after.order((thread, event), used, object, self.depends);
                     after.put(used, object);
                     pending.push(after);
                 }
@@ -313,16 +313,29 @@ impl ArrivalSearch<'_> {
 
 impl ArrivalState {
     /// Keeps what the order of operations in a phase tells, before an object becomes `next`.
-    fn order(&mut self, by: (usize, u16), used: MbarrierUse, next: Option<ObjectState>) {
+    ///
+    /// For the order of the object that matters where base causality order may say something else. What has a result depends on
+    /// all that is before it, if anything `depends` on reads.
+    fn order(
+        &mut self,
+        by: (usize, u16),
+        used: MbarrierUse,
+        next: Option<ObjectState>,
+        depends: bool,
+    ) {
         let (key, step) = (key(used), used.step);
         let now = self.objects.get(&key).map(|object| object.phase);
         let since = self.since.entry(key).or_default();
+        let crossed = &self.joined.crossed;
         // More bytes than are expected yet may keep a phase from ending, too.
         let lacks =
             step.change() == Some(PhaseChange::LowersBytes) && next.is_some_and(|of| of.tx < 0);
         if lacks || step.is_placed() {
+            let all = crossed.contains(&by) || depends && step.has_result();
             let before = since.iter().filter(|(_, of)| step.comes_behind(*of)).map(|(of, _)| *of);
-            self.joined.before.insert(by, before.collect());
+            let before: BTreeSet<(usize, u16)> =
+                before.filter(|of| all || crossed.contains(of)).collect();
+            self.joined.before.insert(by, before);
         }
         if step.tells() {
             self.looked.insert(key);
@@ -336,6 +349,7 @@ impl ArrivalState {
         since.clear();
         if self.looked.remove(&key)
             && let (Some(phase), Some(_)) = (now, next)
+            && crossed.contains(&by)
         {
             self.joined.ended.insert((key.0, key.1, phase), by);
         }

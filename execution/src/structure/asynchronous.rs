@@ -218,8 +218,7 @@ pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 /// From operations of a phase to those whose result they decide: a count that is asked for, or that the phase had not ended.
 pub(super) fn decided<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
-    let has_result = |step: MbarrierStep| step.change().is_none() || step.found().is_some();
-    for (event, ..) in operations(u).filter(|(_, of, _)| has_result(of.step)) {
+    for (event, ..) in operations(u).filter(|(_, of, _)| of.step.has_result()) {
         for before in before(u, event).into_iter().flatten() {
             relation.insert(before, event);
         }
@@ -234,7 +233,14 @@ fn before<'u>(u: &'u Unfolding<'u>, event: usize) -> Option<impl Iterator<Item =
     Some(before.iter().map(|&(thread, index)| u.first[thread] + usize::from(index)))
 }
 
-/// The order of operations within a phase, as far as it matters.
+/// Whether base causality order may contradict a run about this operation.
+fn is_crossed(u: &Unfolding<'_>, event: usize) -> bool {
+    let index = |index: usize| u16::try_from(index).expect("a path has few events");
+    let place = u.place(event).map(|(thread, of)| (usize::from(thread.0), index(of)));
+    place.is_some_and(|place| u.crossed.contains(&place))
+}
+
+/// The order of operations within a phase, as far as base causality order may contradict it.
 fn in_a_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
     let opens: BTreeMap<usize, ObjectPhase> =
@@ -242,10 +248,12 @@ fn in_a_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     for (event, used, phase) in operations(u) {
         let Some(before) = before(u, event) else { continue };
         let before: BTreeSet<usize> = before.collect();
+        let crossed = is_crossed(u, event);
         let phase = opens.get(&event).copied().unwrap_or(phase);
         for (other, its, at) in operations(u) {
             let matters = its.step.change().is_some_and(|of| used.step.comes_behind(of));
-            if !matters || its.object != used.object || at != phase || other == event {
+            let known = crossed || is_crossed(u, other);
+            if !matters || !known || its.object != used.object || at != phase || other == event {
                 continue;
             }
             if before.contains(&other) {
@@ -298,11 +306,24 @@ pub(super) fn object_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
                 relation.insert(event, after);
             }
         }
-        // A wait came before the phase behind the open one began.
-        for (wait, other, open) in looks(u) {
-            if object == other && open.next().is_up_to(phase) {
-                relation.insert(wait, event);
+    }
+    // A wait came before the phase behind the open one began.
+    for (wait, object, open) in looks(u) {
+        for (after, other, its) in advances(u).chain(looks(u)) {
+            if object == other && open.next().is_up_to(its) {
+                relation.insert(wait, after);
             }
+        }
+    }
+    relation.plus()
+}
+
+/// Operations on one mbarrier object.
+pub(super) fn same_object<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (event, used, _) in operations(u) {
+        for (other, ..) in operations(u).filter(|(_, its, _)| its.object == used.object) {
+            relation.insert(event, other);
         }
     }
     relation

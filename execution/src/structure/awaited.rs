@@ -5,7 +5,7 @@ use super::{
     asynchronous, barrier, cluster_barrier, dependencies, generation_pairs, kernel, program_order,
     sources_of, waits,
 };
-use crate::event::{EventKind, Mask, MbarrierStep, PathEvent};
+use crate::event::{EventKind, MbarrierStep, PathEvent};
 use crate::unfold::{Event, Unfolding};
 use model::bits::{BitRel, BitRow};
 use model::program::ThreadId;
@@ -26,12 +26,12 @@ pub(super) fn exited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 /// From reads on which it depends that a thread arrives, and how, to the writes that wait for the arrival, through
 /// however many barriers and objects.
 pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let mask = |of: &PathEvent| if may_be_awaited(of) { on(of) } else { 0 };
     // Few programs have an arrival that depends on a read.
-    let skips = u.paths.iter().any(|path| path.skipped.iter().any(|skipped| skipped.taint != 0));
-    if !skips && u.events.iter().all(|event| event.of.is_none_or(|of| mask(of) == 0)) {
+    if !u.paths.iter().any(|path| path.arrivals_depend()) {
         return BitRel::empty(u.events.len());
     }
+    let mask = |of: &PathEvent| if of.may_be_awaited() { of.depends_on() } else { 0 };
+    let skips = u.paths.iter().any(|path| path.skips());
     let (arrivals, reads): (BitRel<R>, BitRel<R>) = (arrivals(u), dependencies(u, mask));
     let mut awaits = awaits(u, &exits(u), &arrivals);
     let mut decided = BitRel::empty(u.events.len());
@@ -82,16 +82,6 @@ fn skipped_before<R: BitRow>(u: &Unfolding<'_>, awaits: &BitRel<R>) -> Vec<(usiz
 
 fn step(u: &Unfolding<'_>, event: usize) -> Option<MbarrierStep> {
     Some(u.events[event].of?.mbarrier?.step)
-}
-
-/// Whether [`arrivals`] may relate the event to a wait, or the event may be such a wait.
-fn may_be_awaited(of: &PathEvent) -> bool {
-    of.mbarrier.is_some() || matches!(of.kind, EventKind::Arrive | EventKind::Trigger)
-}
-
-/// All that an event depends on.
-fn on(of: &PathEvent) -> Mask {
-    of.addr | of.data | of.ctrl
 }
 
 /// From the events of threads that have exited to the waits that wait for the exit.
@@ -151,7 +141,7 @@ fn followed<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     }
     for (event, of) in u.events.iter().enumerate() {
         let (Some(thread), Some(of)) = (of.thread, of.of) else { continue };
-        for wait in sources_of(u, (thread, on(of)), &|event| ends(event) == Some(false)) {
+        for wait in sources_of(u, (thread, of.depends_on()), &|event| ends(event) == Some(false)) {
             relation.insert(wait, event);
         }
     }

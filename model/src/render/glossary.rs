@@ -93,6 +93,7 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
         Fixed::GroupWait => "from asynchronous operations to the wait for their group",
         Fixed::Phase => "from an operation on an mbarrier object to the waits that saw its phase",
         Fixed::ObjectOrder => "from an operation on an mbarrier object to known later ones",
+        Fixed::SameObject => "operations on one mbarrier object",
         Fixed::Tracked => {
             "from asynchronous operations to the waits for the phase they complete in"
         }

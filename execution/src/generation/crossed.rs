@@ -1,0 +1,176 @@
+//! The operations on mbarrier objects that base causality order may relate otherwise than a run has them.
+//!
+//! A run goes through the barriers and objects. What they order is in base causality order as it is in the run. What flags,
+//! `fence.sc` and launches of kernels order is not known yet, and may contradict the run: only then does it matter which
+//! operation of a phase came first.
+
+use std::collections::BTreeSet;
+
+use super::BarrierStep;
+use crate::event::{Access, EventKind, MbarrierStep, MbarrierUse, PathEvent};
+use crate::path::Path;
+use model::given::Tag;
+use model::scope::Placement;
+
+/// A thread, and the index of an event of its path.
+type EventPlace = (usize, usize);
+
+/// From events to events of other threads that they may be ordered before.
+#[derive(Default)]
+struct PossibleOrders {
+    /// By barriers and objects.
+    run: Vec<(EventPlace, EventPlace)>,
+    /// By anything else.
+    other: Vec<(EventPlace, EventPlace)>,
+}
+
+/// The operations, by thread and event of its path.
+pub(super) fn crossed(
+    paths: &[&Path],
+    placements: &[Placement],
+    steps: &[Vec<BarrierStep>],
+) -> BTreeSet<(usize, u16)> {
+    let other = other_orders(paths, placements);
+    if other.is_empty() {
+        return BTreeSet::new();
+    }
+    let orders = PossibleOrders { run: run_orders(paths, steps), other };
+    let mut all = BTreeSet::new();
+    for (thread, path) in paths.iter().enumerate() {
+        for (index, event) in path.events.iter().enumerate() {
+            let Some(used) = event.mbarrier else { continue };
+            let reached = orders.reached((thread, index), paths.len());
+            for (there, path) in paths.iter().enumerate().filter(|(there, _)| *there != thread) {
+                let Some(from) = reached[there] else { continue };
+                for (behind, event) in path.events.iter().enumerate().skip(from) {
+                    if event.mbarrier.is_some_and(|of| of.object == used.object) {
+                        all.extend([(thread, index), (there, behind)]);
+                    }
+                }
+            }
+        }
+    }
+    let number = |(thread, event)| (thread, u16::try_from(event).expect("a path has few events"));
+    all.into_iter().map(number).collect()
+}
+
+impl PossibleOrders {
+    /// For each thread, the first event that may be behind this one, where more than the run orders the two.
+    fn reached(&self, (thread, index): EventPlace, threads: usize) -> Vec<Option<usize>> {
+        let (mut by_run, mut by_other) = (vec![None; threads], vec![None; threads]);
+        by_run[thread] = Some(index);
+        loop {
+            let mut moved = false;
+            let mut reach = |reached: &mut Vec<Option<usize>>, (thread, index): EventPlace| {
+                if reached[thread].is_none_or(|first| index < first) {
+                    reached[thread] = Some(index);
+                    moved = true;
+                }
+            };
+            let comes = |reached: &[Option<usize>], (thread, index): EventPlace| {
+                reached[thread].is_some_and(|first: usize| first <= index)
+            };
+            for &(from, to) in &self.run {
+                if comes(&by_run, from) {
+                    reach(&mut by_run, to);
+                }
+                if comes(&by_other, from) {
+                    reach(&mut by_other, to);
+                }
+            }
+            for &(from, to) in &self.other {
+                if comes(&by_run, from) || comes(&by_other, from) {
+                    reach(&mut by_other, to);
+                }
+            }
+            if !moved {
+                return by_other;
+            }
+        }
+    }
+}
+
+fn events<'p>(paths: &'p [&Path]) -> impl Iterator<Item = (EventPlace, &'p PathEvent)> {
+    paths.iter().enumerate().flat_map(|(thread, path)| {
+        path.events.iter().enumerate().map(move |(index, event)| ((thread, index), event))
+    })
+}
+
+/// The pairs of two threads that are related.
+fn between<T>(
+    from: &[(EventPlace, T)],
+    to: &[(EventPlace, T)],
+    related: impl Fn(&T, &T) -> bool,
+) -> Vec<(EventPlace, EventPlace)> {
+    let all =
+        from.iter().flat_map(|(a, of)| to.iter().map(move |(b, other)| ((*a, of), (*b, other))));
+    all.filter(|((a, of), (b, other))| a.0 != b.0 && related(of, other))
+        .map(|((a, _), (b, _))| (a, b))
+        .collect()
+}
+
+/// From arrivals to waits at the same barrier, and from operations on an object to waits at it.
+fn run_orders(paths: &[&Path], steps: &[Vec<BarrierStep>]) -> Vec<(EventPlace, EventPlace)> {
+    let operations: Vec<(EventPlace, MbarrierUse)> =
+        events(paths).filter_map(|(place, of)| Some((place, of.mbarrier?))).collect();
+    let mut all = between(&operations, &operations, |from, to| {
+        let waits = matches!(to.step, MbarrierStep::Wait { .. });
+        from.object == to.object && from.step.changes() && waits
+    });
+    let of_kind = |kind: EventKind| -> Vec<(EventPlace, (usize, BarrierStep))> {
+        let threads = steps.iter().enumerate();
+        let barriers = threads.flat_map(|(thread, steps)| {
+            let of_barrier =
+                steps.iter().filter(move |step| step.object.is_none() && step.kind == kind);
+            of_barrier.map(move |step| ((thread, step.event.into()), (round(steps, step), *step)))
+        });
+        barriers.collect()
+    };
+    let (arrivals, waits) = (of_kind(EventKind::Arrive), of_kind(EventKind::Wait));
+    all.extend(between(&arrivals, &waits, |(before, arrival), (behind, wait)| {
+        // Where all threads meet, all of them count the generations alike.
+        let counted = arrival.used.count.or(wait.used.count).is_some();
+        arrival.key == wait.key && (counted || before == behind)
+    }));
+    all
+}
+
+/// How many events of this kind are before this one at the barrier.
+fn round(steps: &[BarrierStep], of: &BarrierStep) -> usize {
+    let same = |step: &&BarrierStep| step.key == of.key && step.kind == of.kind;
+    steps.iter().filter(same).filter(|step| step.event < of.event).count()
+}
+
+/// From strong writes behind a release to strong reads of the same bytes before an acquire, from each `fence.sc` to all others, and
+/// from kernels to others.
+fn other_orders(paths: &[&Path], placements: &[Placement]) -> Vec<(EventPlace, EventPlace)> {
+    let strong = |kind: EventKind, tag: Tag| -> Vec<(EventPlace, Access)> {
+        let orders = |of: &PathEvent| {
+            of.kind == kind && of.tags.has(tag)
+                || matches!(of.kind, EventKind::Fence | EventKind::ProxyFence)
+        };
+        let ordered = |(thread, index): EventPlace| {
+            let path = &paths[thread].events;
+            let part = if tag == Tag::Release { &path[..=index] } else { &path[index..] };
+            part.iter().any(orders)
+        };
+        let strong = events(paths).filter(|(_, of)| of.kind == kind && of.tags.scope().is_some());
+        let loose = |of: &PathEvent| of.rmw.is_some() || of.part.is_some();
+        let ordering = strong.filter(|(place, of)| loose(of) || ordered(*place));
+        ordering.filter_map(|(place, of)| Some((place, of.access?))).collect()
+    };
+    let writes = strong(EventKind::Write, Tag::Release);
+    let reads = strong(EventKind::Read, Tag::Acquire);
+    let mut all = between(&writes, &reads, |write, read| write.pa.overlaps(read.pa));
+    let fences: Vec<(EventPlace, ())> = events(paths)
+        .filter(|(_, of)| of.tags.has(Tag::FenceSc))
+        .map(|(place, _)| (place, ()))
+        .collect();
+    all.extend(between(&fences, &fences, |(), ()| true));
+    let threads = placements.iter().enumerate();
+    let ends: Vec<(EventPlace, u32)> =
+        threads.clone().map(|(of, at)| ((of, paths[of].events.len()), at.kernel)).collect();
+    let starts: Vec<(EventPlace, u32)> = threads.map(|(of, at)| ((of, 0), at.kernel)).collect();
+    all.extend(between(&ends, &starts, |from, to| from != to));
+    all
+}
