@@ -44,6 +44,7 @@ mod machine_asynchronous;
 mod meetings;
 mod mutants;
 mod numbers;
+mod objects;
 mod oracle;
 mod pairs;
 mod peer;

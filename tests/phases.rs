@@ -122,11 +122,11 @@ struct History {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-struct Object {
+pub(crate) struct Object {
     /// Phases of an object that is initialized again are numbered from here on.
     first: i64,
-    phase: i64,
-    pending: i64,
+    pub(crate) phase: i64,
+    pub(crate) pending: i64,
     expected: i64,
     tx: i64,
 }
@@ -160,7 +160,7 @@ struct Simulation<'a> {
 }
 
 impl Object {
-    fn new(count: i64) -> Object {
+    pub(crate) fn new(count: i64) -> Object {
         Object { first: 0, phase: 0, pending: count, expected: count, tx: 0 }
     }
 
@@ -177,8 +177,13 @@ impl Object {
         self
     }
 
+    /// After so many more bytes are expected.
+    pub(crate) fn expecting(self, bytes: i64) -> Object {
+        Object { tx: self.tx + bytes, ..self }
+    }
+
     /// After so many arrivals and expected bytes.
-    fn arrived(self, count: i64, bytes: i64, dropped: i64) -> Option<Object> {
+    pub(crate) fn arrived(self, count: i64, bytes: i64, dropped: i64) -> Option<Object> {
         let Object { first, phase, pending, expected, tx } = self;
         let next = Object {
             first,
@@ -342,9 +347,7 @@ impl Simulation<'_> {
                 next.object.is_some().then_some(next)
             }
             ObjectStep::Drop => change(&|object| object.arrived(1, 0, 1)),
-            ObjectStep::Expect(bytes) => {
-                change(&|object| Some(Object { tx: object.tx + bytes, ..object }))
-            }
+            ObjectStep::Expect(bytes) => change(&|object| Some(object.expecting(bytes))),
             ObjectStep::Complete(bytes) => change(&|object| object.arrived(0, -bytes, 0)),
             ObjectStep::Parity(parity, asks) => {
                 let Some(object) = moment.object else { return Stepped::Misused };

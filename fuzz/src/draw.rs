@@ -4,8 +4,11 @@ mod awaited;
 mod cycles;
 mod ordered;
 
-use litmus::arbitrary::asynchronous::{asynchronous, kernels, multimem, requests, tensor_memory};
+use litmus::arbitrary::asynchronous::{
+    asynchronous, kernels, matrices, multimem, requests, tensor_memory,
+};
 use litmus::arbitrary::placed::{ProgramKind, placed};
+use litmus::arbitrary::readonly::readonly;
 use litmus::arbitrary::{ProgramShape, RandomProgram, sketch};
 use proptest::strategy::{BoxedStrategy, Strategy, ValueTree};
 use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
@@ -37,6 +40,8 @@ pub enum ProgramSource {
     Ordered,
     /// Programs with explicit placement: threads that share an SM, memory at home and elsewhere.
     Placed(ProgramKind),
+    /// Reads through the paths for read-only data, and writes.
+    ReadOnly,
     /// Small and dense programs of copies, mbarrier objects and fences of the async proxy.
     Asynchronous,
     /// The same of two kernels, with copies of tensors.
@@ -47,6 +52,8 @@ pub enum ProgramSource {
     Multimem,
     /// Tensor memory, its allocations, and what orders accesses of it.
     TensorMemory,
+    /// Products of matrices, by a warpgroup.
+    Matrices,
     /// Programs of asynchronous operations that the axioms order, as far as one instruction decides.
     Awaited,
     /// The same of two kernels.
@@ -77,6 +84,7 @@ impl ProgramSource {
             ProgramSource::Cycles => cycles::cycles(),
             ProgramSource::Ordered => ordered::ordered(),
             ProgramSource::Placed(kind) => placed(kind).prop_map(|test| test.program()).boxed(),
+            ProgramSource::ReadOnly => readonly().boxed(),
             ProgramSource::Asynchronous => {
                 asynchronous().prop_map(|sketch| sketch.program()).boxed()
             }
@@ -86,6 +94,7 @@ impl ProgramSource {
             ProgramSource::TensorMemory => {
                 tensor_memory().prop_map(|sketch| sketch.program()).boxed()
             }
+            ProgramSource::Matrices => matrices().prop_map(|sketch| sketch.program()).boxed(),
             ProgramSource::Awaited => awaited::awaited(),
             ProgramSource::Launched => awaited::launched(),
         }

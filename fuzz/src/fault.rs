@@ -90,15 +90,9 @@ impl PlantedFault {
             PlantedFault::Axiom { axiom, .. } => REDUNDANT_AXIOMS
                 .contains(&axiom.as_str())
                 .then_some("the axiom is redundant: it changes no outcome"),
-            PlantedFault::Flag { flag, .. } if flag.ends_with("-read-of-written-data") => {
-                Some("the laws draw no writes of what is read through such a path")
-            }
-            PlantedFault::Flag { flag, .. } if flag == "wgmma-register" => {
-                Some("the laws draw no `wgmma`")
-            }
             PlantedFault::Flag { .. } | PlantedFault::Rule(_) => None,
-            PlantedFault::Table(TablePiece { at: PiecePlace::Row(row), .. }) => {
-                not_found_in_row(row)
+            PlantedFault::Table(TablePiece { at: PiecePlace::Row(row), piece }) => {
+                not_found_in_row(row, piece)
             }
             PlantedFault::Table(TablePiece { at: PiecePlace::Entry { list, .. }, piece }) => {
                 let strong = piece.starts_with(".STRONG");
@@ -123,15 +117,15 @@ impl PlantedFault {
 }
 
 /// Why no law finds that a row lacks a piece, if none does.
-fn not_found_in_row(row: &str) -> Option<&'static str> {
-    let orderless = ["fence.cta", "fence.cluster", "fence.gpu", "fence.sys"];
+fn not_found_in_row(row: &str, piece: &str) -> Option<&'static str> {
     match row {
-        _ if orderless.contains(&row) => Some("the laws draw fences with their order"),
-        _ if row.contains(".mmio.") => Some("the laws draw no `.mmio` with an order"),
-        _ if row.contains("tensormap") => Some("the machine has no tensormaps"),
-        _ if row.contains("sync_restrict") => {
-            Some("the laws draw it only in programs that the machine does not run")
+        _ if row.starts_with("st.mmio.release") && piece == "MEMBAR.ALL.CTA" => {
+            Some("the `MEMBAR.ALL.SYS` behind it waits for the same and more")
         }
+        _ if row.starts_with("fence.release.sync_restrict") && piece.starts_with("FENCE.VIEW") => {
+            Some("PTX asks this fence for no order with the async proxy")
+        }
+        _ if row.contains("tensormap") => Some("the machine has no tensormaps"),
         "fence.proxy.alias" => Some("the machine has one line for all addresses of a location"),
         _ => None,
     }

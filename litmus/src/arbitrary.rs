@@ -9,6 +9,7 @@ pub mod cxx;
 mod hints;
 pub mod placed;
 mod program;
+pub mod readonly;
 
 use std::fmt;
 

@@ -120,14 +120,19 @@ fn awaiting(dice: &mut Dice) -> RandomProgram {
     // The second thread of some programs is the first one again.
     let other = usize::from(dice.below(3) > 0);
     let home = if dice.below(2) == 0 { "" } else { *dice.pick(&HOMES) };
-    match dice.below(10) {
+    match dice.below(12) {
         0 if dice.below(2) == 0 => counted(dice, &mut draft),
         0 => handed_on(dice, &mut draft),
         1 => return around(dice),
+        10 => restricted(dice, &mut draft),
         8 | 9 => initialized(dice, &mut draft),
         2 | 3 => loaded(dice, &mut draft, other),
         4 | 5 => loaded_in_bulk(dice, &mut draft, other),
-        _ => stored_in_bulk(dice, &mut draft, other),
+        _ => {
+            // Whoever arrives at the object drains what it has stored.
+            let other = if dice.below(2) == 0 { 0 } else { other };
+            stored_in_bulk(dice, &mut draft, other);
+        }
     }
     draft.program(&[0, 0], home)
 }
@@ -175,7 +180,9 @@ fn counted(dice: &mut Dice, draft: &mut AsyncDraft) {
 /// An object that one thread initializes, and that both use as an object or as data.
 fn initialized(dice: &mut Dice, draft: &mut AsyncDraft) {
     draft.initialized = true;
-    draft.needed(dice, 0, "mbarrier.init.shared::cta.b64 [b], 1");
+    if dice.below(3) > 0 {
+        draft.line(0, "mbarrier.init.shared::cta.b64 [b], 1");
+    }
     let relaxed = dice.below(2) == 0;
     for thread in [0, 1] {
         if relaxed {
@@ -215,6 +222,31 @@ fn around(dice: &mut Dice) -> RandomProgram {
         draft.load(2, "ld.weak.u32", "x");
     }
     draft.program(&[0, 0, 1], "")
+}
+
+/// Data in shared memory, handed on by fences of shared memory alone, and read by another thread or by a copy.
+fn restricted(dice: &mut Dice, draft: &mut AsyncDraft) {
+    let copied = dice.below(2) == 0;
+    let proxy = if copied { ".proxy.async::generic" } else { "" };
+    let fence = |half: &str| format!("fence{proxy}.{half}.cluster");
+    draft.line(0, "st.shared.u32 [s], 1");
+    draft.needed(dice, 0, &fence("release.sync_restrict::shared::cta"));
+    if dice.below(2) == 0 {
+        draft.line(0, "mbarrier.arrive.relaxed.cluster.shared::cta.b64 _, [b]");
+        draft.arrivals += 1;
+        draft.wait(dice, 1, ".relaxed.cluster");
+    } else {
+        for thread in [0, 1] {
+            draft.line(thread, "barrier.cluster.arrive.relaxed");
+            draft.line(thread, "barrier.cluster.wait");
+        }
+    }
+    draft.needed(dice, 1, &fence("acquire.sync_restrict::shared::cluster"));
+    if copied {
+        draft.line(1, BULK_STORE);
+    } else {
+        draft.load(1, "ld.shared.u32", "s");
+    }
 }
 
 /// A copy through the generic proxy, awaited by a group or at the object.
@@ -260,14 +292,14 @@ const BULK_STORE: &str = "cp.async.bulk.global.shared::cta.bulk_group [g], [s], 
 
 /// A fence of the async proxy for accesses of this state space.
 fn proxy_fence(dice: &mut Dice, space: &str) -> String {
-    match dice.below(4) {
-        0 | 1 => "fence.proxy.async".to_owned(),
-        2 => format!("fence.proxy.async{space}"),
-        _ => {
-            let windows = [".global", ".shared::cta", ".shared::cluster"];
-            format!("fence.proxy.async{}", dice.pick(&windows))
-        }
-    }
+    let shared = space == ".shared::cta";
+    let window = match dice.below(8) {
+        0 | 1 => "",
+        2..=4 if shared => ".shared::cluster",
+        2..=6 => space,
+        _ => *dice.pick(&[".global", ".shared::cta", ".shared::cluster"]),
+    };
+    format!("fence.proxy.async{window}")
 }
 
 /// A copy to shared memory through the async proxy, of what was stored before, or over what was accessed before.

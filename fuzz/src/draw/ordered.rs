@@ -140,19 +140,34 @@ fn strong(dice: &mut Dice, scope: usize) -> String {
     if dice.below(8) == 0 { "volatile".to_owned() } else { format!("relaxed.{}", SCOPES[scope]) }
 }
 
+/// A fence of one of these orders. That of `acq_rel` need not be written.
+fn fence(dice: &mut Dice, orders: &[&str], scope: usize) -> String {
+    let (order, scope) = (*dice.pick(orders), SCOPES[scope]);
+    if order == "acq_rel" && dice.below(3) == 0 {
+        format!("fence.{scope}")
+    } else {
+        format!("fence.{order}.{scope}")
+    }
+}
+
+/// The qualifiers of a load or store with this order, perhaps of one of memory-mapped I/O.
+fn ordering(dice: &mut Dice, order: &str, scope: usize) -> String {
+    let mmio = if SCOPES[scope] == "sys" && dice.below(4) == 0 { "mmio." } else { "" };
+    format!("{mmio}{order}.{}", SCOPES[scope])
+}
+
 /// What hands on: releases, by a scope, at a flag.
 fn publish(dice: &mut Dice, cells: &mut ThreadCells, scope: usize, flag: &str) {
     let scope = wider(dice, scope);
     match dice.below(8) {
-        0..=2 => cells.store(&format!("release.{}", SCOPES[scope]), flag, 1),
+        0..=2 => cells.store(&ordering(dice, "release", scope), flag, 1),
         3 | 4 => {
             let order = *dice.pick(&["release", "acq_rel"]);
             let qualifiers = scoped(dice, order, scope);
             cells.atomic(dice, &qualifiers, flag);
         }
         kind => {
-            let order = *dice.pick(&["release", "acq_rel", "sc"]);
-            cells.line(&format!("fence.{order}.{}", SCOPES[scope]));
+            cells.line(&fence(dice, &["release", "acq_rel", "sc"], scope));
             if kind == 5 {
                 let order = *dice.pick(&["", "relaxed"]);
                 let qualifiers = scoped(dice, order, scope);
@@ -168,7 +183,7 @@ fn publish(dice: &mut Dice, cells: &mut ThreadCells, scope: usize, flag: &str) {
 fn observe(dice: &mut Dice, cells: &mut ThreadCells, scope: usize, flag: &str) {
     let scope = wider(dice, scope);
     match dice.below(8) {
-        0..=2 => cells.load(&format!("acquire.{}", SCOPES[scope]), flag),
+        0..=2 => cells.load(&ordering(dice, "acquire", scope), flag),
         3 | 4 => {
             let order = *dice.pick(&["acquire", "acq_rel"]);
             let qualifiers = scoped(dice, order, scope);
@@ -182,8 +197,7 @@ fn observe(dice: &mut Dice, cells: &mut ThreadCells, scope: usize, flag: &str) {
             } else {
                 cells.load(&strong(dice, scope), flag);
             }
-            let order = *dice.pick(&["acquire", "acq_rel", "sc"]);
-            cells.line(&format!("fence.{order}.{}", SCOPES[scope]));
+            cells.line(&fence(dice, &["acquire", "acq_rel", "sc"], scope));
         }
     }
 }
@@ -204,9 +218,9 @@ fn hop(dice: &mut Dice, from: &mut ThreadCells, to: &mut ThreadCells, scope: usi
             // The fence that takes over hands on, too.
             let last = from.cells.len() - 1;
             let both = from.cells[last].contains("fence.sc");
-            let order = if both { "sc" } else { *dice.pick(&["acq_rel", "sc"]) };
+            let orders: &[&str] = if both { &["sc"] } else { &["acq_rel", "sc"] };
             let held = SCOPES.iter().position(|name| from.cells[last].ends_with(name)).unwrap_or(0);
-            from.cells[last] = format!("fence.{order}.{}", SCOPES[held.max(scope)]);
+            from.cells[last] = fence(dice, orders, held.max(scope));
             from.store(&strong(dice, scope), flag, 1);
             [observe(dice, to, scope, flag), ()]
         }

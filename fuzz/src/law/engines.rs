@@ -32,6 +32,8 @@ pub(super) const AGREE: Law = Law {
         ProgramSource::Requests,
         ProgramSource::Multimem,
         ProgramSource::TensorMemory,
+        ProgramSource::Matrices,
+        ProgramSource::ReadOnly,
     ],
     check: agree,
 };
@@ -54,6 +56,15 @@ pub(super) const VERDICTS: Law = Law {
             ProgramSource::Awaited,
             ProgramSource::Kernels,
             ProgramSource::Launched,
+            ProgramSource::Matrices,
+            ProgramSource::ReadOnly,
+            ProgramSource::Requests,
+            ProgramSource::Requests,
+            ProgramSource::ReadOnly,
+            ProgramSource::TensorMemory,
+            ProgramSource::TensorMemory,
+            ProgramSource::Awaited,
+            ProgramSource::Awaited,
         ],
     ),
     check: verdicts,
@@ -81,6 +92,8 @@ pub(super) const NAIVE: Law = Law {
             ProgramSource::Requests,
             ProgramSource::Multimem,
             ProgramSource::TensorMemory,
+            ProgramSource::Matrices,
+            ProgramSource::ReadOnly,
         ],
     ),
     check: naively,
@@ -153,8 +166,8 @@ fn agree(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
         .map_err(|end| of_engines(setting, end))
 }
 
-/// Whether there is undefined behaviour, and one of two questions, which the solver answers with one assignment or none for each structure: all outcomes would
-/// take an assignment for each.
+/// Whether there is undefined behaviour, and one of two questions, which the solver answers with one assignment or none for
+/// each structure: all outcomes would take an assignment for each.
 fn verdicts(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
     solver_is_missing()?;
     let ((one, model), (other, other_model)) = (engine(setting, 0), engine(setting, 1));

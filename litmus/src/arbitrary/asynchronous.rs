@@ -1,5 +1,5 @@
 //! Random programs of asynchronous operations: copies, groups, mbarrier objects, fences of the async proxy, kernels that
-//! follow one another, tensor memory, requests to cancel a cluster, and multimem addresses.
+//! follow one another, tensor memory, matrices, requests to cancel a cluster, and multimem addresses.
 //!
 //! The steps are drawn uniformly, and the programs are so small that many of them are defined and order something.
 
@@ -109,6 +109,37 @@ const TENSOR_STEPS: &[&str] = &[
     "bar.sync 0",
 ];
 
+/// Of these, what programs are made of that allocate more than they access.
+const ALLOCATION_STEPS: &[&str] = &[
+    "tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [a], 32",
+    "tcgen05.dealloc.cta_group::1.sync.aligned.b32 rc, 32",
+    "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned",
+    "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r%}, [c]",
+    "bar.sync 0",
+];
+
+/// What a thread may do where a warpgroup multiplies matrices. Few of their registers are used otherwise.
+const MATRIX_STEPS: &[&str] = &[
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {r0, r1, r2, r3}, d, d, 1, 1, 1, 0, 0",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {r0, r1, r2, r3}, d, d, 1, 1, 1, 0, 0",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {r4, r5, r6, r7}, d, d, 1, 1, 1, 0, 0",
+    "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {r4, r5, r6, r7}, {r0, r1, r2, r3}, d, 1, 1, 1, 0",
+    "wgmma.fence.sync.aligned",
+    "wgmma.fence.sync.aligned",
+    "wgmma.commit_group.sync.aligned",
+    "wgmma.commit_group.sync.aligned",
+    "wgmma.wait_group.sync.aligned 0",
+    "wgmma.wait_group.sync.aligned 0",
+    "wgmma.wait_group.sync.aligned 1",
+    "mov.b32 r0, 0",
+    "mov.b32 r8, r0",
+    "mov.b32 r8, r4",
+    "st.shared.u32 [s], 1",
+    "ld.shared.u32 r9, [s]",
+    "fence.proxy.async",
+    "bar.sync 0",
+];
+
 /// What a thread may do where clusters are cancelled.
 const REQUEST_STEPS: &[&str] = &[
     "mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16 ; \
@@ -128,6 +159,15 @@ const REQUEST_STEPS: &[&str] = &[
     "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster",
     "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster",
     "fence.proxy.async",
+];
+
+/// Of these, what programs are made of in which one request follows the other.
+const FOLLOWING_STEPS: &[&str] = &[
+    REQUEST_STEPS[0],
+    REQUEST_STEPS[0],
+    REQUEST_STEPS[1],
+    "ld.shared.b128 r%, [q]",
+    "barrier.cluster.arrive ; barrier.cluster.wait",
 ];
 
 /// What a thread may do where there is a multimem address.
@@ -160,6 +200,8 @@ enum AsyncKind {
     /// The last column is of a kernel that is launched behind that of the others.
     Kernels(LaunchOrder),
     TensorMemory,
+    /// Products of matrices in shared memory, with registers.
+    Matrices,
     /// Requests to cancel a cluster, in one CTA or in a cluster with a CTA for each thread.
     Requests {
         cluster: bool,
@@ -188,9 +230,19 @@ pub fn asynchronous() -> impl Strategy<Value = AsyncSketch> {
 
 /// Programs with tensor memory.
 pub fn tensor_memory() -> impl Strategy<Value = AsyncSketch> {
-    let column = || vec(select(TENSOR_STEPS), 1..6);
     let kind = AsyncKind::TensorMemory;
-    vec(column(), 1..4).prop_map(move |columns| AsyncSketch { count: 1, kind, columns })
+    let columns = prop_oneof![
+        3 => vec(vec(select(TENSOR_STEPS), 1..6), 1..4),
+        1 => vec(vec(select(ALLOCATION_STEPS), 1..4), 1..3),
+    ];
+    columns.prop_map(move |columns| AsyncSketch { count: 1, kind, columns })
+}
+
+/// Programs of products of matrices.
+pub fn matrices() -> impl Strategy<Value = AsyncSketch> {
+    let column = || vec(select(MATRIX_STEPS), 1..6);
+    let kind = AsyncKind::Matrices;
+    vec(column(), 1..3).prop_map(move |columns| AsyncSketch { count: 1, kind, columns })
 }
 
 /// Programs of two kernels.
@@ -205,8 +257,11 @@ pub fn kernels() -> impl Strategy<Value = AsyncSketch> {
 
 /// Programs of requests to cancel a cluster.
 pub fn requests() -> impl Strategy<Value = AsyncSketch> {
-    let column = || vec(select(REQUEST_STEPS), 1..5);
-    (any::<bool>(), vec(column(), 1..3)).prop_map(|(cluster, columns)| AsyncSketch {
+    let columns = prop_oneof![
+        2 => vec(vec(select(REQUEST_STEPS), 1..5), 1..3),
+        1 => vec(vec(select(FOLLOWING_STEPS), 1..4), 1..3),
+    ];
+    (any::<bool>(), columns).prop_map(|(cluster, columns)| AsyncSketch {
         count: 1,
         kind: AsyncKind::Requests { cluster },
         columns,
@@ -264,6 +319,11 @@ impl AsyncSketch {
                 }
                 (all, names(&["s[0]", "t[0]", "g[0]", "c[0]", "c[1]"]))
             }
+            AsyncKind::Matrices => {
+                let mut all = names(&[".shared .b32 s[4]={1}"]);
+                all.extend((0..threads).map(|of| format!("P{of}:d=s")));
+                (all, names(&["s[0]"]))
+            }
             AsyncKind::Requests { .. } => {
                 let mut all =
                     vec![".shared .mbarrier b={1}".to_owned(), ".shared .b128 q".to_owned()];
@@ -276,7 +336,9 @@ impl AsyncSketch {
             }
         };
         let placement = |number: usize| match self.kind {
-            AsyncKind::Copies | AsyncKind::TensorMemory => "cta 0,gpu 0".to_owned(),
+            AsyncKind::Copies | AsyncKind::TensorMemory | AsyncKind::Matrices => {
+                "cta 0,gpu 0".to_owned()
+            }
             AsyncKind::Kernels(_) => format!("cta 0,gpu 0,kernel {}", usize::from(number == last)),
             AsyncKind::Requests { cluster } => {
                 format!("cta {},cluster 0,gpu 0", if cluster { number } else { 0 })
