@@ -50,9 +50,7 @@ fn compare(source: &str, test: &Test, model: &Model) -> Result<Compared, String>
             };
             let here: BTreeSet<Vec<String>> = found.iter().map(of_values).collect();
             let words = || format!("outcomes: {there:?}, and here {here:?}");
-            // Here the operations on all objects are in one order, which allows less.
-            let several = source.matches(".mbarrier ").count() > 1 && here.is_subset(&there);
-            (here == there || several).then_some(Compared::Outcomes).ok_or_else(words)
+            (here == there).then_some(Compared::Outcomes).ok_or_else(words)
         }
         (verdict, here) => Err(format!("{verdict:?}, and here {here:?}")),
     }

@@ -87,9 +87,6 @@ fn lacks_engine(law: &str, fault: &PlantedFault) -> bool {
 /// Faults of which no smaller program is known.
 const LARGER: &[(&str, usize)] = &[("SC-per-Location", 7), ("First-Trigger", 7), ("R12", 8)];
 
-/// Faults that show in about one of 20,000 programs.
-const RARE: &[&str] = &["MEMBAR.ALL.GPU-at-fence.proxy.async.shared::cluster"];
-
 /// Each of the faults is found by one of its laws, or has a reason why it is not.
 fn found_and_made_small(faults: impl Iterator<Item = PlantedFault>) {
     let (mut missed, mut large) = (Vec::new(), Vec::new());
@@ -104,13 +101,11 @@ fn found_and_made_small(faults: impl Iterator<Item = PlantedFault>) {
         if laws.peek().is_none() {
             continue;
         }
-        let name = fault.to_string();
-        let rare = RARE.iter().any(|end| name.ends_with(end));
-        let cases = if rare { 100_000 } else { 5_000 };
-        let Some(found) = laws.find_map(|law| first(law, &fault, cases)) else {
+        let Some(found) = laws.find_map(|law| first(law, &fault, 5_000)) else {
             missed.push(format!("{fault} is not found"));
             continue;
         };
+        let name = fault.to_string();
         let most = LARGER.iter().find(|(end, _)| name.ends_with(&format!("-{end}")));
         if found.instructions > most.map_or(6, |(_, most)| *most) {
             large.push(format!("{fault} has {}: {}", found.instructions, found.test));

@@ -9,7 +9,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use ::fuzz::answer::{EngineAnswer, asked, limits};
 use engine::ENGINES;
 use litmus::Test;
-use litmus::arbitrary::{RandomProgram, RandomThread};
+use litmus::arbitrary::RandomProgram;
 use model::program::Observed;
 use model::ptx;
 use model::value::Value;
@@ -19,7 +19,7 @@ use proptest::sample::select;
 use proptest::strategy::ValueTree;
 
 use crate::agree::{number, runner};
-use crate::phases::Object;
+use crate::phases::{Object, of_one_cta};
 
 /// A step of a thread, at the object or flag with this index.
 #[derive(Clone, Copy, Debug)]
@@ -155,17 +155,8 @@ impl ObjectSketch {
         };
         let objects = OBJECTS.iter().zip(self.counts);
         let objects = objects.map(|(name, count)| format!(".shared .mbarrier {name}={{{count}}}"));
-        RandomProgram {
-            language: "PTX",
-            declarations: objects.chain(FLAGS.iter().map(|name| format!("{name}=0"))).collect(),
-            threads: (self.threads.iter())
-                .map(|steps| RandomThread {
-                    placement: "cta 0,cluster 0,gpu 0".to_owned(),
-                    cells: cells(steps),
-                })
-                .collect(),
-            observed: Vec::new(),
-        }
+        let flags = FLAGS.iter().map(|name| format!("{name}=0"));
+        of_one_cta(objects.chain(flags), self.threads.iter().map(cells))
     }
 
     fn simulated(&self) -> Simulated {

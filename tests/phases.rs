@@ -413,6 +413,22 @@ fn sketches() -> impl Strategy<Value = PhaseSketch> {
     })
 }
 
+/// A program whose threads are in one CTA, and of which the registers are observed.
+pub(crate) fn of_one_cta(
+    declarations: impl Iterator<Item = String>,
+    threads: impl Iterator<Item = Vec<String>>,
+) -> RandomProgram {
+    let placement = "cta 0,cluster 0,gpu 0";
+    RandomProgram {
+        language: "PTX",
+        declarations: declarations.collect(),
+        threads: threads
+            .map(|cells| RandomThread { placement: placement.to_owned(), cells })
+            .collect(),
+        observed: Vec::new(),
+    }
+}
+
 impl PhaseSketch {
     fn program(&self) -> RandomProgram {
         let count = self.count.map_or(String::new(), |count| format!("={{{count}}}"));
@@ -425,17 +441,7 @@ impl PhaseSketch {
             });
             lines.collect()
         };
-        RandomProgram {
-            language: "PTX",
-            declarations: std::iter::once(object).chain(memory).collect(),
-            threads: (self.columns.iter())
-                .map(|column| RandomThread {
-                    placement: "cta 0,cluster 0,gpu 0".to_owned(),
-                    cells: cells(column),
-                })
-                .collect(),
-            observed: Vec::new(),
-        }
+        of_one_cta(std::iter::once(object).chain(memory), self.columns.iter().map(cells))
     }
 
     fn simulated(&self) -> Ends {

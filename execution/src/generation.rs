@@ -5,10 +5,10 @@
 //! each grouping is a structure of its own. If threads wait for ever (reading R29), the grouping
 //! has the barriers at which they wait.
 
-mod crossed;
 mod mbarrier;
 mod misuse;
 mod trigger;
+mod unsettled;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -37,8 +37,8 @@ pub struct Generations {
     /// For each operation on an mbarrier object whose place in a phase matters, the operations in the phase before it, as far as
     /// they matter.
     pub before: BTreeMap<(usize, u16), BTreeSet<(usize, u16)>>,
-    /// For each phase in which a thread looked at the object, the operation that ended it, if it matters which; the phase by location, start, and how
-    /// often the object was initialized.
+    /// For each phase in which a thread looked at the object, the operation that ended it, if it matters which; the phase by
+    /// location, start, and how often the object was initialized.
     pub ended: BTreeMap<(u16, u32, ObjectPhase), (usize, u16)>,
     /// The generations that completed without an arrival of a thread, since it had exited: each
     /// with that thread.
@@ -46,9 +46,9 @@ pub struct Generations {
     /// The first `griddepcontrol.launch_dependents` of each CTA that executes some: its thread, and the event of the
     /// thread's path.
     pub triggers: BTreeSet<(usize, u16)>,
-    /// The operations on mbarrier objects that base causality order may relate otherwise than a run through barriers and
-    /// objects has them: only their place in a phase matters for the order of an object.
-    pub crossed: Arc<BTreeSet<(usize, u16)>>,
+    /// The operations on mbarrier objects whose order a run through barriers and objects does not settle, as base causality order may
+    /// relate them otherwise: only their place in a phase matters for the order of an object.
+    pub unsettled: Arc<BTreeSet<(usize, u16)>>,
 }
 
 impl Generations {
@@ -169,12 +169,12 @@ fn barrier_groupings(
     }
     let counted =
         !completions.is_empty() || steps.iter().flatten().any(|step| step.used.count.is_some());
-    let crossed = if steps.iter().flatten().any(|step| step.object.is_some()) {
-        crossed::crossed(paths, placements, &steps)
+    let unsettled = if steps.iter().flatten().any(|step| step.object.is_some()) {
+        unsettled::unsettled(paths, placements, &steps)
     } else {
         BTreeSet::new()
     };
-    let none = Generations { crossed: Arc::new(crossed), ..none };
+    let none = Generations { unsettled: Arc::new(unsettled), ..none };
     let same_warp = |a: usize, b: usize| placements[a].same_warp(placements[b]);
     let diverged = misuse::divergences(paths, &steps, same_warp);
     let mut run = ArrivalSearch {

@@ -348,8 +348,8 @@ pub struct Unfolding<'u> {
     pub slots: Vec<Slot>,
     /// For each read event, its slots: the first and one past the last.
     pub slots_of: Vec<(usize, usize)>,
-    /// [`Generations::crossed`].
-    pub crossed: std::sync::Arc<BTreeSet<(usize, u16)>>,
+    /// [`Generations::unsettled`].
+    pub unsettled: std::sync::Arc<BTreeSet<(usize, u16)>>,
     /// [`Generations::before`].
     pub before: BTreeMap<(usize, u16), BTreeSet<(usize, u16)>>,
     /// [`Generations::ended`].
@@ -417,7 +417,7 @@ impl<'u> Unfolding<'u> {
             slots_of[read] = (from, slots.len());
         }
         let diverged = diverged(program, &paths);
-        let Generations { crossed, before, ended, exits, triggers, .. } = generations;
+        let Generations { unsettled, before, ended, exits, triggers, .. } = generations;
         Unfolding {
             program,
             layout,
@@ -427,7 +427,7 @@ impl<'u> Unfolding<'u> {
             cells,
             slots,
             slots_of,
-            crossed,
+            unsettled,
             before,
             ended,
             exits,

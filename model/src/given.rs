@@ -166,7 +166,8 @@ names! {
         GroupWait = "group-wait",
         /// From an operation on an mbarrier object to the waits that saw its phase completed, or a later one.
         Phase = "phase",
-        /// From an operation on an mbarrier object to those that came later, as far as phases and counts tell.
+        /// From an operation on an mbarrier object to those that came later, as far as phases and counts tell. Within a phase, only
+        /// where the base causality order of PTX may say otherwise.
         ObjectOrder = "object-order",
         /// Operations on one mbarrier object.
         SameObject = "same-object",

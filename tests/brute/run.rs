@@ -140,19 +140,30 @@ fn advanced(state: &State, thread: usize) -> State {
     next
 }
 
-/// The pairs of an order that steps on objects have to respect. Barriers are in base causality where they order; a relaxed
-/// arrival at one orders nothing (reading R28).
-pub(super) fn on_objects(unfolded: &Unfolded, order: &Matrix) -> Matrix {
-    let on_object = |&(&(thread, number), _): &(&(usize, usize), &usize)| {
-        let control = unfolded.controls[thread][number].as_ref();
-        matches!(
-            control,
-            Some(Control::Object { .. } | Control::Complete(_) | Control::Track { .. })
-        )
-    };
-    let steps = unfolded.control_event.iter().filter(on_object);
-    let events: Vec<usize> = steps.map(|(_, &event)| event).collect();
-    Matrix::of(unfolded.events.len(), &events, |a, b| order.has(a, b))
+/// The pairs that steps on objects have to respect: what is decided, and base causality between steps on one object, each of which
+/// has an order of its own. Barriers are in base causality where they order; a relaxed arrival at one orders nothing (reading R28).
+pub(super) fn on_objects(unfolded: &Unfolded, decided: &Matrix, base: &Matrix) -> Matrix {
+    let mut objects: BTreeMap<usize, BTreeSet<usize>> = BTreeMap::new();
+    for (&(thread, number), &event) in &unfolded.control_event {
+        let on: BTreeSet<usize> = match unfolded.controls[thread][number].as_ref() {
+            Some(Control::Object { object, .. } | Control::Track { object, .. }) => {
+                [*object].into()
+            }
+            Some(Control::Complete(all)) => all.iter().map(|&(_, object, _)| object).collect(),
+            Some(
+                Control::Forever
+                | Control::Barrier { .. }
+                | Control::ClusterArrive
+                | Control::ClusterWait,
+            )
+            | None => continue,
+        };
+        objects.entry(event).or_default().extend(on);
+    }
+    let events: Vec<usize> = objects.keys().copied().collect();
+    Matrix::of(unfolded.events.len(), &events, |a, b| {
+        decided.has(a, b) || base.has(a, b) && !objects[&a].is_disjoint(&objects[&b])
+    })
 }
 
 struct Run<'a> {

@@ -243,10 +243,8 @@ impl<'a> Search<'a> {
         for (&(read, _), &write) in rf {
             decided.add(write, read);
         }
-        let mut order = decided.closure();
-        order.union(&orders.base);
         let facts = self.facts;
-        let order = run::on_objects(facts.unfolded, &order);
+        let order = run::on_objects(facts.unfolded, &decided.closure(), &orders.base);
         let mut known = self.reachable.borrow_mut();
         let reachable = known.entry(order).or_insert_with_key(|order| {
             run::histories(facts.program, facts.unfolded, Some(order)).into_iter().collect()

@@ -326,15 +326,15 @@ impl ArrivalState {
         let (key, step) = (key(used), used.step);
         let now = self.objects.get(&key).map(|object| object.phase);
         let since = self.since.entry(key).or_default();
-        let crossed = &self.joined.crossed;
+        let unsettled = &self.joined.unsettled;
         // More bytes than are expected yet may keep a phase from ending, too.
         let lacks =
             step.change() == Some(PhaseChange::LowersBytes) && next.is_some_and(|of| of.tx < 0);
         if lacks || step.is_placed() {
-            let all = crossed.contains(&by) || depends && step.has_result();
+            let all = unsettled.contains(&by) || depends && step.has_result();
             let before = since.iter().filter(|(_, of)| step.comes_behind(*of)).map(|(of, _)| *of);
             let before: BTreeSet<(usize, u16)> =
-                before.filter(|of| all || crossed.contains(of)).collect();
+                before.filter(|of| all || unsettled.contains(of)).collect();
             self.joined.before.insert(by, before);
         }
         if step.tells() {
@@ -349,7 +349,7 @@ impl ArrivalState {
         since.clear();
         if self.looked.remove(&key)
             && let (Some(phase), Some(_)) = (now, next)
-            && crossed.contains(&by)
+            && unsettled.contains(&by)
         {
             self.joined.ended.insert((key.0, key.1, phase), by);
         }

@@ -228,16 +228,19 @@ pub(super) fn decided<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 
 /// The operations of the phase that a run has before this one, of those for which that matters; `None` if none does.
 fn before<'u>(u: &'u Unfolding<'u>, event: usize) -> Option<impl Iterator<Item = usize> + 'u> {
-    let (thread, index) = u.place(event)?;
-    let before = u.before.get(&(usize::from(thread.0), u16::try_from(index).ok()?))?;
+    let before = u.before.get(&path_place(u, event)?)?;
     Some(before.iter().map(|&(thread, index)| u.first[thread] + usize::from(index)))
 }
 
+/// The thread of an event, and the index in its path.
+fn path_place(u: &Unfolding<'_>, event: usize) -> Option<(usize, u16)> {
+    let (thread, index) = u.place(event)?;
+    Some((usize::from(thread.0), u16::try_from(index).expect("a path has few events")))
+}
+
 /// Whether base causality order may contradict a run about this operation.
-fn is_crossed(u: &Unfolding<'_>, event: usize) -> bool {
-    let index = |index: usize| u16::try_from(index).expect("a path has few events");
-    let place = u.place(event).map(|(thread, of)| (usize::from(thread.0), index(of)));
-    place.is_some_and(|place| u.crossed.contains(&place))
+fn is_unsettled(u: &Unfolding<'_>, event: usize) -> bool {
+    path_place(u, event).is_some_and(|place| u.unsettled.contains(&place))
 }
 
 /// The order of operations within a phase, as far as base causality order may contradict it.
@@ -248,11 +251,11 @@ fn in_a_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     for (event, used, phase) in operations(u) {
         let Some(before) = before(u, event) else { continue };
         let before: BTreeSet<usize> = before.collect();
-        let crossed = is_crossed(u, event);
+        let unsettled = is_unsettled(u, event);
         let phase = opens.get(&event).copied().unwrap_or(phase);
         for (other, its, at) in operations(u) {
             let matters = its.step.change().is_some_and(|of| used.step.comes_behind(of));
-            let known = crossed || is_crossed(u, other);
+            let known = unsettled || is_unsettled(u, other);
             if !matters || !known || its.object != used.object || at != phase || other == event {
                 continue;
             }

@@ -1,4 +1,4 @@
-//! The operations on mbarrier objects that base causality order may relate otherwise than a run has them.
+//! The operations on mbarrier objects whose order a run does not settle: base causality order may relate them otherwise.
 //!
 //! A run goes through the barriers and objects. What they order is in base causality order as it is in the run. What flags,
 //! `fence.sc` and launches of kernels order is not known yet, and may contradict the run: only then does it matter which
@@ -16,7 +16,6 @@ use model::scope::Placement;
 type EventPlace = (usize, usize);
 
 /// From events to events of other threads that they may be ordered before.
-#[derive(Default)]
 struct PossibleOrders {
     /// By barriers and objects.
     run: Vec<(EventPlace, EventPlace)>,
@@ -24,8 +23,9 @@ struct PossibleOrders {
     other: Vec<(EventPlace, EventPlace)>,
 }
 
-/// The operations, by thread and event of its path.
-pub(super) fn crossed(
+/// The operations on an object that may be ordered before one of another thread, or behind it, by more than the run; by thread and
+/// event of its path.
+pub(super) fn unsettled(
     paths: &[&Path],
     placements: &[Placement],
     steps: &[Vec<BarrierStep>],
