@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 
-use super::BarrierStep;
+use super::{BarrierKey, BarrierStep};
 use crate::event::{Access, EventKind, MbarrierStep, MbarrierUse, PathEvent};
 use crate::path::Path;
 use model::given::Tag;
@@ -117,28 +117,32 @@ fn run_orders(paths: &[&Path], steps: &[Vec<BarrierStep>]) -> Vec<(EventPlace, E
         let waits = matches!(to.step, MbarrierStep::Wait { .. });
         from.object == to.object && from.step.changes() && waits
     });
-    let of_kind = |kind: EventKind| -> Vec<(EventPlace, (usize, BarrierStep))> {
+    let of_kind = |kind: EventKind| -> Vec<(EventPlace, (usize, BarrierKey))> {
         let threads = steps.iter().enumerate();
         let barriers = threads.flat_map(|(thread, steps)| {
             let of_barrier =
                 steps.iter().filter(move |step| step.object.is_none() && step.kind == kind);
-            of_barrier.map(move |step| ((thread, step.event.into()), (round(steps, step), *step)))
+            of_barrier.map(move |step| {
+                ((thread, step.event.into()), (arrivals_up_to(steps, step), step.key))
+            })
         });
         barriers.collect()
     };
+    let counts = steps.iter().flatten().filter(|step| step.used.count.is_some());
+    let counted: BTreeSet<BarrierKey> = counts.map(|step| step.key).collect();
     let (arrivals, waits) = (of_kind(EventKind::Arrive), of_kind(EventKind::Wait));
-    all.extend(between(&arrivals, &waits, |(before, arrival), (behind, wait)| {
-        // Where all threads meet, all of them count the generations alike.
-        let counted = arrival.used.count.or(wait.used.count).is_some();
-        arrival.key == wait.key && (counted || before == behind)
+    all.extend(between(&arrivals, &waits, |(arrival, key), (awaited, of)| {
+        // Where all threads meet each time, the arrivals of a generation have the same number in each thread.
+        key == of && (counted.contains(key) || arrival == awaited)
     }));
     all
 }
 
-/// How many events of this kind are before this one at the barrier.
-fn round(steps: &[BarrierStep], of: &BarrierStep) -> usize {
-    let same = |step: &&BarrierStep| step.key == of.key && step.kind == of.kind;
-    steps.iter().filter(same).filter(|step| step.event < of.event).count()
+/// How many arrivals of its thread there are at the barrier up to this step: the number of an arrival, and of that which a wait
+/// is for.
+fn arrivals_up_to(steps: &[BarrierStep], of: &BarrierStep) -> usize {
+    let arrivals = |step: &&BarrierStep| step.key == of.key && step.kind == EventKind::Arrive;
+    steps.iter().filter(arrivals).filter(|step| step.event <= of.event).count()
 }
 
 /// From strong writes behind a release to strong reads of the same bytes before an acquire, from each `fence.sc` to all others, and
