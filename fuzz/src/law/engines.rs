@@ -87,6 +87,8 @@ pub(super) const NAIVE: Law = Law {
             ProgramSource::Cycles,
             ProgramSource::Asynchronous,
             ProgramSource::Awaited,
+            ProgramSource::Awaited,
+            ProgramSource::Awaited,
             ProgramSource::Kernels,
             ProgramSource::Launched,
             ProgramSource::Requests,
