@@ -83,6 +83,7 @@ pub(crate) fn ask(engine: &dyn Engine, model: &Model, test: &Test) -> Result<Ans
             Limit::Events
             | Limit::Steps
             | Limit::PhaseState
+            | Limit::Number
             | Limit::TensorLane
             | Limit::Paths
             | Limit::Barriers

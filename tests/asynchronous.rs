@@ -465,3 +465,39 @@ fn an_address_of_tensor_memory_with_a_lane_is_undecided() {
         }
     }
 }
+
+/// What memory may hold decides which counts there are; the loop with an atomic may count up to any.
+#[test]
+fn a_count_that_may_be_any_is_undecided() {
+    let model = ptx::model();
+    let counted = [
+        ("ld.relaxed.gpu.u32 r0, [f]", Some(2)),
+        ("atom.relaxed.gpu.add.u32 r0, [f], 1", Some(2)),
+        ("L1: atom.relaxed.gpu.add.u32 r0, [f], 1 ; @p bra L1", None),
+    ];
+    for (first, outcomes) in counted {
+        let mut source = "PTX count\nArch=sm_90a\n{ .shared .mbarrier b={1}; f=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n"
+            .to_owned();
+        let rest = ["mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [b], r0"];
+        let mut other = "st.relaxed.gpu.u32 [f], 17";
+        for cell in first.split(" ; ").chain(rest) {
+            writeln!(source, " {cell} | {other} ;").expect("a string takes it");
+            other = "";
+        }
+        source += "exists (P0:r0=0)\n";
+        let test = litmus::parse("count", source.as_bytes())
+            .unwrap_or_else(|errors| panic!("{}\n{source}", errors[0]));
+        for engine in ENGINES {
+            let answer = asked(*engine, &model, &test.program, &limits(1000));
+            let counted = match answer {
+                Ok((Answer::Outcomes(of), _)) => Some(of.len()),
+                Ok((Answer::Undefined | Answer::Stuck, _)) => panic!("it has outcomes\n{source}"),
+                Err(limit) => {
+                    assert_eq!(limit, Limit::Number, "{source}");
+                    None
+                }
+            };
+            assert_eq!(counted, outcomes, "{}\n{source}", engine.name());
+        }
+    }
+}

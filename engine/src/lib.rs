@@ -98,6 +98,8 @@ pub enum Limit {
     Steps,
     /// A state of an mbarrier object that comes from memory, or has one of too many pending counts.
     PhaseState,
+    /// A count, a size or a mask that is computed from what is loaded, and may be any.
+    Number,
     /// An address of tensor memory with a lane.
     TensorLane,
     Paths,
@@ -125,6 +127,9 @@ impl Limit {
             Limit::PhaseState => {
                 "the state of an mbarrier object that an instruction takes is not known, or has one of more than 64 pending counts"
             }
+            Limit::Number => {
+                "the values of a count, size or mask that an instruction takes from what was loaded are not known"
+            }
             Limit::TensorLane => {
                 "an address of tensor memory has a lane in its upper 16 bits, which this checker does not support"
             }
@@ -146,6 +151,7 @@ impl From<UnfoldLimit> for Limit {
             UnfoldLimit::Events => Limit::Events,
             UnfoldLimit::Steps => Limit::Steps,
             UnfoldLimit::PhaseState => Limit::PhaseState,
+            UnfoldLimit::Number => Limit::Number,
             UnfoldLimit::TensorLane => Limit::TensorLane,
             UnfoldLimit::Barriers => Limit::Barriers,
             UnfoldLimit::Time => Limit::Time,

@@ -3,6 +3,7 @@
 //! A path fixes the direction of each branch, the success of each `cas`, every address and every
 //! barrier id. Its assumptions are recorded as checks on the values that its reads return.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 mod address;
@@ -28,8 +29,9 @@ pub use self::address::NOWHERE;
 use self::barrier::cluster_barrier;
 use self::covered::Arrivals;
 pub use self::private::{PrivateAccess, PrivateFinal};
-use self::state::{LoopHead, PathState, PendingPaths, Visits, proxy_tag, scope_tag};
+use self::state::{PathState, PendingPaths, Visits, proxy_tag, scope_tag};
 use crate::agreed::RaceFreeVariable;
+use crate::contents::MemoryContents;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::layout::Layout;
@@ -325,6 +327,8 @@ fn listed(
         live,
         agreed,
         is_beyond: false,
+        contents: OnceCell::new(),
+        limit: None,
         pending: PendingPaths::new(!joins.is_empty()),
         done: Vec::new(),
         joins,
@@ -382,7 +386,7 @@ fn listed(
         held += walk.done[known..].iter().map(Path::bytes).sum::<usize>();
         known = walk.done.len();
         // Those that are still to be gone on from are no longer.
-        let pending = walk.pending.last().map_or(0, bytes) * walk.pending.len();
+        let pending = walk.pending.last().map_or(0, PathState::bytes) * walk.pending.len();
         if let Some(limit) = ends(held + pending) {
             return Err(limit);
         }
@@ -397,24 +401,6 @@ fn listed(
     Ok(Some(walk.done))
 }
 
-/// About how many bytes a state takes.
-fn bytes(state: &PathState) -> usize {
-    let heads = state.heads.iter().map(|head| {
-        size_of::<LoopHead>() + size_of_val(&*head.registers) + size_of_val(&*head.taint)
-    });
-    size_of::<PathState>()
-        + state.exprs.bytes()
-        + size_of_val(&*state.registers)
-        + size_of_val(&*state.taint)
-        + size_of_val(&*state.events)
-        + size_of_val(&*state.checks)
-        + size_of_val(&*state.decisions)
-        + size_of_val(&*state.memory)
-        + size_of_val(&*state.trace)
-        + size_of_val(&*state.visits)
-        + heads.sum::<usize>()
-}
-
 struct Walk<'a> {
     program: &'a Program,
     layout: &'a Layout,
@@ -426,6 +412,10 @@ struct Walk<'a> {
     agreed: &'a [Option<RaceFreeVariable>],
     /// Whether some path has followed a loop beyond the bound.
     is_beyond: bool,
+    /// What memory may hold; computed when it is asked for, and nothing where the program does not say.
+    contents: OnceCell<Option<MemoryContents>>,
+    /// Why the thread is given up, if an instruction has found that.
+    limit: Option<UnfoldLimit>,
     /// Where longer paths are left out, the shorter ones are first.
     pending: PendingPaths,
     done: Vec<Path>,
@@ -488,7 +478,11 @@ impl Walk<'_> {
                 }
                 state.note_head();
             }
-            match self.step(&mut state) {
+            let next = self.step(&mut state);
+            if let Some(limit) = self.limit {
+                return Err(limit);
+            }
+            match next {
                 Next::Go => {}
                 Next::Stop => return Ok(()),
                 Next::Limit(limit) => return Err(limit),

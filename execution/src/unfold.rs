@@ -7,10 +7,12 @@ mod beyond;
 mod dependent;
 mod guessed;
 mod hidden;
+mod limit;
 mod rounds;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+pub use self::limit::{Ends, UnfoldLimit};
 use crate::agreed::agreed;
 use crate::event::{Access, Combination, EventKind, ObjectPhase, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
@@ -22,32 +24,6 @@ use model::memory::Extent;
 use model::program::{AwaitedObject, Observed, Program, Stays, Stuck, Thread, ThreadId};
 use model::rel::Conventions;
 use model::scope::Placement;
-
-/// Why a program could not be unfolded in full.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum UnfoldLimit {
-    /// More paths through one thread than are listed.
-    Paths,
-    /// More events in one path than are supported.
-    Events,
-    /// More instructions in one path than are followed.
-    Steps,
-    /// A state of an mbarrier object that comes from memory, or has one of too many pending counts.
-    PhaseState,
-    /// An address of tensor memory with a lane.
-    TensorLane,
-    /// More ways to group barrier arrivals than are listed.
-    Barriers,
-    /// The caller's time is over.
-    Time,
-    /// More bytes are held than the caller grants.
-    Memory,
-    /// The caller does not want it any more.
-    Interrupted,
-}
-
-/// Says which of the caller's limits is reached, if one is, when about so many bytes are held.
-pub type Ends<'t> = &'t dyn Fn(usize) -> Option<UnfoldLimit>;
 
 /// Receives a combination of paths, one for each thread, with where the threads are.
 type Combined<'v> = dyn FnMut(&[&Path], &[Placement]) -> Result<bool, UnfoldLimit> + 'v;
@@ -99,19 +75,9 @@ impl<'p> Unfolded<'p> {
                 .and_then(|unfolded| Ok((rounds::are_common(&unfolded, most)?, unfolded)));
             match common {
                 Ok((true, unfolded)) if !unfolded.hides_races(conventions) => return Ok(unfolded),
+                Err(limit) if limit.is_of_caller() => return Err(limit),
                 // There are fewer paths with another rule, perhaps.
-                Ok(_)
-                | Err(
-                    UnfoldLimit::Paths
-                    | UnfoldLimit::Events
-                    | UnfoldLimit::Steps
-                    | UnfoldLimit::Barriers
-                    | UnfoldLimit::PhaseState
-                    | UnfoldLimit::TensorLane,
-                ) => {}
-                Err(
-                    limit @ (UnfoldLimit::Time | UnfoldLimit::Memory | UnfoldLimit::Interrupted),
-                ) => return Err(limit),
+                Ok(_) | Err(_) => {}
             }
         }
         let unfolded = Unfolded::by_rule(program, conventions, rule, ends)?;

@@ -1,17 +1,22 @@
 //! Barriers as events of a path: arrivals and waits.
 
+use std::collections::BTreeSet;
+
 use super::state::PathState;
 use super::{Assumption, Next, Walk};
 use crate::event::{BarrierUse, Combination, EventKind, Mask, Resource, Tags};
 use crate::expr::{Expr, ExprId};
+use crate::unfold::UnfoldLimit;
 use model::given::Tag;
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::bar::{Barrier, BarrierKind, BarrierMisuse, ClusterBarrier, ClusterBarrierKind};
 use model::isa::{Instruction, Operand, Type};
-use model::value::{Value, low64};
+use model::value::{self, Value, low_bytes, low64};
 
 /// The barriers of a CTA.
 const IDS: u64 = 16;
+
+const OUT_OF_RANGE: &str = "a barrier id out of range";
 
 impl Walk<'_> {
     pub(super) fn barrier(
@@ -26,9 +31,9 @@ impl Walk<'_> {
         let count = barrier.count.map(|count| self.operand(state, count));
         let (id, id_taint) = self.operand(state, barrier.id);
         state.ctrl |= id_taint | count.map_or(0, |c| c.1);
-        let id = self.choose(state, id);
+        let id = if barrier.warp { self.choose(state, id) } else { self.choose_id(state, id) };
         if id >= IDS && barrier.instance.is_none() && !barrier.warp {
-            self.fault(state.clone(), "a barrier id or count out of range");
+            self.fault(state.clone(), OUT_OF_RANGE);
             return Next::Stop;
         }
         let count = count.map(|(count, _)| self.choose(state, count));
@@ -97,17 +102,36 @@ impl Walk<'_> {
         };
     }
 
-    /// A barrier id or count: forks over what a barrier could be called.
-    pub(super) fn choose(&mut self, state: &mut PathState, value: ExprId) -> u64 {
-        if let Some(known) = state.known(value) {
-            return low64(known);
+    /// The id of a barrier: forks over all of them.
+    fn choose_id(&mut self, state: &mut PathState, value: ExprId) -> u64 {
+        if let Some(id) = self.choose_known(state, value) {
+            return id;
         }
-        let mut all: Vec<Value> = (0..IDS.into()).collect();
-        all.extend(self.program.mentioned_constants().into_iter().filter(|&c| c >= IDS.into()));
+        let all: Vec<Value> = (0..IDS.into()).collect();
         let mut elsewhere = state.clone();
         elsewhere.checks.push(Assumption::NoneOf(value, all.clone()));
-        self.fault(elsewhere, "a barrier id or count out of range");
+        self.fault(elsewhere, OUT_OF_RANGE);
         self.fork_over(state, value, &all)
+    }
+
+    /// A count, a size or a mask: forks over the values that it can have. Where they are not known, the thread is given up.
+    pub(super) fn choose(&mut self, state: &mut PathState, value: ExprId) -> u64 {
+        self.choose_known(state, value).unwrap_or_else(|| {
+            self.limit = Some(UnfoldLimit::Number);
+            0
+        })
+    }
+
+    fn choose_known(&mut self, state: &mut PathState, value: ExprId) -> Option<u64> {
+        if let Some(known) = state.known(value) {
+            return Some(low64(known));
+        }
+        let all = self
+            .possible(state, value)
+            .or_else(|| self.held_values(state, value))
+            .or_else(|| of_few_bits(state, value))?;
+        let all: Vec<Value> = all.into_iter().collect();
+        (!all.is_empty()).then(|| self.fork_over(state, value, &all))
     }
 
     /// A value that is one of these.
@@ -133,6 +157,22 @@ impl Walk<'_> {
         state.checks.push(Assumption::Equals(value, all[0]));
         low64(all[0])
     }
+}
+
+/// The values of a predicate, or of few bits of a number; `None` of more.
+fn of_few_bits(state: &PathState, value: ExprId) -> Option<BTreeSet<Value>> {
+    let length = |read: u16| {
+        let access = state.events[usize::from(read)].access;
+        access.map_or(Value::MAX, |access| low_bytes(access.pa.length))
+    };
+    let bits = state.exprs.may_set(value, &mut { length });
+    let few = bits.count_ones() <= 4;
+    few.then(|| {
+        (0..value::BITS).filter(|bit| bits >> bit & 1 == 1).fold(BTreeSet::from([0]), |all, bit| {
+            let with = |value: &Value| [*value, *value | 1 << bit];
+            all.iter().flat_map(with).collect()
+        })
+    })
 }
 
 pub(super) fn cluster_barrier(state: &mut PathState, barrier: ClusterBarrier, guard: Mask) {

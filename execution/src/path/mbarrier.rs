@@ -203,7 +203,13 @@ impl Walk<'_> {
         guard: Mask,
     ) -> Next {
         let phase = match phase {
-            AwaitedPhase::Parity(parity) => WaitPhase::Parity(self.number(state, parity) & 1 == 1),
+            AwaitedPhase::Parity(parity) => {
+                let (parity, taint) = self.operand(state, parity);
+                state.ctrl |= taint;
+                let one = state.exprs.constant(1);
+                let odd = state.exprs.alu(AluOp::And, Type::U32, &[parity, one]);
+                WaitPhase::Parity(self.choose(state, odd) == 1)
+            }
             AwaitedPhase::State(token) => {
                 let (token, _) = self.operand(state, token);
                 let Some(token) = state.known(token) else {
@@ -390,10 +396,7 @@ impl Walk<'_> {
     pub(super) fn number(&mut self, state: &mut PathState, operand: Operand) -> u64 {
         let (value, taint) = self.operand(state, operand);
         state.ctrl |= taint;
-        match state.known(value) {
-            Some(known) => low64(known),
-            None => self.choose(state, value),
-        }
+        self.choose(state, value)
     }
 
     /// The number, if it is in the range of counts; otherwise the path has ended.

@@ -4,16 +4,27 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::Walk;
 use super::state::PathState;
+use crate::contents::{MemoryContents, put_together};
 use crate::event::EventKind;
 use crate::expr::{Expr, ExprId};
+use model::given::Tag;
 use model::memory::Extent;
 use model::program::ThreadId;
-use model::value::{Value, little_endian, low_bytes};
+use model::value::{Value, little_endian};
 
 /// The maximum number of combinations of values that are tried, and of writes of the thread whose values are
 /// followed back.
 const MOST: usize = 256;
 const DEPTH: u32 = 3;
+
+/// What says which values a read can return.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ValuesFrom {
+    /// What the program says of the writes of other threads, and those of the thread, followed back so often.
+    Contexts { depth: u32 },
+    /// All writes of the program, in any order.
+    Contents,
+}
 
 impl Walk<'_> {
     /// All values of an expression of the first thread; `None` if they are not known.
@@ -22,7 +33,18 @@ impl Walk<'_> {
         if self.program.contested.is_none() || !first || self.conventions.tearing {
             return None;
         }
-        self.values(state, expr, DEPTH)
+        self.values(state, expr, ValuesFrom::Contexts { depth: DEPTH })
+    }
+
+    /// The same of any thread of a program that says of its writes what they write, and where.
+    pub(super) fn held_values(&self, state: &PathState, expr: ExprId) -> Option<BTreeSet<Value>> {
+        let whole = self.program.contested.is_none();
+        whole.then(|| self.values(state, expr, ValuesFrom::Contents)).flatten()
+    }
+
+    fn contents(&self) -> Option<&MemoryContents> {
+        let found = || MemoryContents::new(self.program, self.layout, self.conventions.tearing);
+        self.contents.get_or_init(found).as_ref()
     }
 
     /// Whether a condition holds with every possible value, or fails with every one.
@@ -34,9 +56,9 @@ impl Walk<'_> {
         })
     }
 
-    fn values(&self, state: &PathState, expr: ExprId, depth: u32) -> Option<BTreeSet<Value>> {
+    fn values(&self, state: &PathState, expr: ExprId, from: ValuesFrom) -> Option<BTreeSet<Value>> {
         let mut reads: BTreeMap<u16, Vec<Value>> = BTreeMap::new();
-        let mut known = depth > 0;
+        let mut known = from != ValuesFrom::Contexts { depth: 0 };
         state.exprs.leaves(expr, &mut |leaf| {
             if let Expr::Read(read) = leaf {
                 reads.entry(read).or_default();
@@ -49,7 +71,7 @@ impl Walk<'_> {
         }
         let mut combinations = 1;
         for (read, values) in &mut reads {
-            *values = self.returned(state, *read, depth)?.into_iter().collect();
+            *values = self.returned(state, *read, from)?.into_iter().collect();
             combinations *= values.len();
             if combinations > MOST {
                 return None;
@@ -80,8 +102,14 @@ impl Walk<'_> {
     }
 
     /// All values that a read can return. Parts of it may be from different writes.
-    fn returned(&self, state: &PathState, read: u16, depth: u32) -> Option<BTreeSet<Value>> {
-        let bytes = state.events[usize::from(read)].access?.pa;
+    fn returned(&self, state: &PathState, read: u16, from: ValuesFrom) -> Option<BTreeSet<Value>> {
+        let event = &state.events[usize::from(read)];
+        let bytes = event.access?.pa;
+        let depth = match from {
+            ValuesFrom::Contexts { depth } => depth,
+            ValuesFrom::Contents if event.tags.has(Tag::TensorMemory) => return None,
+            ValuesFrom::Contents => return self.contents()?.read(self.layout, bytes),
+        };
         let location = &self.layout.locations[usize::from(bytes.object)];
         let initial = &location.initial[bytes.start as usize..bytes.end() as usize];
         let mut written = vec![(bytes, BTreeSet::from([little_endian(initial)]))];
@@ -96,31 +124,10 @@ impl Walk<'_> {
             let there = event.access.map(|access| access.pa);
             let Some(there) = there.filter(|there| there.overlaps(bytes)) else { continue };
             if event.kind == EventKind::Write {
-                written.push((there, self.values(state, event.value?, depth - 1)?));
+                let from = ValuesFrom::Contexts { depth: depth - 1 };
+                written.push((there, self.values(state, event.value?, from)?));
             }
         }
-        // A write of other bytes has an edge inside these.
-        let edges = written.iter().flat_map(|(there, _)| [there.start, there.end()]);
-        let edges: BTreeSet<u32> = edges.map(|edge| edge.clamp(bytes.start, bytes.end())).collect();
-        let edges: Vec<u32> = edges.into_iter().collect();
-        let mut all = BTreeSet::from([0]);
-        for part in edges.windows(2) {
-            let (start, length) = (part[0], part[1] - part[0]);
-            let to = 8 * (start - bytes.start);
-            let covers = |there: &Extent| there.start <= start && start < there.end();
-            let parts: BTreeSet<Value> = written
-                .iter()
-                .filter(|(there, _)| covers(there))
-                .flat_map(|(there, values)| {
-                    let from = 8 * (start - there.start);
-                    values.iter().map(move |value| (value >> from & low_bytes(length)) << to)
-                })
-                .collect();
-            if all.len() * parts.len() > MOST {
-                return None;
-            }
-            all = all.iter().flat_map(|low| parts.iter().map(move |part| low | part)).collect();
-        }
-        Some(all)
+        put_together(bytes, &written, false, MOST)
     }
 }

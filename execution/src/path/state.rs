@@ -172,6 +172,24 @@ impl PathEvent {
 }
 
 impl PathState {
+    /// About how many bytes it takes.
+    pub(super) fn bytes(&self) -> usize {
+        let heads = self.heads.iter().map(|head| {
+            size_of::<LoopHead>() + size_of_val(&*head.registers) + size_of_val(&*head.taint)
+        });
+        size_of::<PathState>()
+            + self.exprs.bytes()
+            + size_of_val(&*self.registers)
+            + size_of_val(&*self.taint)
+            + size_of_val(&*self.events)
+            + size_of_val(&*self.checks)
+            + size_of_val(&*self.decisions)
+            + size_of_val(&*self.memory)
+            + size_of_val(&*self.trace)
+            + size_of_val(&*self.visits)
+            + heads.sum::<usize>()
+    }
+
     pub(super) fn empty() -> PathState {
         PathState {
             pc: 0,
