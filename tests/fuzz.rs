@@ -84,7 +84,7 @@ fn lacks_engine(law: &str, fault: &PlantedFault) -> bool {
     lacks
 }
 
-/// Faults of which no smaller program is known.
+/// Faults that no smaller program shows: docs/fuzz.md says why.
 const LARGER: &[(&str, usize)] = &[("SC-per-Location", 7), ("First-Trigger", 7), ("R12", 8)];
 
 /// Each of the faults is found by one of its laws, or has a reason why it is not.

@@ -235,30 +235,29 @@ fn merged(cells: &[String], at: usize) -> Vec<Vec<String>> {
     all
 }
 
-/// With a flag in the place of a barrier of a cluster, which is two instructions in each of two threads.
+/// With a flag in the place of a barrier of a cluster, at which one thread arrives and for which another waits.
 fn flags(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
-    let arrival = |of: &RandomThread| {
-        let arrives =
-            |two: &[String]| two[0].contains("cluster.arrive") && two[1].contains("cluster.wait");
-        of.cells.windows(2).position(arrives)
+    let waits = |cell: Option<&String>| cell.is_some_and(|cell| cell.contains("cluster.wait"));
+    // Where a thread arrives, and whether it waits there.
+    let arrival = |(thread, of): (usize, &RandomThread)| {
+        let at = of.cells.iter().position(|cell| cell.contains("cluster.arrive"))?;
+        Some((thread, at, waits(of.cells.get(at + 1))))
     };
-    let places: Vec<(usize, usize)> = program
-        .threads
-        .iter()
-        .enumerate()
-        .filter_map(|(thread, of)| Some((thread, arrival(of)?)))
-        .collect();
-    let &[one, other] = &places[..] else { return };
-    for ((one, here), (other, there)) in [(one, other), (other, one)] {
-        let own = registers(&program.threads[other].cells);
-        let fresh = own.last().map_or(0, |last| last + 1);
-        let mut less = program.clone();
-        less.declarations.push("uint32_t flag=0".to_owned());
-        let release = "st.release.cluster.u32 [flag], 1".to_owned();
-        let acquire = format!("ld.acquire.cluster.u32 r{fresh}, [flag]");
-        less.threads[one].cells.splice(here..here + 2, [release]);
-        less.threads[other].cells.splice(there..there + 2, [acquire]);
-        all.push(less);
+    let places: Vec<(usize, usize, bool)> =
+        program.threads.iter().enumerate().filter_map(arrival).collect();
+    for &(one, here, both) in &places {
+        for &(other, there, _) in places.iter().filter(|of| of.0 != one && of.2) {
+            let own = registers(&program.threads[other].cells);
+            let fresh = own.last().map_or(0, |last| last + 1);
+            let mut less = program.clone();
+            less.declarations.push("uint32_t flag=0".to_owned());
+            let release = "st.release.cluster.u32 [flag], 1".to_owned();
+            let acquire = format!("ld.acquire.cluster.u32 r{fresh}, [flag]");
+            let end = if both { here + 2 } else { here + 1 };
+            less.threads[one].cells.splice(here..end, [release]);
+            less.threads[other].cells.splice(there..there + 2, [acquire]);
+            all.push(less);
+        }
     }
 }
 
@@ -531,6 +530,23 @@ mod tests {
         ];
         assert_eq!(cells, wanted);
         assert_eq!(all.len(), 4);
+    }
+
+    #[test]
+    fn a_barrier_of_a_cluster_becomes_a_flag() {
+        let text = "PTX B\n{ uint32_t x=0; }\n P0@cta 0,cluster 0,gpu 0 | P1@cta 1,cluster 0,gpu 0 ;\n\
+            st.weak.u32 [x], 1 | barrier.cluster.arrive ;\n barrier.cluster.arrive | barrier.cluster.wait ;\n\
+             | ld.weak.u32 r0, [x] ;\nexists (x=1)\n";
+        let barrier = litmus::parse("B", text.as_bytes()).expect("it parses");
+        let mut all = Vec::new();
+        flags(&RandomProgram::of(&barrier), &mut all);
+        let [less] = &all[..] else { panic!("{} programs", all.len()) };
+        let cells = less.threads.iter().map(|thread| thread.cells.clone());
+        let wanted = [
+            ["st.weak.u32 [x], 1", "st.release.cluster.u32 [flag], 1"],
+            ["ld.acquire.cluster.u32 r1, [flag]", "ld.weak.u32 r0, [x]"],
+        ];
+        assert_eq!(cells.collect::<Vec<_>>(), wanted);
     }
 
     #[test]
