@@ -102,6 +102,39 @@ fn every_test_is_as_it_says_under_every_engine() {
     assert!(wrong.is_empty(), "\n{wrong}\nUPDATE=1 rewrites the counts");
 }
 
+/// The searches for a verdict alone and for a race take short cuts that the search for all outcomes does not take.
+#[test]
+fn the_verdict_alone_and_races_are_those_of_the_full_search() {
+    let model = ptx::model();
+    let task = task(&model);
+    let mut wrong = String::new();
+    for Entry { path, test, .. } in load(&folder()) {
+        for &engine in ENGINES {
+            let ask = |property, verdict_only| {
+                let engines = vec![engine];
+                let asked = Task { engines, property, verdict_only, ..task.clone() };
+                judge(&test, &Task { counts: !verdict_only, ..asked })
+            };
+            let full = ask(Property::ProgramSpec, false);
+            let mut differs = |what: &str, full: &str, alone: &str| {
+                let (engine, path) = (engine.name(), path.display());
+                writeln!(wrong, "{engine}, {what}: {full}, {alone} alone: {path}")
+                    .expect("strings can be written");
+            };
+            let alone = ask(Property::ProgramSpec, true);
+            if alone.verdict.name() != full.verdict.name() {
+                differs("verdict", full.verdict.name(), alone.verdict.name());
+            }
+            // The search for a race looks at more iterations of loops that wait.
+            let free = ask(Property::NoDataRace, true).verdict.name();
+            if !full.found.seen.races.is_empty() && free == "holds" {
+                differs("no data race", "fails", free);
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "\n{wrong}");
+}
+
 /// The observation, the number of outcomes and the number of consistent executions; `stuck` where
 /// others never finish.
 fn count(judgement: &Judgement) -> String {

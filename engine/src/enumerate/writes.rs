@@ -211,8 +211,10 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
         match self.job.sought {
             Sought::Everything => false,
             Sought::Outcomes(..) => true,
+            // An order of the fences may be consistent with some orders of the writes only.
             Sought::Undefined(_) => {
-                self.plan.flags.iter().all(|flag| self.plan.stage[flag.node] < Stage::Co)
+                let decided = if self.free_fences.is_empty() { Stage::Co } else { Stage::Fsc };
+                self.plan.flags.iter().all(|flag| self.plan.stage[flag.node] < decided)
             }
         }
     }

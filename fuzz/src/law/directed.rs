@@ -22,6 +22,7 @@ const SOURCES: &[ProgramSource] = &[
     ProgramSource::Uniform(MIXED),
     ProgramSource::Uniform(ELSEWHERE),
     ProgramSource::Uniform(ProgramShape { length: 2, ..BARRIERS }),
+    ProgramSource::Cycles,
     ProgramSource::Asynchronous,
     ProgramSource::Awaited,
     ProgramSource::Kernels,
