@@ -466,14 +466,14 @@ fn an_address_of_tensor_memory_with_a_lane_is_undecided() {
     }
 }
 
-/// What memory may hold decides which counts there are; the loop with an atomic may count up to any.
+/// What memory may hold decides which counts there are; a loop with an atomic may count up to any.
 #[test]
 fn a_count_that_may_be_any_is_undecided() {
     let model = ptx::model();
     let counted = [
         ("ld.relaxed.gpu.u32 r0, [f]", Some(2)),
         ("atom.relaxed.gpu.add.u32 r0, [f], 1", Some(2)),
-        ("L1: atom.relaxed.gpu.add.u32 r0, [f], 1 ; @p bra L1", None),
+        ("L1: atom.relaxed.gpu.add.u32 r0, [f], 40 ; @p bra L1 ; add.u32 r0, r0, 100", None),
     ];
     for (first, outcomes) in counted {
         let mut source = "PTX count\nArch=sm_90a\n{ .shared .mbarrier b={1}; f=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n"

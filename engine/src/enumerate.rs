@@ -72,7 +72,7 @@ impl Engine for Enumerate {
             EnumerationJob { model, grows, sought, unending, beyond, account, air, seen, visit };
         let result = structures::search(&unfolded, limits, &mut job);
         seen.thin_air = seen.thin_air.max(air.take());
-        result
+        seen.ended(result)
     }
 }
 

@@ -98,7 +98,7 @@ pub enum Limit {
     Steps,
     /// A state of an mbarrier object that comes from memory, or has one of too many pending counts.
     PhaseState,
-    /// A count, a size or a mask that is computed from what is loaded, and may be any.
+    /// A count, a size or a mask that is computed from what is loaded has a value that was not tried.
     Number,
     /// An address of tensor memory with a lane.
     TensorLane,
@@ -151,7 +151,6 @@ impl From<UnfoldLimit> for Limit {
             UnfoldLimit::Events => Limit::Events,
             UnfoldLimit::Steps => Limit::Steps,
             UnfoldLimit::PhaseState => Limit::PhaseState,
-            UnfoldLimit::Number => Limit::Number,
             UnfoldLimit::TensorLane => Limit::TensorLane,
             UnfoldLimit::Barriers => Limit::Barriers,
             UnfoldLimit::Time => Limit::Time,
@@ -223,6 +222,8 @@ pub struct ExecutionFacts {
     pub warnings: BTreeSet<Warning>,
     pub flags: BTreeSet<RaisedFlag>,
     pub undefined: Option<Undefined>,
+    /// Where a consistent execution ends at a count, size or mask whose value was not tried ([`Limit::Number`]).
+    pub unlisted: Option<(ThreadId, u16)>,
     /// A loop was cut: outcomes may be missing.
     pub bound_reached: bool,
     /// Values out of thin air, where no axiom forbids them.
@@ -239,6 +240,12 @@ pub struct ExecutionFacts {
 }
 
 impl ExecutionFacts {
+    /// The end of a search: what it found is not all where a number was not tried, unless the program is undefined.
+    pub(crate) fn ended(&self, result: Result<(), Limit>) -> Result<(), Limit> {
+        let unlisted = self.unlisted.is_some() && self.undefined.is_none();
+        result.and(if unlisted { Err(Limit::Number) } else { Ok(()) })
+    }
+
     /// Whether an execution of this structure, in which some threads never end, would say anything
     /// new: where a thread stays, or what makes the program undefined.
     pub fn wants_stuck(&self, unfolding: &Unfolding<'_>) -> bool {

@@ -2,6 +2,7 @@
 
 use std::ops::ControlFlow;
 
+use execution::path::UNLISTED;
 use execution::structure::writes_of;
 use execution::unfold::{Slot, Unfolding};
 use execution::values::{Source, Values, final_values};
@@ -154,6 +155,10 @@ pub fn raise_end(u: &Unfolding<'_>, seen: &mut ExecutionFacts) -> bool {
         raise_stuck(u, seen);
         return false;
     };
+    if reason == UNLISTED {
+        seen.unlisted = Some((thread, line));
+        return true;
+    }
     seen.undefined.get_or_insert_with(|| Undefined {
         reason: reason.to_owned(),
         where_: vec![(thread, line)],

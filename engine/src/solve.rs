@@ -82,7 +82,7 @@ impl Engine for Solve {
             SolverJob { model, limits, sought, queries: 0, air: &air, visited, seen, visit };
         let result = structures::search(&unfolded, limits, &mut job);
         seen.thin_air = seen.thin_air.max(air.take());
-        result
+        seen.ended(result)
     }
 }
 

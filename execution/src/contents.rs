@@ -1,18 +1,19 @@
 //! The values that memory and registers may hold, in any order of the accesses of a program.
 //!
 //! A fixed point over all instructions, without the order in which they are executed: each register and each run of bytes that
-//! is written has a set of values, which only grows. Only values that come from nothing (8.10.4) are not among them.
+//! is written has a set of values, which only grows. In a thread without branches, registers are followed in order. Values that
+//! come from nothing (8.10.4) are not among them.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::layout::Layout;
+use crate::layout::{Layout, Location};
 use model::isa::alu::{Alu, extend};
 use model::isa::asynchronous::Asynchronous;
 use model::isa::atom::Atomic;
 use model::isa::ld::Load;
 use model::isa::st::Store;
-use model::isa::{Address, Instruction, Line, Operand, Type, TypeKind};
-use model::memory::{Extent, Proxy, VariableId};
+use model::isa::{Address, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
+use model::memory::{Extent, Proxy, Space, Variable, VariableId};
 use model::program::{InitialValue, Program, Thread, ThreadId};
 use model::value::{Value, little_endian, low_bits, low_bytes};
 
@@ -37,9 +38,9 @@ pub struct MemoryContents {
 }
 
 impl MemoryContents {
-    /// `None` where the text does not say of some write which variable it is to.
+    /// `None` where several names may mean the same bytes.
     pub fn new(program: &Program, layout: &Layout, tearing: bool) -> Option<MemoryContents> {
-        let plain = |variable: &model::memory::Variable| {
+        let plain = |variable: &Variable| {
             variable.alias.is_none()
                 && variable.absolute.is_none()
                 && variable.multimem.is_empty()
@@ -48,38 +49,26 @@ impl MemoryContents {
         if !program.variables.iter().all(plain) {
             return None;
         }
-        let mut found = FixedPoint {
-            program,
-            layout,
-            contents: MemoryContents {
-                written: BTreeMap::new(),
-                unknown: unknown(program)?,
-                tearing,
-            },
-            registers: Vec::new(),
-            changed: true,
-        };
-        for thread in &program.threads {
-            let registers = thread.registers.iter().map(|register| {
-                Some(BTreeSet::from([match register.initial {
-                    InitialValue::Value(value) => value,
-                    InitialValue::Address { variable, thread } => {
-                        layout.address(variable, thread).into()
-                    }
-                }]))
-            });
-            found.registers.push(registers.collect());
-        }
-        // Without loops, a value comes through each instruction that writes at most once.
-        let writes = |line: &&Line| line.instruction.access().is_some();
-        let most = program.threads.iter().flat_map(|of| &of.lines).filter(writes).count();
+        let contents =
+            MemoryContents { written: BTreeMap::new(), unknown: unknown(program), tearing };
+        let registers = program.threads.iter().map(|thread| held_at_start(thread, layout));
+        let registers = registers.collect();
+        let mut found = FixedPoint { program, layout, contents, registers, changed: true };
+        // Without loops, a value comes through each element that an instruction writes at most once.
+        let most: usize = program.threads.iter().flat_map(|of| &of.lines).map(elements).sum();
         let loops = program.threads.iter().any(Thread::loops);
         let mut rounds = 0;
         while std::mem::take(&mut found.changed) && (loops || rounds <= most) {
             rounds += 1;
             for (thread, of) in (0u8..).map(ThreadId).zip(&program.threads) {
+                let branches = |line: &Line| matches!(line.instruction, Instruction::Branch(_));
+                let straight = !of.lines.iter().any(branches);
+                if straight {
+                    found.registers[usize::from(thread.0)] = held_at_start(of, layout);
+                }
                 for line in &of.lines {
-                    found.execute(thread, &line.instruction)?;
+                    let replaces = straight && line.guard.is_none();
+                    found.execute((thread, replaces), &line.instruction);
                 }
             }
         }
@@ -156,36 +145,95 @@ pub fn put_together(
     Some(all)
 }
 
-/// The variables to which asynchronous operations write what is not known here.
-fn unknown(program: &Program) -> Option<BTreeSet<VariableId>> {
+/// How many elements an instruction writes to memory, at most.
+fn elements(line: &Line) -> usize {
+    line.instruction.access().map_or(0, |(.., elements)| elements)
+}
+
+/// What the registers of a thread hold at its start.
+fn held_at_start(thread: &Thread, layout: &Layout) -> Vec<PossibleValues> {
+    let values = thread.registers.iter().map(|register| match register.initial {
+        InitialValue::Value(value) => value,
+        InitialValue::Address { variable, thread } => layout.address(variable, thread).into(),
+    });
+    values.map(|value| Some(BTreeSet::from([value]))).collect()
+}
+
+/// The variables that an instruction of this state space may write at an address that is not known.
+fn written_somewhere(
+    program: &Program,
+    space: SpaceQualifier,
+) -> impl Iterator<Item = VariableId> + '_ {
+    let written = move |of: Space| match space {
+        SpaceQualifier::Generic => !matches!(of, Space::Const | Space::ParamEntry),
+        SpaceQualifier::Global => of == Space::Global,
+        SpaceQualifier::Shared | SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster => {
+            of == Space::Shared
+        }
+        SpaceQualifier::Local => of == Space::Local,
+        SpaceQualifier::Param | SpaceQualifier::ParamFunc => of == Space::ParamFunc,
+        SpaceQualifier::Tensor => of == Space::Tensor,
+        SpaceQualifier::Const | SpaceQualifier::ParamEntry => false,
+    };
+    let all = (0..).map(VariableId).zip(&program.variables);
+    all.filter(move |(_, variable)| written(variable.space)).map(|(id, _)| id)
+}
+
+/// The variables to which something is written that is not looked at here: by asynchronous operations, through other proxies, or at an
+/// address that is computed.
+fn unknown(program: &Program) -> BTreeSet<VariableId> {
     let mut all = BTreeSet::new();
     for (thread, of) in (0u8..).map(ThreadId).zip(&program.threads) {
         for line in &of.lines {
+            let mut write = |address: Option<Address>, space: SpaceQualifier| {
+                let named = address.and_then(|address| program.variable_of(thread, address));
+                match named {
+                    Some((variable, _)) => {
+                        all.insert(variable);
+                    }
+                    None => all.extend(written_somewhere(program, space)),
+                }
+            };
+            let other = |proxy: Proxy| proxy != Proxy::Generic;
+            if let Instruction::Store(Store { address, space, .. })
+            | Instruction::Atomic(Atomic { address, space, .. }) = &line.instruction
+            {
+                let is_other =
+                    matches!(&line.instruction, Instruction::Store(of) if other(of.proxy));
+                if is_other || program.variable_of(thread, *address).is_none() {
+                    write(Some(*address), *space);
+                }
+            }
             let Some(of) = line.instruction.as_asynchronous() else { continue };
-            let address = match of {
-                Asynchronous::Mbarrier(of) => of.object,
-                Asynchronous::Copy(copy) if !copy.multimem && copy.tensor.is_none() => copy.to,
+            match of {
+                Asynchronous::Mbarrier(of) => write(Some(of.object), of.space),
+                Asynchronous::Copy(copy) if copy.tensor.is_none() && !copy.multimem => {
+                    write(Some(copy.to), copy.to_space);
+                }
+                Asynchronous::Copy(copy) => write(None, copy.to_space),
+                Asynchronous::Store(store) => write(Some(store.to), store.space),
+                Asynchronous::Fill(fill) => write(Some(fill.to), fill.space),
+                Asynchronous::Track(_) | Asynchronous::Commit(_) | Asynchronous::Cancel(_) => {
+                    write(None, SpaceQualifier::Shared);
+                }
+                Asynchronous::TensorMemory(_) => {
+                    write(None, SpaceQualifier::Shared);
+                    write(None, SpaceQualifier::Tensor);
+                }
+                Asynchronous::Tensormap(_) | Asynchronous::Multimem(_) => {
+                    write(None, SpaceQualifier::Generic);
+                }
                 Asynchronous::PendingCount(_)
-                | Asynchronous::Track(_)
-                | Asynchronous::Commit(_)
                 | Asynchronous::WaitGroup(_)
+                | Asynchronous::Multiply(_)
                 | Asynchronous::MultiplyFence
                 | Asynchronous::Fence(_)
                 | Asynchronous::Grid(_)
-                | Asynchronous::TensormapFence(_) => continue,
-                Asynchronous::Copy(_)
-                | Asynchronous::Store(_)
-                | Asynchronous::Multiply(_)
-                | Asynchronous::Tensormap(_)
-                | Asynchronous::TensorMemory(_)
-                | Asynchronous::Multimem(_)
-                | Asynchronous::Cancel(_)
-                | Asynchronous::Fill(_) => return None,
-            };
-            all.insert(program.variable_of(thread, address)?.0);
+                | Asynchronous::TensormapFence(_) => {}
+            }
         }
     }
-    Some(all)
+    all
 }
 
 struct FixedPoint<'p> {
@@ -198,12 +246,12 @@ struct FixedPoint<'p> {
 }
 
 impl FixedPoint<'_> {
-    fn execute(&mut self, thread: ThreadId, instruction: &Instruction) -> Option<()> {
+    fn execute(&mut self, by: HoldsBy, instruction: &Instruction) {
         match instruction {
-            Instruction::Load(load) => self.load(thread, load),
-            Instruction::Store(store) => return self.store(thread, store),
-            Instruction::Atomic(atomic) => return self.atomic(thread, atomic),
-            Instruction::Alu(alu) => self.compute(thread, alu),
+            Instruction::Load(load) => self.load(by, load),
+            Instruction::Store(store) => self.store(by.0, store),
+            Instruction::Atomic(atomic) => self.atomic(by, atomic),
+            Instruction::Alu(alu) => self.compute(by, alu),
             Instruction::Fence(_)
             | Instruction::ProxyFence(_)
             | Instruction::Branch(_)
@@ -213,39 +261,35 @@ impl FixedPoint<'_> {
             | Instruction::Asynchronous(_)
             | Instruction::Unsupported(_) => {
                 for register in instruction.destinations() {
-                    self.hold(thread, register.0, None);
+                    self.hold(by, register.0, None);
                 }
             }
         }
-        Some(())
     }
 
-    fn load(&mut self, thread: ThreadId, load: &Load) {
-        for (element, destination) in (0u32..).zip(&load.destinations) {
-            let Some(register) = destination else { continue };
-            let values = self.loaded(thread, load.address, (load.ty, element));
-            let signed = load.ty.kind == TypeKind::Signed;
-            let widened = values.map(|values| {
-                let widen = |value| if signed { extend(load.ty, value) } else { value };
-                values.into_iter().map(widen).collect()
-            });
-            self.hold(thread, register.0, widened);
+    fn load(&mut self, by: HoldsBy, load: &Load) {
+        // All elements are loaded before a register changes that the address may be in.
+        let elements = (0u32..).zip(&load.destinations);
+        let loaded: Vec<(Reg, PossibleValues)> = elements
+            .filter_map(|(element, destination)| {
+                let values = self.loaded(by.0, load.address, (load.ty, element));
+                Some(((*destination)?, widened(load.ty, values)))
+            })
+            .collect();
+        for (register, values) in loaded {
+            self.hold(by, register.0, values);
         }
     }
 
-    fn store(&mut self, thread: ThreadId, store: &Store) -> Option<()> {
-        if store.proxy != Proxy::Generic {
-            return None;
-        }
+    fn store(&mut self, thread: ThreadId, store: &Store) {
         for (element, &source) in (0u32..).zip(&store.sources) {
             let values = self.operand(thread, source);
-            self.write(thread, store.address, (store.ty, element), values)?;
+            self.write(thread, store.address, (store.ty, element), values);
         }
-        Some(())
     }
 
-    fn atomic(&mut self, thread: ThreadId, atomic: &Atomic) -> Option<()> {
-        let ty = atomic.ty;
+    fn atomic(&mut self, by: HoldsBy, atomic: &Atomic) {
+        let (ty, thread) = (atomic.ty, by.0);
         let old = self.loaded(thread, atomic.address, (ty, 0));
         let operand = |at: usize| match atomic.operands.get(at) {
             Some(&operand) => self.operand(thread, operand),
@@ -255,20 +299,17 @@ impl FixedPoint<'_> {
         let new = combined(&[old.clone(), first, second], |values| {
             atomic.op.apply(ty, values[0], values[1], values[2])
         });
-        self.write(thread, atomic.address, (ty, 0), new)?;
+        self.write(thread, atomic.address, (ty, 0), new);
         if let Some(register) = atomic.destination {
-            let signed = ty.kind == TypeKind::Signed;
-            let widen = |value| if signed { extend(ty, value) } else { value };
-            self.hold(thread, register.0, old.map(|old| old.into_iter().map(widen).collect()));
+            self.hold(by, register.0, widened(ty, old));
         }
-        Some(())
     }
 
-    fn compute(&mut self, thread: ThreadId, alu: &Alu) {
+    fn compute(&mut self, by: HoldsBy, alu: &Alu) {
         let sources: Vec<PossibleValues> =
-            alu.sources.iter().map(|&source| self.operand(thread, source)).collect();
+            alu.sources.iter().map(|&source| self.operand(by.0, source)).collect();
         let values = combined(&sources, |values| Some(alu.op.apply(alu.ty, values)));
-        self.hold(thread, alu.destination.0, values);
+        self.hold(by, alu.destination.0, values);
     }
 
     fn operand(&self, thread: ThreadId, operand: Operand) -> PossibleValues {
@@ -298,7 +339,7 @@ impl FixedPoint<'_> {
 
     fn loaded(&self, thread: ThreadId, address: Address, of: (Type, u32)) -> PossibleValues {
         let (variable, bytes) = self.place(thread, address, of)?;
-        let here = |location: &&crate::layout::Location| location.variable == variable;
+        let here = |location: &&Location| location.variable == variable;
         let locations: Vec<_> = self.layout.locations.iter().filter(here).collect();
         if locations.iter().any(|location| !location.mbarriers.is_empty() || location.allocated) {
             return None;
@@ -307,26 +348,39 @@ impl FixedPoint<'_> {
         self.contents.returned(variable, bytes, &initial)
     }
 
+    /// Where the address is not known, the variables that it may be of are unknown.
     fn write(
         &mut self,
         thread: ThreadId,
         address: Address,
         of: (Type, u32),
         values: PossibleValues,
-    ) -> Option<()> {
-        let (variable, bytes) = self.place(thread, address, of)?;
+    ) {
+        let Some((variable, bytes)) = self.place(thread, address, of) else { return };
         let mask = low_bits(of.0.bits);
         let values = values.map(|values| values.into_iter().map(|value| value & mask).collect());
         let place = (variable, bytes.start, bytes.length);
         let all = self.contents.written.entry(place).or_insert_with(|| Some(BTreeSet::new()));
         self.changed |= join(all, values);
-        Some(())
     }
 
-    fn hold(&mut self, thread: ThreadId, register: u16, values: PossibleValues) {
+    fn hold(&mut self, (thread, replaces): HoldsBy, register: u16, values: PossibleValues) {
         let all = &mut self.registers[usize::from(thread.0)][usize::from(register)];
-        self.changed |= join(all, values);
+        if replaces {
+            *all = values.filter(|values| values.len() <= MOST);
+        } else {
+            self.changed |= join(all, values);
+        }
     }
+}
+
+/// The thread of an instruction, and whether what it writes to a register is all that the register holds behind it.
+type HoldsBy = (ThreadId, bool);
+
+/// Values of a type as a wider register holds them.
+fn widened(ty: Type, values: PossibleValues) -> PossibleValues {
+    let widen = |value| if ty.kind == TypeKind::Signed { extend(ty, value) } else { value };
+    values.map(|values| values.into_iter().map(widen).collect())
 }
 
 /// Adds values; says whether there are more then.

@@ -26,6 +26,7 @@ mod tensor_memory;
 
 use self::address::AddressUse;
 pub use self::address::NOWHERE;
+pub use self::barrier::UNLISTED;
 use self::barrier::cluster_barrier;
 use self::covered::Arrivals;
 pub use self::private::{PrivateAccess, PrivateFinal};
@@ -328,7 +329,6 @@ fn listed(
         agreed,
         is_beyond: false,
         contents: OnceCell::new(),
-        limit: None,
         pending: PendingPaths::new(!joins.is_empty()),
         done: Vec::new(),
         joins,
@@ -414,8 +414,6 @@ struct Walk<'a> {
     is_beyond: bool,
     /// What memory may hold; computed when it is asked for, and nothing where the program does not say.
     contents: OnceCell<Option<MemoryContents>>,
-    /// Why the thread is given up, if an instruction has found that.
-    limit: Option<UnfoldLimit>,
     /// Where longer paths are left out, the shorter ones are first.
     pending: PendingPaths,
     done: Vec<Path>,
@@ -478,11 +476,7 @@ impl Walk<'_> {
                 }
                 state.note_head();
             }
-            let next = self.step(&mut state);
-            if let Some(limit) = self.limit {
-                return Err(limit);
-            }
-            match next {
+            match self.step(&mut state) {
                 Next::Go => {}
                 Next::Stop => return Ok(()),
                 Next::Limit(limit) => return Err(limit),

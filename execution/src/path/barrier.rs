@@ -6,7 +6,6 @@ use super::state::PathState;
 use super::{Assumption, Next, Walk};
 use crate::event::{BarrierUse, Combination, EventKind, Mask, Resource, Tags};
 use crate::expr::{Expr, ExprId};
-use crate::unfold::UnfoldLimit;
 use model::given::Tag;
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::bar::{Barrier, BarrierKind, BarrierMisuse, ClusterBarrier, ClusterBarrierKind};
@@ -17,6 +16,13 @@ use model::value::{self, Value, low_bytes, low64};
 const IDS: u64 = 16;
 
 const OUT_OF_RANGE: &str = "a barrier id out of range";
+
+/// Why an execution ends that is not judged: a count, size or mask that is computed from what is loaded has a value that was not
+/// tried.
+pub const UNLISTED: &str = "the values of a count, size or mask are not known";
+
+/// Values beyond which those that tests have are tried.
+const MOST_KNOWN: usize = 24;
 
 impl Walk<'_> {
     pub(super) fn barrier(
@@ -104,34 +110,44 @@ impl Walk<'_> {
 
     /// The id of a barrier: forks over all of them.
     fn choose_id(&mut self, state: &mut PathState, value: ExprId) -> u64 {
-        if let Some(id) = self.choose_known(state, value) {
-            return id;
-        }
         let all: Vec<Value> = (0..IDS.into()).collect();
-        let mut elsewhere = state.clone();
-        elsewhere.checks.push(Assumption::NoneOf(value, all.clone()));
-        self.fault(elsewhere, OUT_OF_RANGE);
-        self.fork_over(state, value, &all)
+        self.choose_from(state, value, &all, OUT_OF_RANGE)
     }
 
-    /// A count, a size or a mask: forks over the values that it can have. Where they are not known, the thread is given up.
+    /// A count, a size or a mask of 32 bits: forks over the values that it can have. Where they are not known, or are many, those
+    /// that tests have are tried, and an execution with another one ends in [`UNLISTED`].
     pub(super) fn choose(&mut self, state: &mut PathState, value: ExprId) -> u64 {
-        self.choose_known(state, value).unwrap_or_else(|| {
-            self.limit = Some(UnfoldLimit::Number);
-            0
-        })
+        let low = u64::from(u32::MAX);
+        if let Some(known) = state.known(value) {
+            return low64(known) & low;
+        }
+        let known = self.possible(state, value).or_else(|| self.held_values(state, value));
+        let known = known.or_else(|| of_few_bits(state, value)).unwrap_or_default();
+        if (1..=MOST_KNOWN).contains(&known.len()) {
+            let all: Vec<Value> = known.into_iter().collect();
+            return self.fork_over(state, value, &all) & low;
+        }
+        let mentioned = self.program.mentioned_constants().into_iter();
+        let ids = (0..IDS).map(Value::from);
+        let all: Vec<Value> = ids.chain(mentioned.filter(|&of| of >= IDS.into())).collect();
+        self.choose_from(state, value, &all, UNLISTED) & low
     }
 
-    fn choose_known(&mut self, state: &mut PathState, value: ExprId) -> Option<u64> {
+    /// One of these, or an execution that ends for this reason.
+    fn choose_from(
+        &mut self,
+        state: &mut PathState,
+        value: ExprId,
+        all: &[Value],
+        otherwise: &'static str,
+    ) -> u64 {
         if let Some(known) = state.known(value) {
-            return Some(low64(known));
+            return low64(known);
         }
-        let all = self
-            .possible(state, value)
-            .or_else(|| self.held_values(state, value))
-            .or_else(|| of_few_bits(state, value))?;
-        let all: Vec<Value> = all.into_iter().collect();
-        (!all.is_empty()).then(|| self.fork_over(state, value, &all))
+        let mut elsewhere = state.clone();
+        elsewhere.checks.push(Assumption::NoneOf(value, all.to_vec()));
+        self.fault(elsewhere, otherwise);
+        self.fork_over(state, value, all)
     }
 
     /// A value that is one of these.

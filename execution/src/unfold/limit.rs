@@ -11,8 +11,6 @@ pub enum UnfoldLimit {
     Steps,
     /// A state of an mbarrier object that comes from memory, or has one of too many pending counts.
     PhaseState,
-    /// A count, a size or a mask that is computed from what is loaded, and may be any.
-    Number,
     /// An address of tensor memory with a lane.
     TensorLane,
     /// More ways to group barrier arrivals than are listed.
@@ -35,7 +33,6 @@ impl UnfoldLimit {
             | UnfoldLimit::Steps
             | UnfoldLimit::Barriers
             | UnfoldLimit::PhaseState
-            | UnfoldLimit::Number
             | UnfoldLimit::TensorLane => false,
         }
     }

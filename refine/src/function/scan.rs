@@ -290,7 +290,6 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
                 UnfoldLimit::PhaseState => {
                     "it uses a state of an mbarrier object that is not known"
                 }
-                UnfoldLimit::Number => "the values of a count, size or mask are not known",
                 UnfoldLimit::TensorLane => "an address of tensor memory has a lane",
                 UnfoldLimit::Barriers
                 | UnfoldLimit::Time
