@@ -35,7 +35,7 @@ pub struct Generations {
     /// How far each mbarrier object has come: its phase in the end, by location, start, and how often it was initialized.
     pub reached: BTreeMap<(u16, u32, u32), i32>,
     /// For each operation on an mbarrier object whose place in a phase matters, the operations in the phase before it, as far as
-    /// they matter.
+    /// they matter; for each arrival at a barrier with a thread count, those of generations before.
     pub before: BTreeMap<(usize, u16), BTreeSet<(usize, u16)>>,
     /// For each phase in which a thread looked at the object, the operation that ended it, if it matters which; the phase by
     /// location, start, and how often the object was initialized.
@@ -46,8 +46,9 @@ pub struct Generations {
     /// The first `griddepcontrol.launch_dependents` of each CTA that executes some: its thread, and the event of the
     /// thread's path.
     pub triggers: BTreeSet<(usize, u16)>,
-    /// The operations on mbarrier objects whose order a run through barriers and objects does not settle, as base causality order may
-    /// relate them otherwise: only their place in a phase matters for the order of an object.
+    /// The operations on mbarrier objects, and the arrivals at barriers with a thread count, whose order a run through barriers and
+    /// objects does not settle, as base causality order may relate them otherwise: only their place matters for the order of an
+    /// object or of generations.
     pub unsettled: Arc<BTreeSet<(usize, u16)>>,
 }
 
@@ -169,7 +170,8 @@ fn barrier_groupings(
     }
     let counted =
         !completions.is_empty() || steps.iter().flatten().any(|step| step.used.count.is_some());
-    let unsettled = if steps.iter().flatten().any(|step| step.object.is_some()) {
+    let ordered = |step: &BarrierStep| step.object.is_some() || step.used.count.is_some();
+    let unsettled = if steps.iter().flatten().any(ordered) {
         unsettled::unsettled(paths, placements, &steps)
     } else {
         BTreeSet::new()
@@ -436,7 +438,33 @@ impl ArrivalSearch<'_> {
         open.arrived.push(u8::try_from(thread).expect("a test has few threads"));
         let generation = if open.passed { None } else { Some(open.generation) };
         state.joined.of[thread][usize::from(step.event)] = generation;
+        let by = (thread, step.event);
+        if state.joined.unsettled.contains(&by) {
+            let before = self.unsettled_before(state, step.key, generation);
+            if !before.is_empty() {
+                state.joined.before.insert(by, before);
+            }
+        }
         state.position[thread] += 1;
+    }
+
+    /// The arrivals of the generations of a barrier that completed before this one, as far as their order is not settled.
+    fn unsettled_before(
+        &self,
+        state: &ArrivalState,
+        key: BarrierKey,
+        generation: Option<u32>,
+    ) -> BTreeSet<(usize, u16)> {
+        let threads = self.steps.iter().enumerate();
+        let arrived = threads.flat_map(|(thread, steps)| {
+            let passed = steps[..state.position[thread]].iter();
+            let here = passed.filter(|step| step.key == key && step.kind == EventKind::Arrive);
+            here.map(move |step| (thread, step.event))
+        });
+        arrived
+            .filter(|&(thread, event)| state.joined.of[thread][usize::from(event)] != generation)
+            .filter(|of| state.joined.unsettled.contains(of))
+            .collect()
     }
 
     /// Completes what can be completed and lets waits through, until nothing moves.

@@ -37,6 +37,7 @@ impl<'u, R: BitRow> EventStructure<'u, R> {
                 FoundIn::Any => false,
                 FoundIn::Asynchronous => !asynchronous,
                 FoundIn::AsynchronousOrRemote => !asynchronous && !remote,
+                FoundIn::Ordered => !asynchronous && unfolding.before.is_empty(),
             };
             if absent { BitRel::empty(unfolding.events.len()) } else { relation(unfolding, fixed) }
         };
@@ -64,6 +65,8 @@ enum FoundIn {
     Asynchronous,
     /// Those, and programs in which a CTA may access shared memory of another.
     AsynchronousOrRemote,
+    /// Those with asynchronous operations, and executions with barriers whose generations are in an order that matters.
+    Ordered,
 }
 
 fn found_in(fixed: Fixed) -> FoundIn {
@@ -72,8 +75,6 @@ fn found_in(fixed: Fixed) -> FoundIn {
         | Fixed::Operation
         | Fixed::GroupWait
         | Fixed::Phase
-        | Fixed::ObjectOrder
-        | Fixed::SameObject
         | Fixed::Tracked
         | Fixed::TrackedElsewhere
         | Fixed::Covers
@@ -85,6 +86,7 @@ fn found_in(fixed: Fixed) -> FoundIn {
         | Fixed::Trigger
         | Fixed::LaterTrigger
         | Fixed::ImplicitTrigger => FoundIn::Asynchronous,
+        Fixed::ObjectOrder | Fixed::SameObject => FoundIn::Ordered,
         Fixed::Meets | Fixed::Remote | Fixed::OwnerCta => FoundIn::AsynchronousOrRemote,
         Fixed::Po
         | Fixed::SameCta

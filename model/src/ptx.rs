@@ -451,7 +451,7 @@ pub fn under(readings: Readings) -> Model {
     m.irreflexive(section::CAUSALITY, "Causality", (rf | fr) >> causality);
 
     // 9.7.15.16: the operations on an mbarrier object happen one after the other, and those on another object in an order
-    // of their own. Reading B1.
+    // of their own; the same holds of the generations of a barrier with a thread count. Readings B1 and R30.
     let [later_operation, same_object] =
         [Fixed::ObjectOrder, Fixed::SameObject].map(|f| m.fixed(f));
     let ordered = base_causality & same_object;

@@ -327,12 +327,13 @@ impl ArrivalState {
         let now = self.objects.get(&key).map(|object| object.phase);
         let since = self.since.entry(key).or_default();
         let unsettled = &self.joined.unsettled;
-        // More bytes than are expected yet may keep a phase from ending, too.
-        let lacks =
-            step.change() == Some(PhaseChange::LowersBytes) && next.is_some_and(|of| of.tx < 0);
+        // More bytes than are expected yet keep a phase from ending, too, once all arrivals are there.
+        let exceeds = next.is_some_and(|of| of.pending == 0 && of.tx < 0);
+        let lacks = exceeds && step.change().is_some_and(|change| !change.raises());
         if lacks || step.is_placed() {
             let all = unsettled.contains(&by) || depends && step.has_result();
-            let before = since.iter().filter(|(_, of)| step.comes_behind(*of)).map(|(of, _)| *of);
+            let matters = |of: PhaseChange| lacks || step.comes_behind(of);
+            let before = since.iter().filter(|(_, of)| matters(*of)).map(|(of, _)| *of);
             let before: BTreeSet<(usize, u16)> =
                 before.filter(|of| all || unsettled.contains(of)).collect();
             self.joined.before.insert(by, before);

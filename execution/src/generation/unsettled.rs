@@ -1,8 +1,9 @@
-//! The operations on mbarrier objects whose order a run does not settle: base causality order may relate them otherwise.
+//! The operations on mbarrier objects, and the arrivals at barriers with a thread count, whose order a run does not settle: base
+//! causality order may relate them otherwise.
 //!
 //! A run goes through the barriers and objects. What they order is in base causality order as it is in the run. What flags,
 //! `fence.sc` and launches of kernels order is not known yet, and may contradict the run: only then does it matter which
-//! operation of a phase came first.
+//! operation of a phase, or which generation, came first.
 
 use std::collections::BTreeSet;
 
@@ -10,6 +11,7 @@ use super::{BarrierKey, BarrierStep};
 use crate::event::{Access, EventKind, MbarrierStep, MbarrierUse, PathEvent};
 use crate::path::Path;
 use model::given::Tag;
+use model::memory::Extent;
 use model::scope::Placement;
 
 /// A thread, and the index of an event of its path.
@@ -23,8 +25,8 @@ struct PossibleOrders {
     other: Vec<(EventPlace, EventPlace)>,
 }
 
-/// The operations on an object that may be ordered before one of another thread, or behind it, by more than the run; by thread and
-/// event of its path.
+/// The operations on an object, and the arrivals at a barrier, that may be ordered before one of another thread, or behind it, by more
+/// than the run; by thread and event of its path.
 pub(super) fn unsettled(
     paths: &[&Path],
     placements: &[Placement],
@@ -35,23 +37,47 @@ pub(super) fn unsettled(
         return BTreeSet::new();
     }
     let orders = PossibleOrders { run: run_orders(paths, steps), other };
+    let places = ordered_places(paths, steps);
     let mut all = BTreeSet::new();
-    for (thread, path) in paths.iter().enumerate() {
-        for (index, event) in path.events.iter().enumerate() {
-            let Some(used) = event.mbarrier else { continue };
-            let reached = orders.reached((thread, index), paths.len());
-            for (there, path) in paths.iter().enumerate().filter(|(there, _)| *there != thread) {
-                let Some(from) = reached[there] else { continue };
-                for (behind, event) in path.events.iter().enumerate().skip(from) {
-                    if event.mbarrier.is_some_and(|of| of.object == used.object) {
-                        all.extend([(thread, index), (there, behind)]);
-                    }
-                }
+    for &((thread, index), of) in &places {
+        let reached = orders.reached((thread, index), paths.len());
+        for &((there, behind), other) in &places {
+            let after = there != thread && reached[there].is_some_and(|from| from <= behind);
+            if after && of == other {
+                all.extend([(thread, index), (there, behind)]);
             }
         }
     }
     let number = |(thread, event)| (thread, u16::try_from(event).expect("a path has few events"));
     all.into_iter().map(number).collect()
+}
+
+/// What has an order that a run decides.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum OrderedThing {
+    Object(Extent),
+    Barrier(BarrierKey),
+}
+
+/// The operations on objects, and the arrivals at barriers with a count.
+fn ordered_places(paths: &[&Path], steps: &[Vec<BarrierStep>]) -> Vec<(EventPlace, OrderedThing)> {
+    let on_objects = events(paths)
+        .filter_map(|(place, of)| Some((place, OrderedThing::Object(of.mbarrier?.object))));
+    let counted = counted(steps);
+    let arrivals = steps.iter().enumerate().flat_map(|(thread, steps)| {
+        let of_barrier = steps.iter().filter(|step| {
+            step.object.is_none() && step.kind == EventKind::Arrive && counted.contains(&step.key)
+        });
+        of_barrier
+            .map(move |step| ((thread, usize::from(step.event)), OrderedThing::Barrier(step.key)))
+    });
+    on_objects.chain(arrivals).collect()
+}
+
+/// The barriers at which some arrival gives a thread count.
+fn counted(steps: &[Vec<BarrierStep>]) -> BTreeSet<BarrierKey> {
+    let counts = steps.iter().flatten().filter(|step| step.used.count.is_some());
+    counts.filter(|step| step.object.is_none()).map(|step| step.key).collect()
 }
 
 impl PossibleOrders {
@@ -128,8 +154,7 @@ fn run_orders(paths: &[&Path], steps: &[Vec<BarrierStep>]) -> Vec<(EventPlace, E
         });
         barriers.collect()
     };
-    let counts = steps.iter().flatten().filter(|step| step.used.count.is_some());
-    let counted: BTreeSet<BarrierKey> = counts.map(|step| step.key).collect();
+    let counted = counted(steps);
     let (arrivals, waits) = (of_kind(EventKind::Arrive), of_kind(EventKind::Wait));
     all.extend(between(&arrivals, &waits, |(arrival, key), (awaited, of)| {
         // Where all threads meet each time, the arrivals of a generation have the same number in each thread.

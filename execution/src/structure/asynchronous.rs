@@ -218,9 +218,12 @@ pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 /// From operations of a phase to those whose result they decide: a count that is asked for, or that the phase had not ended.
 pub(super) fn decided<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
-    for (event, ..) in operations(u).filter(|(_, of, _)| of.step.has_result()) {
+    for (event, used, _) in operations(u).filter(|(_, of, _)| of.step.has_result()) {
+        let change = |before: usize| u.events[before].of.and_then(|of| of.mbarrier?.step.change());
         for before in before(u, event).into_iter().flatten() {
-            relation.insert(before, event);
+            if change(before).is_some_and(|of| used.step.comes_behind(of)) {
+                relation.insert(before, event);
+            }
         }
     }
     relation
@@ -256,12 +259,12 @@ fn in_a_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
         for (other, its, at) in operations(u) {
             let matters = its.step.change().is_some_and(|of| used.step.comes_behind(of));
             let known = unsettled || is_unsettled(u, other);
-            if !matters || !known || its.object != used.object || at != phase || other == event {
+            if !known || its.object != used.object || at != phase || other == event {
                 continue;
             }
             if before.contains(&other) {
                 relation.insert(other, event);
-            } else {
+            } else if matters {
                 relation.insert(event, other);
             }
         }
@@ -299,9 +302,21 @@ fn invalidated<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
-/// From an operation on an object to those that came later, as far as phases and counts tell.
+/// From arrivals at a barrier to those of later generations, as far as base causality order may contradict it.
+fn generation_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+    let mut relation = BitRel::empty(u.events.len());
+    for (event, of) in u.events.iter().enumerate() {
+        if of.of.is_some_and(|of| of.barrier.is_some()) {
+            before(u, event).into_iter().flatten().for_each(|other| relation.insert(other, event));
+        }
+    }
+    relation
+}
+
+/// From an operation on an object to those that came later, as far as phases and counts tell, and from an arrival at a barrier with
+/// a thread count to those of later generations.
 pub(super) fn object_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let mut relation = awaited(u).or(&in_a_phase(u)).or(&invalidated(u));
+    let mut relation = awaited(u).or(&in_a_phase(u)).or(&invalidated(u)).or(&generation_order(u));
     for (event, object, phase) in advances(u) {
         let later = |other: ObjectPhase| other != phase && phase.is_up_to(other);
         for (after, other, its) in advances(u) {
@@ -321,9 +336,10 @@ pub(super) fn object_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation.plus()
 }
 
-/// Operations on one mbarrier object.
+/// Operations on one mbarrier object, and arrivals at one barrier whose order matters.
 pub(super) fn same_object<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let mut relation = BitRel::empty(u.events.len());
+    let later = generation_order(u);
+    let mut relation = later.or(&later.inverse());
     for (event, used, _) in operations(u) {
         for (other, ..) in operations(u).filter(|(_, its, _)| its.object == used.object) {
             relation.insert(event, other);

@@ -92,8 +92,8 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
         }
         Fixed::GroupWait => "from asynchronous operations to the wait for their group",
         Fixed::Phase => "from an operation on an mbarrier object to the waits that saw its phase",
-        Fixed::ObjectOrder => "from an operation on an mbarrier object to known later ones",
-        Fixed::SameObject => "operations on one mbarrier object",
+        Fixed::ObjectOrder => "from an operation on an object, or an arrival, to known later ones",
+        Fixed::SameObject => "operations on one mbarrier object, and arrivals at one barrier",
         Fixed::Tracked => {
             "from asynchronous operations to the waits for the phase they complete in"
         }
