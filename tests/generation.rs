@@ -79,6 +79,21 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "diff-engines-of-two-sizes",
+        &[
+            "diff",
+            "ptx@enumerate",
+            "ptx@solve",
+            "2+2W",
+            "R",
+            "S",
+            "SB",
+            "--accesses=weak,relaxed.gpu",
+            "--forms=u32,u8",
+            "--po=fence.sc.gpu",
+        ],
+    ),
+    (
         "diff-lacking",
         &["diff", "ptx", "ptx:B5=writer-only,R49=nothing,R23=writes,R6=physical", "SB"],
     ),
