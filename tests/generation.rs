@@ -1,4 +1,4 @@
-//! What `gen`, `export` and `compare` print, as `cli` records it.
+//! What `gen`, `diff`, `fuzz`, `export` and `compare` print, as `cli` records it.
 
 /// The name of each snapshot, and the arguments.
 pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
@@ -112,6 +112,7 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
         "diff-tests-lacking",
         &["diff", "ptx", "ptx:R49=nothing", "--tests", "tests/cli/holds.litmus"],
     ),
+    ("fuzz-empty-shard", &["fuzz", "--law=threads", "--count=100", "--shard=2/2", "--format=json"]),
     ("diff-unknown-side", &["diff", "ptx", "ptz"]),
     ("diff-unfinished-reading", &["diff", "ptx:", "ptx"]),
     ("diff-unfinished-table", &["diff", "ptx", "sm_90:"]),

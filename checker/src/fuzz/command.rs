@@ -71,7 +71,15 @@ pub fn command(
     if let Some(warning) = fewer(command, &campaign.state) {
         writeln!(err, "warning: {warning}")?;
     }
-    let bar = progress(campaign.state.length());
+    let (length, shard) = (campaign.state.length(), campaign.state.shard);
+    if length == Some(0) {
+        writeln!(
+            err,
+            "warning: shard {}/{} has no cases: shards are of whole blocks of {BLOCK} cases",
+            shard.index, shard.of
+        )?;
+    }
+    let bar = progress(length);
     bar.set_position(campaign.state.done());
     let mut blocks = campaign.jobs;
     loop {
