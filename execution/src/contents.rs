@@ -14,7 +14,7 @@ use model::isa::ld::Load;
 use model::isa::st::Store;
 use model::isa::{Address, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
 use model::memory::{Extent, Proxy, Space, Variable, VariableId};
-use model::program::{InitialValue, Program, Thread, ThreadId};
+use model::program::{Program, Thread, ThreadId};
 use model::value::{Value, little_endian, low_bits, low_bytes};
 
 /// Values beyond which those of a register or of a run of bytes are not listed.
@@ -54,7 +54,7 @@ impl MemoryContents {
         let registers = program.threads.iter().map(|thread| held_at_start(thread, layout));
         let registers = registers.collect();
         let mut found = FixedPoint { program, layout, contents, registers, changed: true };
-        // Without loops, a value comes through each element that an instruction writes at most once.
+        // Without loops, a value comes through each element that an instruction accesses at most once.
         let most: usize = program.threads.iter().flat_map(|of| &of.lines).map(elements).sum();
         let loops = program.threads.iter().any(Thread::loops);
         let mut rounds = 0;
@@ -145,17 +145,14 @@ pub fn put_together(
     Some(all)
 }
 
-/// How many elements an instruction writes to memory, at most.
+/// How many elements of memory an instruction accesses.
 fn elements(line: &Line) -> usize {
     line.instruction.access().map_or(0, |(.., elements)| elements)
 }
 
 /// What the registers of a thread hold at its start.
 fn held_at_start(thread: &Thread, layout: &Layout) -> Vec<PossibleValues> {
-    let values = thread.registers.iter().map(|register| match register.initial {
-        InitialValue::Value(value) => value,
-        InitialValue::Address { variable, thread } => layout.address(variable, thread).into(),
-    });
+    let values = thread.registers.iter().map(|register| layout.initial(register.initial));
     values.map(|value| Some(BTreeSet::from([value]))).collect()
 }
 
@@ -164,16 +161,12 @@ fn written_somewhere(
     program: &Program,
     space: SpaceQualifier,
 ) -> impl Iterator<Item = VariableId> + '_ {
-    let written = move |of: Space| match space {
-        SpaceQualifier::Generic => !matches!(of, Space::Const | Space::ParamEntry),
-        SpaceQualifier::Global => of == Space::Global,
-        SpaceQualifier::Shared | SpaceQualifier::SharedCta | SpaceQualifier::SharedCluster => {
-            of == Space::Shared
+    let written = move |of: Space| match of {
+        Space::Const | Space::ParamEntry => false,
+        Space::ParamFunc if space.is_param() => true,
+        Space::Global | Space::Shared | Space::Local | Space::ParamFunc | Space::Tensor => {
+            space.space().is_none_or(|space| space == of)
         }
-        SpaceQualifier::Local => of == Space::Local,
-        SpaceQualifier::Param | SpaceQualifier::ParamFunc => of == Space::ParamFunc,
-        SpaceQualifier::Tensor => of == Space::Tensor,
-        SpaceQualifier::Const | SpaceQualifier::ParamEntry => false,
     };
     let all = (0..).map(VariableId).zip(&program.variables);
     all.filter(move |(_, variable)| written(variable.space)).map(|(id, _)| id)
@@ -194,15 +187,16 @@ fn unknown(program: &Program) -> BTreeSet<VariableId> {
                     None => all.extend(written_somewhere(program, space)),
                 }
             };
-            let other = |proxy: Proxy| proxy != Proxy::Generic;
-            if let Instruction::Store(Store { address, space, .. })
-            | Instruction::Atomic(Atomic { address, space, .. }) = &line.instruction
+            let looked_at = |address: Address| program.variable_of(thread, address).is_some();
+            if let Instruction::Store(of) = &line.instruction
+                && (of.proxy != Proxy::Generic || !looked_at(of.address))
             {
-                let is_other =
-                    matches!(&line.instruction, Instruction::Store(of) if other(of.proxy));
-                if is_other || program.variable_of(thread, *address).is_none() {
-                    write(Some(*address), *space);
-                }
+                write(Some(of.address), of.space);
+            }
+            if let Instruction::Atomic(of) = &line.instruction
+                && !looked_at(of.address)
+            {
+                write(None, of.space);
             }
             let Some(of) = line.instruction.as_asynchronous() else { continue };
             match of {

@@ -8,7 +8,8 @@
 use model::isa::SpaceQualifier;
 use model::memory::MbarrierState;
 use model::memory::{Extent, Proxy, Space, VariableId};
-use model::program::{Program, ThreadId};
+use model::program::{InitialValue, Program, ThreadId};
+use model::value::Value;
 
 /// One virtual object: a variable, or that of one CTA or thread.
 #[derive(Clone, Debug)]
@@ -243,6 +244,14 @@ impl Layout {
     /// The generic address of `variable` as `thread` sees it.
     pub fn address(&self, variable: VariableId, thread: ThreadId) -> u64 {
         self.virtuals[usize::from(self.object(variable, thread))].address
+    }
+
+    /// What a register holds at the start of its thread.
+    pub fn initial(&self, of: InitialValue) -> Value {
+        match of {
+            InitialValue::Value(value) => value,
+            InitialValue::Address { variable, thread } => self.address(variable, thread).into(),
+        }
     }
 
     /// The address of `variable` in its own space, as `mov` takes it.

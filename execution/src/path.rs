@@ -44,9 +44,7 @@ use model::isa::asynchronous::{AsyncMisuse, Asynchronous};
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::{Guard, Instruction, Operand, Reg, Type};
 use model::memory::Extent;
-use model::program::{
-    AwaitedObject, CountedLoops, InitialValue, Launch, Program, Thread, ThreadId,
-};
+use model::program::{AwaitedObject, CountedLoops, Launch, Program, Thread, ThreadId};
 use model::rel::Conventions;
 use model::value::{self, Value};
 
@@ -341,12 +339,7 @@ fn listed(
     let registers = source
         .registers
         .iter()
-        .map(|register| match register.initial {
-            InitialValue::Value(value) => exprs.constant(value),
-            InitialValue::Address { variable, thread } => {
-                exprs.constant(layout.address(variable, thread).into())
-            }
-        })
+        .map(|register| exprs.constant(layout.initial(register.initial)))
         .collect();
     let mut begun = PathState {
         pc: 0,

@@ -9,7 +9,7 @@ use model::isa::bar::{Barrier, BarrierKind, Reduction};
 use model::isa::cvta::{AddressOp, Cvta};
 use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier, Type};
 use model::memory::{Extent, Space};
-use model::program::{InitialValue, Program, ThreadId};
+use model::program::{Program, Register, ThreadId};
 use model::value::{Value, low_bits, low64};
 
 use super::asynchronous::{CopyAccess, InFlight};
@@ -167,13 +167,8 @@ pub(super) struct ThreadContext<'p> {
 impl ThreadState {
     pub(super) fn new(context: &ThreadContext<'_>) -> ThreadState {
         let thread = &context.program.threads[usize::from(context.thread.0)];
-        let registers = thread.registers.iter().map(|register| match register.initial {
-            InitialValue::Value(value) => value,
-            InitialValue::Address { variable, thread } => {
-                context.layout.address(variable, thread).into()
-            }
-        });
-        let registers = registers.collect();
+        let initial = |register: &Register| context.layout.initial(register.initial);
+        let registers = thread.registers.iter().map(initial).collect();
         ThreadState {
             pc: 0,
             form: 0,

@@ -166,10 +166,11 @@ names! {
         GroupWait = "group-wait",
         /// From an operation on an mbarrier object to the waits that saw its phase completed, or a later one.
         Phase = "phase",
-        /// From an operation on an mbarrier object to those that came later, as far as phases and counts tell. Within a phase, only
-        /// where the base causality order of PTX may say otherwise.
+        /// From an operation on an mbarrier object to those that came later, as far as phases and counts tell, and from an arrival at
+        /// a barrier with a thread count to those of later generations. Within a phase, and for arrivals, only where the base
+        /// causality order of PTX may say otherwise.
         ObjectOrder = "object-order",
-        /// Operations on one mbarrier object.
+        /// Operations on one mbarrier object, and arrivals at one barrier that are in that order.
         SameObject = "same-object",
         /// From the events of an asynchronous operation to the waits that saw the phase of its completion completed.
         Tracked = "tracked",

@@ -21,7 +21,7 @@ const OUT_OF_RANGE: &str = "a barrier id out of range";
 /// tried.
 pub const UNLISTED: &str = "the values of a count, size or mask are not known";
 
-/// Values beyond which those that tests have are tried.
+/// The most known values of a number that are each tried.
 const MOST_KNOWN: usize = 24;
 
 impl Walk<'_> {
@@ -42,7 +42,8 @@ impl Walk<'_> {
             self.fault(state.clone(), OUT_OF_RANGE);
             return Next::Stop;
         }
-        let count = count.map(|(count, _)| self.choose(state, count));
+        let low = u64::from(u32::MAX);
+        let count = count.map(|(count, _)| self.choose(state, count) & low);
         let reduce = match barrier.kind {
             BarrierKind::Arrive | BarrierKind::Sync | BarrierKind::Exchange(_) => None,
             BarrierKind::Reduce { op, source, negated, .. } => {
@@ -56,7 +57,7 @@ impl Walk<'_> {
             }
         };
         let resource = if barrier.warp {
-            Resource::Warp { mask: id & u64::from(u32::MAX), exchange: None }
+            Resource::Warp { mask: id & low, exchange: None }
         } else {
             Resource::Cta { id, instance: barrier.instance }
         };
@@ -114,23 +115,22 @@ impl Walk<'_> {
         self.choose_from(state, value, &all, OUT_OF_RANGE)
     }
 
-    /// A count, a size or a mask of 32 bits: forks over the values that it can have. Where they are not known, or are many, those
-    /// that tests have are tried, and an execution with another one ends in [`UNLISTED`].
+    /// A count, a size or a mask: forks over the values that it can have. Where they are not known, or are many, 0 to 15 and the
+    /// constants of the test are tried, and an execution with another value ends in [`UNLISTED`].
     pub(super) fn choose(&mut self, state: &mut PathState, value: ExprId) -> u64 {
-        let low = u64::from(u32::MAX);
         if let Some(known) = state.known(value) {
-            return low64(known) & low;
+            return low64(known);
         }
         let known = self.possible(state, value).or_else(|| self.held_values(state, value));
         let known = known.or_else(|| of_few_bits(state, value)).unwrap_or_default();
         if (1..=MOST_KNOWN).contains(&known.len()) {
             let all: Vec<Value> = known.into_iter().collect();
-            return self.fork_over(state, value, &all) & low;
+            return self.fork_over(state, value, &all);
         }
         let mentioned = self.program.mentioned_constants().into_iter();
         let ids = (0..IDS).map(Value::from);
         let all: Vec<Value> = ids.chain(mentioned.filter(|&of| of >= IDS.into())).collect();
-        self.choose_from(state, value, &all, UNLISTED) & low
+        self.choose_from(state, value, &all, UNLISTED)
     }
 
     /// One of these, or an execution that ends for this reason.

@@ -13,7 +13,7 @@ use model::isa::asynchronous::{Asynchronous, Copy};
 use model::isa::atom::AtomicOp;
 use model::isa::tensor_memory::TensorOp;
 use model::isa::{Instruction, Operand, Reg, TypeKind};
-use model::program::{InitialValue, ThreadId};
+use model::program::ThreadId;
 use model::value::{Value, little_endian, low_bits};
 
 /// Values beyond which this is no help.
@@ -146,12 +146,7 @@ impl Walk<'_> {
         let of = &self.program.threads[usize::from(thread.0)];
         let writes =
             |instruction: &Instruction| instruction.destinations().any(|to| to == register);
-        let mut values = vec![match of.registers[usize::from(register.0)].initial {
-            InitialValue::Value(value) => value,
-            InitialValue::Address { variable, thread } => {
-                self.layout.address(variable, thread).into()
-            }
-        }];
+        let mut values = vec![self.layout.initial(of.registers[usize::from(register.0)].initial)];
         for instruction in of.lines.iter().map(|line| &line.instruction).filter(|of| writes(of)) {
             if let Instruction::Load(load) = instruction
                 && load.ty.bits >= 32
