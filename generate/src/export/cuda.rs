@@ -1,8 +1,8 @@
 //! A program of CUDA that runs tests many times, and prints histograms in the words of litmus7.
 //!
 //! Each thread of a test is one block of inline PTX. A warp runs 32 instances of it, and a group of CTAs the warps of all
-//! threads of the test. Groups begin together, in another order of CTAs each time, beside CTAs that stress the memory. Each
-//! instance has its own part of the shared memory of its CTAs.
+//! threads of the test. Groups begin together, beside CTAs that stress the memory; in turn, the CTAs of a group run in a
+//! drawn order, on one SM, or on different ones. Each instance has its own part of the shared memory of its CTAs.
 
 use std::fmt::Write;
 

@@ -1,8 +1,9 @@
 // nvcc -arch=@TARGET@ -o tests tests.cu && ./tests [RUNS [SEED [NAME...]]]
 //
 // A warp runs 32 instances of a thread of a test, and 64 warps each thread. Threads that the test places on several GPUs run on
-// one, and threads in different clusters or CTAs run in different ones; which of them share an SM is the choice of the GPU, and the
-// order of the CTAs is drawn anew for each run. Each instance has a part of its own of the shared memory of its CTAs.
+// one, and threads in different clusters or CTAs run in different ones. Which of these share an SM differs from run to run: the
+// order of the CTAs is drawn, or the CTAs of a group run on one SM, or each on another one. Clusters are placed in a drawn order
+// only. Each instance has a part of its own of the shared memory of its CTAs.
 // A loop ends after @ITERATIONS@ iterations; the instance is not counted then.
 typedef unsigned long long u64;
 #include <algorithm>
@@ -61,13 +62,53 @@ template <class Test> static __device__ void meet() {
     asm volatile("barrier.sync @BARRIER@;" : : : "memory");
 }
 
-// The place of each block is drawn by the host: blocks of a cluster stay together.
+// Where the CTAs of a group run: in a drawn order, all on one SM, each on another one.
+enum Affinity : unsigned { DRAWN, ONE_SM, SEVERAL_SMS, AFFINITIES };
+
+// The SM of this block, and how many numbers SMs may have.
+static inline __device__ unsigned sm() {
+    unsigned id;
+    asm volatile("mov.u32 %0, %%smid;" : "=r"(id));
+    return id;
+}
+static inline __device__ unsigned sms() {
+    unsigned count;
+    asm volatile("mov.u32 %0, %%nsmid;" : "=r"(count));
+    return count;
+}
+
+// What a block that began on an SM is: CTA `% CTAS` of group `/ CTAS`, or one that stresses the memory. On an SM, each CTAS blocks
+// that begin there one after another are a group. On several ones, the SM says which CTA of a group the block is, and the next group
+// that lacks this CTA is its own.
+template <class Test> static __device__ unsigned seat(Affinity affinity, unsigned *begun) {
+    const unsigned ctas = Test::CTAS, none = GROUPS * ctas;
+    const unsigned here = sm();
+    if (affinity == ONE_SM) {
+        unsigned before = atomicAdd(&begun[here], 1);
+        unsigned group = before / ctas * sms() + here;
+        return group < GROUPS ? group * ctas + before % ctas : none;
+    }
+    unsigned cta = here % ctas;
+    unsigned group = atomicAdd(&begun[cta], 1);
+    return group < GROUPS ? group * ctas + cta : none;
+}
+
+// The host draws the place of each block where `affinity` is DRAWN: blocks of a cluster stay together. `begun` is 0 everywhere.
 template <class Test> static __global__ void
-litmus(char *memory, u64 *observed, unsigned *arrived, const unsigned *place, unsigned *scratch, unsigned stress) {
+litmus(char *memory, u64 *observed, unsigned *arrived, const unsigned *place, unsigned *begun, unsigned *scratch, Affinity affinity,
+       unsigned stress) {
     extern __shared__ __align__(128) char shared[];
-    unsigned block = place[blockIdx.x];
+    unsigned block = affinity == DRAWN ? place[blockIdx.x] : 0;
+    if (affinity != DRAWN) {
+        unsigned *seated = (unsigned *)shared;
+        if (threadIdx.x == 0) *seated = seat<Test>(affinity, begun);
+        meet<Test>();
+        block = *seated;
+        meet<Test>();
+    }
     unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     if (block >= GROUPS * Test::CTAS) {
+        block = blockIdx.x;
         volatile unsigned *line = scratch + (block * 4099u + threadIdx.x * 64u) % SCRATCH;
         for (unsigned i = 0; i < stress; i++) {
             if ((block + i) & 1) *line = i;
@@ -118,47 +159,66 @@ template <class Test> static void run(long runs, unsigned seed) {
     std::mt19937 random(seed);
     const size_t bytes = (size_t)INSTANCES * Test::GLOBAL;
     const unsigned blocks = (GROUPS * Test::CTAS + STRESS + Test::CLUSTER - 1) / Test::CLUSTER * Test::CLUSTER;
+    // With a CTA alone, or in clusters, there is nothing to choose.
+    const unsigned affinities = Test::CTAS > 1 && Test::CLUSTER == 1 ? AFFINITIES : 1;
     const size_t values = Test::OBSERVED + 1;
+    int device, processors;
+    CHECK(cudaGetDevice(&device));
+    CHECK(cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device));
+    // SMs may have larger numbers than there are SMs.
+    const size_t counters = std::max(4096, 4 * processors);
+    // So that each SM runs a whole group, and a rest stresses the memory.
+    const unsigned chosen_blocks = std::max(blocks, (unsigned)processors * Test::CTAS + STRESS);
     char *memory;
     u64 *observed;
-    unsigned *arrived, *place, *scratch;
+    unsigned *arrived, *place, *begun, *scratch;
     CHECK(cudaMalloc(&memory, bytes + 1));
     CHECK(cudaMalloc(&observed, INSTANCES * values * sizeof(u64)));
     CHECK(cudaMalloc(&arrived, GROUPS * sizeof(unsigned)));
     CHECK(cudaMalloc(&place, blocks * sizeof(unsigned)));
+    CHECK(cudaMalloc(&begun, counters * sizeof(unsigned)));
     CHECK(cudaMalloc(&scratch, SCRATCH * sizeof(unsigned)));
-    CHECK(cudaFuncSetAttribute(litmus<Test>, cudaFuncAttributeMaxDynamicSharedMemorySize, 32 * Test::SHARED));
+    const int shared = std::max(32 * Test::SHARED, (int)sizeof(unsigned));
+    CHECK(cudaFuncSetAttribute(litmus<Test>, cudaFuncAttributeMaxDynamicSharedMemorySize, shared));
     cudaLaunchAttribute attribute = {};
     attribute.id = cudaLaunchAttributeClusterDimension;
     attribute.val.clusterDim.x = Test::CLUSTER;
     attribute.val.clusterDim.y = 1;
     attribute.val.clusterDim.z = 1;
     cudaLaunchConfig_t launch = {};
-    launch.gridDim = dim3(blocks);
     launch.blockDim = dim3(32 * Test::WARPS);
-    launch.dynamicSmemBytes = 32 * Test::SHARED;
+    launch.dynamicSmemBytes = shared;
     launch.attrs = &attribute;
     launch.numAttrs = Test::CLUSTER > 1 ? 1 : 0;
     std::vector<char> begin(bytes, 0), end(bytes);
     for (size_t i = 0; i < INSTANCES; i++) Test::initial(begin.data() + i * Test::GLOBAL);
     std::vector<u64> seen(INSTANCES * values);
+    std::vector<unsigned> complete(GROUPS);
     std::vector<unsigned> clusters(blocks / Test::CLUSTER), order(blocks);
     std::iota(clusters.begin(), clusters.end(), 0u);
     std::map<std::vector<u64>, u64> histogram;
-    u64 cut = 0;
+    u64 cut = 0, counted[AFFINITIES] = {};
     auto start = std::chrono::steady_clock::now();
     for (long run = 0; run < runs; run++) {
+        const Affinity affinity = (Affinity)(run % affinities);
+        launch.gridDim = dim3(affinity == DRAWN ? blocks : chosen_blocks);
         std::shuffle(clusters.begin(), clusters.end(), random);
         for (unsigned i = 0; i < blocks; i++) order[i] = clusters[i / Test::CLUSTER] * Test::CLUSTER + i % Test::CLUSTER;
         if (bytes > 0) CHECK(cudaMemcpy(memory, begin.data(), bytes, cudaMemcpyHostToDevice));
         CHECK(cudaMemcpy(place, order.data(), blocks * sizeof(unsigned), cudaMemcpyHostToDevice));
         CHECK(cudaMemset(arrived, 0, GROUPS * sizeof(unsigned)));
+        CHECK(cudaMemset(begun, 0, counters * sizeof(unsigned)));
         CHECK(cudaMemset(observed, 0, seen.size() * sizeof(u64)));
-        CHECK(cudaLaunchKernelEx(&launch, litmus<Test>, memory, observed, arrived, (const unsigned *)place, scratch, (unsigned)(random() % 512)));
+        CHECK(cudaLaunchKernelEx(&launch, litmus<Test>, memory, observed, arrived, (const unsigned *)place, begun, scratch, affinity,
+                                 (unsigned)(random() % 512)));
         CHECK(cudaDeviceSynchronize());
         if (bytes > 0) CHECK(cudaMemcpy(end.data(), memory, bytes, cudaMemcpyDeviceToHost));
         CHECK(cudaMemcpy(seen.data(), observed, seen.size() * sizeof(u64), cudaMemcpyDeviceToHost));
+        CHECK(cudaMemcpy(complete.data(), arrived, GROUPS * sizeof(unsigned), cudaMemcpyDeviceToHost));
         for (size_t i = 0; i < INSTANCES; i++) {
+            // Of the last group of an SM, some CTAs may have no block.
+            if (complete[i / 32] != Test::THREADS) continue;
+            counted[affinity]++;
             u64 *values_of = &seen[i * values];
             Test::final(end.data() + i * Test::GLOBAL, values_of);
             if (values_of[Test::OBSERVED] != 0) cut++;
@@ -182,9 +242,13 @@ template <class Test> static void run(long runs, unsigned seed) {
     printf("Observation %s %s %llu %llu\n", Test::name(),
            positive == 0 ? "Never" : negative == 0 ? "Always" : "Sometimes", positive, negative);
     if (cut > 0) printf("Not counted %s %llu: a loop was left after %d iterations\n", Test::name(), cut, ITERATIONS);
+    if (affinities > 1) {
+        printf("Affinity %s %llu in a drawn order, %llu on one SM, %llu on several SMs\n", Test::name(), counted[DRAWN],
+               counted[ONE_SM], counted[SEVERAL_SMS]);
+    }
     printf("Time %s %.2f\n\n", Test::name(), time.count());
     fflush(stdout);
-    for (void *part : {(void *)memory, (void *)observed, (void *)arrived, (void *)place, (void *)scratch}) CHECK(cudaFree(part));
+    for (void *part : {(void *)memory, (void *)observed, (void *)arrived, (void *)place, (void *)begun, (void *)scratch}) CHECK(cudaFree(part));
 }
 
 struct Entry {
