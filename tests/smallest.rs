@@ -13,9 +13,10 @@ use engine::{Limits, MEMORY};
 use generate::access::{AccessForm, CycleAccess};
 use generate::cycle::Cycle;
 use generate::difference::{CycleSide, Difference, DifferenceSearch};
+use generate::kind::CycleKind;
 use generate::notation;
 use generate::question::{CycleAnswer, ask};
-use generate::space::{CycleKind, CycleSpace, Pattern, Ranges};
+use generate::space::{CycleSpace, Pattern, Ranges};
 use generate::word::{CycleAnnotation, Link, Via};
 use litmus::Test;
 use model::ablation::{ablations, restrictions};
@@ -176,8 +177,8 @@ fn ranges(scope: Scope, more: &[Via]) -> Ranges {
 /// What the tests are chosen from: those of two threads with accesses of 32 bits at one address, then those of two threads
 /// with other accesses, then those of three threads.
 fn spaces() -> [Vec<CycleSpace>; 3] {
-    use CycleKind::{Atomic, Coherence, Critical, Overwritten, Pattern};
-    const KINDS: [CycleKind; 4] = [Coherence, Critical, Atomic, Overwritten];
+    use CycleKind::{Atomic, Coherence, Critical, Divided, Overwritten, Pattern, Unordered};
+    const KINDS: [CycleKind; 5] = [Coherence, Critical, Atomic, Overwritten, Divided];
     const ORDERS: [FenceOrder; 4] =
         [FenceOrder::Acquire, FenceOrder::Release, FenceOrder::AcqRel, FenceOrder::Sc];
     let cas = Via::FailedCas(AtomicOrder::Release, Scope::Gpu);
@@ -213,6 +214,14 @@ fn spaces() -> [Vec<CycleSpace>; 3] {
         };
         CycleSpace::of_kinds(kinds, 2..=2, 0..=6, &ranges)
     };
+    // What no coherence order relates are accesses of two scopes.
+    let relaxed = [Scope::Cta, Scope::Gpu].map(CycleAnnotation::Relaxed);
+    let of_two_scopes = Ranges {
+        annotations: [&[CycleAnnotation::Weak], &relaxed[..]].concat(),
+        distances: vec![Scope::Cta, Scope::Gpu],
+        ..ranges(Scope::Gpu, &[])
+    };
+    let unordered = CycleSpace::of_kinds(&[Unordered], 3..=3, 0..=7, &of_two_scopes);
     let read_only = [AccessForm::NonCoherent, AccessForm::Uniform, AccessForm::Readonly];
     let mut others: Vec<CycleSpace> = proxies.map(through).into();
     others.extend([
@@ -233,7 +242,7 @@ fn spaces() -> [Vec<CycleSpace>; 3] {
             of(&[Pattern], 2, Scope::Gpu, &[]),
         ],
         others,
-        vec![of(&KINDS, 3, Scope::Gpu, &[Via::Data])],
+        vec![of(&KINDS, 3, Scope::Gpu, &[Via::Data]), unordered],
     ]
 }
 

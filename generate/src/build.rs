@@ -110,29 +110,33 @@ pub fn program(cycle: &Cycle) -> CycleProgram {
         for at in accesses {
             let via = match at.checked_sub(1).filter(|_| at > first).map(|at| shape.links[at]) {
                 Some(Link::Order { via, .. }) => via,
-                // The atomic was made with its read.
-                Some(Link::Rmw) => continue,
+                // The atomic was made with the first of its accesses.
+                Some(Link::Rmw | Link::InvRmw) => continue,
                 Some(Link::Communicates { .. }) | None => Via::Plain,
             };
-            let write = if shape.is_atomic(at) { (at + 1) % shape.len() } else { at };
+            let (read, write) = match shape.links[at] {
+                Link::Rmw => (at, (at + 1) % shape.len()),
+                Link::InvRmw => ((at + 1) % shape.len(), at),
+                Link::Order { .. } | Link::Communicates { .. } => (at, at),
+            };
             let registers = thread.access(&PlannedAccess {
                 number: at - first,
-                direction: shape.directions[at],
+                direction: shape.directions[read],
                 access: cycle.accesses[at],
                 via,
                 location: address(at),
-                read: &contents.reads[at],
+                read: &contents.reads[read],
                 write: contents.writes[write].as_ref(),
             });
-            for (register, &value) in registers.into_iter().zip(&contents.reads[at]) {
+            for (register, &value) in registers.into_iter().zip(&contents.reads[read]) {
                 built.program.observed.push(Observed::Register { thread: id, register });
                 built.outcome.push(value.into());
             }
         }
         built.program.threads.push(thread.finished());
     }
-    for (index, writes) in shape.writes().into_iter().enumerate() {
-        if writes >= 2 {
+    for (index, is_observed) in shape.observes_final().into_iter().enumerate() {
+        if is_observed {
             let of = &contents.locations[index];
             built.program.observed.push(Observed::Memory {
                 variable: variable(index),
@@ -167,13 +171,14 @@ impl Cycle {
 struct PlannedAccess<'c> {
     /// In its thread.
     number: usize,
+    /// Of an atomic, that of its read.
     direction: Direction,
     access: CycleAccess,
     via: Via,
     location: VariableId,
     /// What each element reads.
     read: &'c [u64],
-    /// What it writes: of an atomic, whose read this is, its write.
+    /// What it writes: of an atomic, beside what it reads.
     write: Option<&'c PlannedWrite>,
 }
 

@@ -73,12 +73,16 @@ impl CycleShape {
     /// The accesses from where a location begins, or in a cycle of one location its coherence order: the accesses of each
     /// location follow each other in that order.
     pub fn by_location(&self) -> impl Iterator<Item = usize> {
-        // In a cycle of one location, a read before the write that it reads begins the order.
+        // In a cycle of one location, the read of an atomic that others divide begins the order, or a read before the write
+        // that it reads.
+        let divides = self.links.contains(&Link::InvRmw);
         let has_inverse = self.links.iter().any(|link| link.is_inverse());
         let begins = |(at, link): (usize, &Link)| {
             let next = self.links[(at + 1) % self.len()];
             if self.changes() > 0 {
                 link.changes_location()
+            } else if divides {
+                *link == Link::InvRmw
             } else {
                 matches!(link, Link::Order { .. }) && (!has_inverse || next.is_inverse())
             }
@@ -94,7 +98,8 @@ impl CycleShape {
     }
 
     /// The number of the write that each access reads or is, in the outcome of the cycle. The writes of a location have the
-    /// numbers 1, 2 and so on in their coherence order, which is the order of the cycle.
+    /// numbers 1, 2 and so on in their coherence order, which is the order of the cycle. Where several inverse edges leave it open,
+    /// they are numbered as they come.
     pub fn values(&self) -> Vec<u64> {
         let mut values = vec![0; self.len()];
         let mut latest = 0;
@@ -106,6 +111,23 @@ impl CycleShape {
             values[at] = latest + u64::from(self.links[at].is_inverse());
         }
         values
+    }
+
+    /// How many edges of each location lead from a read to the write that it reads.
+    fn inverse_edges(&self) -> Vec<usize> {
+        let mut count = vec![0; self.location_count()];
+        for (location, link) in self.locations().into_iter().zip(&self.links) {
+            count[location] += usize::from(link.is_inverse());
+        }
+        count
+    }
+
+    /// Whether the outcome of the cycle has the final value of each location: it says which write is the last one. Several
+    /// inverse edges of a location order no writes of different threads.
+    pub fn observes_final(&self) -> Vec<bool> {
+        let inverse = self.inverse_edges();
+        let all = self.writes().into_iter().zip(inverse);
+        all.map(|(writes, inverse)| writes >= 2 && inverse < 2).collect()
     }
 
     /// How often each location is written.
@@ -146,8 +168,26 @@ impl CycleShape {
                 "PosRR, of one location; or a second edge to another location",
             );
         }
-        if !self.links.iter().any(|link| matches!(link, Link::Order { .. })) {
+        let divided = self.links.iter().position(|link| *link == Link::InvRmw);
+        if divided.is_none() && !self.links.iter().any(|link| matches!(link, Link::Order { .. })) {
             return error(None, "a cycle has an edge of program order", "Rfe PosRR Fre");
+        }
+        if let Some(at) = divided {
+            let read = (at + 1) % self.len();
+            let before = self.links[(at + self.len() - 1) % self.len()];
+            let follows = Link::Communicates { how: Communication::Fr, external: true };
+            let others = self.links.iter().filter(|link| **link == Link::InvRmw).count();
+            if self.changes() > 0
+                || others > 1
+                || self.links[read] != follows
+                || !before.is_external()
+            {
+                return error(
+                    divided,
+                    "`InvRmw` is the only access of its thread, once in a cycle of one location, and `Fre` follows",
+                    "InvRmw Fre Coe",
+                );
+            }
         }
         for at in 0..self.len() {
             let before = self.links[(at + self.len() - 1) % self.len()];
@@ -159,16 +199,28 @@ impl CycleShape {
                 );
             }
         }
+        let (values, writes, locations) = (self.values(), self.writes(), self.locations());
+        let inverse = self.inverse_edges();
+        for at in (0..self.len()).filter(|&at| inverse[locations[at]] > 1) {
+            if let Link::Communicates { how: Communication::Fr | Communication::Co, .. } =
+                self.links[at]
+            {
+                return error(
+                    Some(at),
+                    "with several inverse edges of a location, nothing observes the order of the writes of its threads",
+                    "PosWW PosWR InvRfe PosWW Rfe PosRR InvRfe",
+                );
+            }
+        }
         // The last write of a location is observed by its final value, one after another of its thread by that, and others by
         // nothing.
-        let (values, writes, locations) = (self.values(), self.writes(), self.locations());
         for at in 0..self.len() {
             let next = (at + 1) % self.len();
-            let has_inverse = (0..self.len())
-                .any(|of| self.links[of].is_inverse() && locations[of] == locations[at]);
+            let has_inverse = inverse[locations[at]] > 0;
             let ordered = matches!(self.links[at], Link::Order { same: true, .. }) && has_inverse;
             let middle = self.directions[next] == Direction::Write
-                && self.links[at] != Link::Rmw
+                && !self.links[at].is_atomic()
+                && !self.links[at].is_inverse()
                 && !ordered
                 && values[next] >= 2
                 && values[next] < writes[locations[next]];
@@ -183,21 +235,21 @@ impl CycleShape {
         Ok(())
     }
 
-    /// Whether an access is the read of an atomic, which has the annotation of both.
-    pub fn is_atomic(&self, access: usize) -> bool {
-        self.links[access] == Link::Rmw
+    /// Whether an access is the first of the two of an atomic, which has the annotation of both.
+    pub fn begins_atomic(&self, access: usize) -> bool {
+        self.links[access].is_atomic()
     }
 
-    /// Whether an access is the write of an atomic.
-    pub fn is_write_of_atomic(&self, access: usize) -> bool {
-        self.links[(access + self.len() - 1) % self.len()] == Link::Rmw
+    /// Whether an access is the second of the two of an atomic.
+    pub fn ends_atomic(&self, access: usize) -> bool {
+        self.links[(access + self.len() - 1) % self.len()].is_atomic()
     }
 
-    /// Whether an access can be this one. The write of an atomic has no words of its own.
+    /// Whether an access can be this one. The second of an atomic has no words of its own.
     pub fn fits(&self, at: usize, access: CycleAccess) -> bool {
-        if self.is_write_of_atomic(at) {
+        if self.ends_atomic(at) {
             access == CycleAccess::PLAIN
-        } else if self.is_atomic(at) {
+        } else if self.begins_atomic(at) {
             access.fits_atomic()
         } else {
             access.fits(self.directions[at])
@@ -216,7 +268,7 @@ impl CycleShape {
     pub fn plain(&self) -> CycleShape {
         let plain = |link: &Link| match *link {
             Link::Order { same, .. } => Link::Order { same, via: Via::Plain },
-            Link::Communicates { .. } | Link::Rmw => *link,
+            Link::Communicates { .. } | Link::Rmw | Link::InvRmw => *link,
         };
         CycleShape {
             directions: self.directions.clone(),
@@ -276,11 +328,11 @@ impl Cycle {
         }
     }
 
-    /// The form of each access: that of an atomic for its write, too.
+    /// The form of each access: that of an atomic for both.
     pub fn forms_of_accesses(&self) -> Vec<AccessForm> {
         let of = |at: usize| {
             let before = (at + self.shape.len() - 1) % self.shape.len();
-            self.accesses[if self.shape.is_write_of_atomic(at) { before } else { at }].form
+            self.accesses[if self.shape.ends_atomic(at) { before } else { at }].form
         };
         (0..self.shape.len()).map(of).collect()
     }
@@ -321,7 +373,7 @@ impl Cycle {
             && self.accesses.iter().all(|access| exchanged(access.form).is_some());
         let mut other = has_either.then(|| self.clone())?;
         for (at, access) in other.accesses.iter_mut().enumerate() {
-            if !other.shape.is_write_of_atomic(at) {
+            if !other.shape.ends_atomic(at) {
                 access.form = exchanged(access.form)?;
             }
         }
@@ -355,7 +407,9 @@ impl Cycle {
                 (Link::Order { via: one, .. }, Link::Order { via: other, .. }) => {
                     other.includes(one)
                 }
-                (Link::Order { .. } | Link::Rmw | Link::Communicates { .. }, _) => one == other,
+                (Link::Order { .. } | Link::Rmw | Link::InvRmw | Link::Communicates { .. }, _) => {
+                    one == other
+                }
             })
     }
 
@@ -376,7 +430,7 @@ impl Cycle {
             Link::Order { via, .. } => {
                 Via::all().filter(|other| via.includes(*other) && *other != via).count()
             }
-            Link::Rmw | Link::Communicates { .. } => 0,
+            Link::Rmw | Link::InvRmw | Link::Communicates { .. } => 0,
         });
         accesses.chain(links).sum()
     }
@@ -420,6 +474,7 @@ impl Cycle {
                     parts.push(format!("{via}{}", if same { ".loc" } else { "" }));
                 }
                 Link::Rmw => parts.push("rmw".to_owned()),
+                Link::InvRmw => parts.push("invrmw".to_owned()),
                 Link::Communicates { how, external: false } => parts.push(internal(how).to_owned()),
                 Link::Communicates { how: Communication::InvRf, external: true } => {
                     parts.push("invrfe".to_owned());

@@ -30,6 +30,7 @@ pub mod difference;
 pub mod export;
 pub mod family;
 pub mod frontier;
+pub mod kind;
 pub mod log;
 mod named;
 pub mod notation;

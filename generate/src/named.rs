@@ -75,7 +75,7 @@ impl NamedShape {
         let ranges = shape.threads();
         let lead = |last: usize| match shape.links[last] {
             Link::Communicates { how, .. } => how,
-            Link::Order { .. } | Link::Rmw => Communication::Rf,
+            Link::Order { .. } | Link::Rmw | Link::InvRmw => Communication::Rf,
         };
         NamedShape {
             leads: ranges.iter().map(|range| lead(range.end - 1)).collect(),
@@ -158,7 +158,7 @@ fn thread(
         if access.is_some() {
             tokens.next();
         }
-        let atomic = tokens.peek() == Some(&"rmw");
+        let atomic = tokens.peek().is_some_and(|token| ["rmw", "invrmw"].contains(token));
         match access {
             Some(CycleAccess { annotation, form }) => {
                 words.extend([annotation.word(), form.word()]);
@@ -171,7 +171,8 @@ fn thread(
         let token = tokens.next()?;
         let inside = |how| Link::Communicates { how, external: false };
         words.push(match token {
-            "rmw" => "Rmw".to_owned(),
+            "rmw" => Link::Rmw.word(from, to),
+            "invrmw" => Link::InvRmw.word(from, to),
             "rfi" => inside(Communication::Rf).word(from, to),
             "fri" => inside(Communication::Fr).word(from, to),
             "coi" => inside(Communication::Co).word(from, to),

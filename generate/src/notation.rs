@@ -56,7 +56,12 @@ static WORDS: LazyLock<FxHashMap<String, Word>> = LazyLock::new(|| {
             }
         }
     }
-    words.insert("Rmw".to_owned(), Word::Edge(Link::Rmw, Direction::Read, Direction::Write));
+    for (link, from, to) in [
+        (Link::Rmw, Direction::Read, Direction::Write),
+        (Link::InvRmw, Direction::Write, Direction::Read),
+    ] {
+        words.insert(link.word(from, to), Word::Edge(link, from, to));
+    }
     for via in Via::all() {
         for (from, to) in both.into_iter().flat_map(|from| both.map(|to| (from, to))) {
             for same in [false, true] {
@@ -208,15 +213,16 @@ fn given_accesses(
     let mut given = vec![WrittenAccess::default(); count];
     for word in words {
         let access = word.before % count;
-        let is_write_of_atomic = edges[(access + count - 1) % count].link == Link::Rmw;
+        let before = &edges[(access + count - 1) % count];
+        let ends_atomic = before.link.is_atomic();
         let (spelled, twice) = match word.said {
             Word::Edge(..) => continue,
             Word::Annotates(annotation) => {
-                let is_atomic = edges[access].link == Link::Rmw;
+                let is_atomic = edges[access].link.is_atomic();
                 let fits = if is_atomic {
                     annotation.fits_atomic()
                 } else {
-                    annotation.fits(edges[access].from) || is_write_of_atomic
+                    annotation.fits(edges[access].from) || ends_atomic
                 };
                 if !fits && is_atomic {
                     let message = format!("an atomic cannot be `{}`", annotation.word());
@@ -230,14 +236,11 @@ fn given_accesses(
             }
             Word::Forms(form) => (form.word(), given[access].form.replace(form).is_some()),
         };
-        if is_write_of_atomic {
-            report
-                .error(
-                    "cycle-annotation",
-                    word.at,
-                    "the write of an atomic has no words of its own",
-                )
-                .help(format!("{spelled} Rmw"));
+        if ends_atomic {
+            let half = if before.link == Link::Rmw { "write" } else { "read" };
+            let message = format!("the {half} of an atomic has no words of its own");
+            let fixed = format!("{spelled} {}", before.link.word(before.from, before.to));
+            report.error("cycle-annotation", word.at, message).help(fixed);
         } else if twice {
             report
                 .error("cycle-annotation", word.at, "this access has two annotations, or two forms")
@@ -260,7 +263,7 @@ fn unformed(
     words: &[AccessWord],
     report: &mut Diagnostics,
 ) {
-    let is_atomic = edges[at].link == Link::Rmw;
+    let is_atomic = edges[at].link.is_atomic();
     let fits = |annotation: CycleAnnotation, form: AccessForm| {
         let access = CycleAccess { annotation, form };
         if is_atomic { access.fits_atomic() } else { access.fits(edges[at].from) }
@@ -318,7 +321,7 @@ fn apart(
     if let Some(link) = cycle.first_apart() {
         let next = (link + 1) % edges.len();
         let both = given[link].form.is_some() && given[next].form.is_some();
-        if both || edges[link].link == Link::Rmw {
+        if both || edges[link].link.is_atomic() {
             report
                 .error(
                     "cycle-form",
@@ -366,7 +369,7 @@ fn closed(edges: &[WrittenEdge], report: &mut Diagnostics) -> Option<()> {
 fn beginning(edge: &WrittenEdge, from: Direction) -> Option<String> {
     match edge.link {
         Link::Order { via, .. } => via.fits(from, edge.to).then(|| edge.link.word(from, edge.to)),
-        Link::Rmw => None,
+        Link::Rmw | Link::InvRmw => None,
         Link::Communicates { external, .. } => {
             let how = Communication::between(from, edge.to)?;
             Some(Link::Communicates { how, external }.word(from, edge.to))

@@ -244,7 +244,7 @@ fn placed(
                 Link::Order { same, via: Via::Fence(order, _) } => {
                     Link::Order { same, via: Via::Fence(order, widest) }
                 }
-                Link::Order { .. } | Link::Rmw | Link::Communicates { .. } => link,
+                Link::Order { .. } | Link::Rmw | Link::InvRmw | Link::Communicates { .. } => link,
             });
             let scope = scope(step.location);
             let of_atomic = index > 0 && thread[index - 1].next == StepLink::Atomic;

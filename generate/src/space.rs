@@ -8,11 +8,12 @@ use std::ops::RangeInclusive;
 use model::scope::Scope;
 
 use crate::access::{AccessForm, CycleAccess};
-use crate::cycle::{Cycle, CycleShape, MOST_THREADS};
+use crate::cycle::{Cycle, CycleShape};
+use crate::kind::{self, CycleKind};
 use crate::notation::{WrittenAccess, WrittenCycle};
 use crate::overlap::{ChosenBytes, count_overlapping};
 use crate::places::Arrangement;
-use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
+use crate::word::{CycleAnnotation, Link, Via};
 
 /// What accesses, edges and placements to choose from.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -67,7 +68,7 @@ impl Pattern {
                 let fitting: Vec<CycleAccess> = all.filter(|&one| shape.fits(at, one)).collect();
                 // What PTX takes an atomic without qualifiers for.
                 let default = access(CycleAnnotation::Relaxed(Scope::Gpu));
-                let is_atomic = shape.is_atomic(at) || form == AccessForm::Reduction;
+                let is_atomic = shape.begins_atomic(at) || form == AccessForm::Reduction;
                 if fitting.is_empty() && is_atomic { vec![default] } else { fitting }
             };
             let named = |form: &AccessForm| {
@@ -78,7 +79,7 @@ impl Pattern {
                 Some(one) => vec![one],
                 None => ranges.forms.iter().copied().filter(named).collect(),
             };
-            if shape.is_write_of_atomic(at) {
+            if shape.ends_atomic(at) {
                 return vec![CycleAccess::PLAIN];
             }
             let all = forms.into_iter().flat_map(annotated);
@@ -91,7 +92,9 @@ impl Pattern {
                 Link::Order { via: Via::Plain, .. } => {
                     unique(ranges.vias.iter().copied().filter(|via| via.fits(from, to)))
                 }
-                Link::Order { .. } | Link::Rmw | Link::Communicates { .. } => Vec::new(),
+                Link::Order { .. } | Link::Rmw | Link::InvRmw | Link::Communicates { .. } => {
+                    Vec::new()
+                }
             }
         });
         let arrangements = match &cycle.arrangement {
@@ -131,7 +134,7 @@ impl Pattern {
             && accesses.iter().flatten().any(|access| access.form == AccessForm::Alias);
         // Whether each choice with one address is there with the other one.
         let has_both = |(at, choices): (usize, &Vec<CycleAccess>)| {
-            shape.is_write_of_atomic(at) || {
+            shape.ends_atomic(at) || {
                 let with = |form| choices.iter().filter(move |access| access.form == form);
                 let annotations = |form| {
                     let mut all: Vec<CycleAnnotation> =
@@ -146,7 +149,7 @@ impl Pattern {
             turns.iter().all(keeps) && (!exchanges || accesses.iter().enumerate().all(has_both));
         let mut shared = vec![u8::MAX; shape.location_count()];
         for (choices, location) in accesses.iter().zip(shape.locations()) {
-            // The write of an atomic has the bytes of its read, and so none of its own.
+            // The second access of an atomic has the bytes of the first, and so none of its own.
             for access in choices.iter().filter(|access| **access != CycleAccess::PLAIN) {
                 shared[location] &= access.form.bytes();
             }
@@ -163,7 +166,9 @@ impl Pattern {
             let given = pattern.vias.iter().zip(&pattern.shape.links);
             let fixed = |(open, link): (&Vec<Via>, &Link)| match link {
                 Link::Order { via, .. } if open.is_empty() => vec![*via],
-                Link::Order { .. } | Link::Rmw | Link::Communicates { .. } => open.clone(),
+                Link::Order { .. } | Link::Rmw | Link::InvRmw | Link::Communicates { .. } => {
+                    open.clone()
+                }
             };
             given.map(fixed).collect()
         };
@@ -257,7 +262,7 @@ impl Pattern {
         let vias = self.vias[..orbits].iter().map(|vias| vias.len().max(1) as u128);
         let each = (0..orbits).map(|at| ChosenBytes {
             of: self.accesses[at].iter().map(|access| access.form.bytes()).collect(),
-            as_before: self.shape.is_write_of_atomic(at),
+            as_before: self.shape.ends_atomic(at),
             leads_away: self.shape.links[at].changes_location(),
         });
         vias.product::<u128>() * count_overlapping(&each.collect::<Vec<_>>())
@@ -298,7 +303,7 @@ impl Pattern {
         let chosen = |(choices, one): (&Vec<CycleAccess>, &CycleAccess)| choices.contains(one);
         let linked = |at: usize| match cycle.shape.links[at] {
             Link::Order { via, .. } if !self.vias[at].is_empty() => self.vias[at].contains(&via),
-            link @ (Link::Order { .. } | Link::Rmw | Link::Communicates { .. }) => {
+            link @ (Link::Order { .. } | Link::Rmw | Link::InvRmw | Link::Communicates { .. }) => {
                 link == self.shape.links[at]
             }
         };
@@ -392,175 +397,6 @@ fn gcd(a: usize, b: usize) -> usize {
     if b == 0 { a } else { gcd(b, a % b) }
 }
 
-/// A thread of a listed cycle: what its accesses do, and what leads from each to the next one.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct ThreadKind {
-    directions: &'static [Direction],
-    /// One less than accesses; the rest is not used.
-    links: [Link; 2],
-}
-
-/// A plain edge of program order to another location, to the same one, and from the read to the write of an atomic.
-const TO_ANOTHER: Link = Link::Order { same: false, via: Via::Plain };
-const TO_THE_SAME: Link = Link::Order { same: true, via: Via::Plain };
-
-/// Which cycles of a size are listed.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
-pub enum CycleKind {
-    /// Of one location: each thread has two accesses, or one write between two threads with two.
-    Coherence,
-    /// Each thread has one access, or two to different locations; one access only where it is the write between a
-    /// read or write before it and a read of it.
-    Critical,
-    /// Critical but for one thread or more that only does an atomic, whose write goes on where its read has led.
-    Atomic,
-    /// Critical but for one thread or more that begins with two reads of one location, or ends with two writes of one:
-    /// where release and acquire patterns have two operations.
-    Pattern,
-    /// Those of one location in which one read, after an access of its thread, returns a write that the cycle overwrites:
-    /// what the coherence order of racing writes decides.
-    Overwritten,
-}
-
-impl CycleKind {
-    pub const ALL: [CycleKind; 5] = [
-        CycleKind::Coherence,
-        CycleKind::Critical,
-        CycleKind::Atomic,
-        CycleKind::Pattern,
-        CycleKind::Overwritten,
-    ];
-
-    /// Whether its cycles are of one location.
-    fn is_of_one_location(self) -> bool {
-        matches!(self, CycleKind::Coherence | CycleKind::Overwritten)
-    }
-
-    pub fn name(self) -> &'static str {
-        match self {
-            CycleKind::Coherence => "coherence",
-            CycleKind::Critical => "critical",
-            CycleKind::Atomic => "atomic",
-            CycleKind::Pattern => "pattern",
-            CycleKind::Overwritten => "overwritten",
-        }
-    }
-
-    /// The threads that its cycles consist of.
-    fn threads(self) -> Vec<ThreadKind> {
-        use Direction::{Read, Write};
-        const PAIRS: [&[Direction]; 4] =
-            [&[Write, Write], &[Write, Read], &[Read, Write], &[Read, Read]];
-        const ENDS: [&[Direction]; 2] = [&[Write, Write, Write], &[Read, Write, Write]];
-        const BEGINS: [&[Direction]; 2] = [&[Read, Read, Write], &[Read, Read, Read]];
-        let step = if self.is_of_one_location() { TO_THE_SAME } else { TO_ANOTHER };
-        let of = |links: [Link; 2]| move |directions| ThreadKind { directions, links };
-        let mut all: Vec<ThreadKind> = PAIRS.map(of([step; 2])).to_vec();
-        all.push(of([step; 2])(&[Write]));
-        match self {
-            CycleKind::Coherence | CycleKind::Critical | CycleKind::Overwritten => {}
-            CycleKind::Atomic => all.push(of([Link::Rmw; 2])(&[Read, Write])),
-            CycleKind::Pattern => {
-                all.extend(ENDS.map(of([TO_ANOTHER, TO_THE_SAME])));
-                all.extend(BEGINS.map(of([TO_THE_SAME, TO_ANOTHER])));
-            }
-        }
-        all
-    }
-
-    /// Whether a thread makes a cycle one of this kind.
-    fn is_shown_by(self, thread: &ThreadKind) -> bool {
-        match self {
-            CycleKind::Coherence | CycleKind::Critical | CycleKind::Overwritten => true,
-            CycleKind::Atomic => thread.links[0] == Link::Rmw,
-            CycleKind::Pattern => thread.directions.len() == 3,
-        }
-    }
-}
-
-/// Every cycle of a kind with so many threads and edges. Each shape is the canonical one of its rotations.
-pub fn shapes(
-    kind: CycleKind,
-    threads: RangeInclusive<usize>,
-    edges: RangeInclusive<usize>,
-) -> Vec<CycleShape> {
-    let kinds = kind.threads();
-    let mut all = Vec::new();
-    for count in threads.filter(|&count| (2..=MOST_THREADS).contains(&count)) {
-        let mut chosen: Vec<ThreadKind> = Vec::new();
-        list(&kinds, count, &mut chosen, &mut |chosen| {
-            if kind == CycleKind::Overwritten {
-                let inverse = (0..chosen.len()).filter_map(|at| shape_of(kind, chosen, Some(at)));
-                all.extend(inverse.filter(|shape| edges.contains(&shape.len())));
-            } else {
-                let shape = shape_of(kind, chosen, None);
-                all.extend(shape.filter(|shape| edges.contains(&shape.len())));
-            }
-        });
-    }
-    all.retain(|shape| {
-        shape.starts().iter().map(|&at| shape.rotated(at)).min().as_ref() == Some(shape)
-    });
-    all.sort_by(|a, b| (a.threads().len(), a.len(), a).cmp(&(b.threads().len(), b.len(), b)));
-    all.dedup();
-    all
-}
-
-fn list(
-    kinds: &[ThreadKind],
-    count: usize,
-    chosen: &mut Vec<ThreadKind>,
-    visit: &mut dyn FnMut(&[ThreadKind]),
-) {
-    if chosen.len() == count {
-        return visit(chosen);
-    }
-    for &kind in kinds {
-        // What communicates with a read is a write.
-        let before = chosen.last().and_then(|thread| thread.directions.last());
-        let first = kind.directions[0];
-        if before.is_none_or(|&before| Communication::between(before, first).is_some()) {
-            chosen.push(kind);
-            list(kinds, count, chosen, visit);
-            chosen.pop();
-        }
-    }
-}
-
-/// The cycle through these threads, if it is one of the kind. The read at the end of thread `inverse` reads what the next
-/// thread writes.
-fn shape_of(kind: CycleKind, threads: &[ThreadKind], inverse: Option<usize>) -> Option<CycleShape> {
-    let mut directions = Vec::new();
-    let mut links = Vec::new();
-    if !threads.iter().any(|thread| kind.is_shown_by(thread)) {
-        return None;
-    }
-    for (index, thread) in threads.iter().enumerate() {
-        let next = threads[(index + 1) % threads.len()].directions[0];
-        let before = threads[(index + threads.len() - 1) % threads.len()].directions;
-        let mut how = Communication::between(*thread.directions.last()?, next)?;
-        if inverse == Some(index) {
-            if how != Communication::Fr {
-                return None;
-            }
-            how = Communication::InvRf;
-        }
-        if thread.directions.len() == 1 {
-            // Any other pair of communications is one communication, which leads to another thread except in a
-            // cycle of one location.
-            let lone = before.len() == 1;
-            if !kind.is_of_one_location() && how != Communication::Rf || lone {
-                return None;
-            }
-        }
-        directions.extend(thread.directions);
-        links.extend(&thread.links[..thread.directions.len() - 1]);
-        links.push(Link::Communicates { how, external: true });
-    }
-    let shape = CycleShape { directions, links };
-    shape.check().is_ok().then_some(shape)
-}
-
 /// Labelled cycles of a space, at most: their counts, multiplied by rotations, stay below the largest number.
 pub const MOST_LABELLED: u128 = 1 << 112;
 
@@ -592,7 +428,8 @@ impl CycleSpace {
             let written = WrittenCycle { shape, accesses, arrangement: None };
             Pattern::of(&written, ranges)
         };
-        let shapes = kinds.iter().flat_map(|&kind| shapes(kind, threads.clone(), edges.clone()));
+        let shapes =
+            kinds.iter().flat_map(|&kind| kind::shapes(kind, threads.clone(), edges.clone()));
         CycleSpace { patterns: shapes.map(open).collect() }
     }
 

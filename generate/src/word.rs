@@ -380,8 +380,10 @@ impl fmt::Display for Via {
 pub enum Link {
     /// Program order, to the same location or to another one.
     Order { same: bool, via: Via },
-    /// The two are a read and a write of one atomic.
+    /// The two are the read and the write of one atomic.
     Rmw,
+    /// The two are the write and the read of one atomic.
+    InvRmw,
     /// The second access is of the same thread, or of the next one.
     Communicates { how: Communication, external: bool },
 }
@@ -394,6 +396,11 @@ impl Link {
     /// Whether the first access reads what the second wrote.
     pub fn is_inverse(self) -> bool {
         matches!(self, Link::Communicates { how: Communication::InvRf, .. })
+    }
+
+    /// Whether both accesses are of one atomic.
+    pub fn is_atomic(self) -> bool {
+        matches!(self, Link::Rmw | Link::InvRmw)
     }
 
     /// Whether the second access is to another location.
@@ -420,6 +427,7 @@ impl Link {
                 format!("{}{same}{from}{}", via.word(), to.letter())
             }
             Link::Rmw => "Rmw".to_owned(),
+            Link::InvRmw => "InvRmw".to_owned(),
             Link::Communicates { how, external } => {
                 format!("{}{}", how.name(), if external { 'e' } else { 'i' })
             }

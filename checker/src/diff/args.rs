@@ -40,7 +40,7 @@ pub enum DiffFormat {
 #[derive(Args, Debug)]
 #[command(
     mut_arg("threads", |threads| threads.default_value("2..3")),
-    mut_arg("kinds", |kinds| kinds.default_value("coherence,critical,atomic,overwritten")),
+    mut_arg("kinds", |kinds| kinds.default_value("coherence,critical,atomic,overwritten,divided")),
     mut_arg("accesses", |accesses| accesses.default_value("weak,relaxed.gpu,acquire.gpu,release.gpu")),
     mut_arg("po", |po| po.default_value("po,addr,data,ctrl,fake,fence.acq_rel.gpu,fence.sc.gpu")),
 )]

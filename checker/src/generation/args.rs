@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use generate::access::AccessForm;
-use generate::space::CycleKind;
+use generate::kind::CycleKind;
 use generate::word::{CycleAnnotation, Via};
 use model::scope::Scope;
 

@@ -5,9 +5,10 @@ use std::ops::RangeInclusive;
 
 use clap::Args;
 use generate::access::AccessForm;
+use generate::kind::CycleKind;
 use generate::notation;
 use generate::skeleton;
-use generate::space::{CycleKind, CycleSpace, MOST_LABELLED, Pattern, Ranges};
+use generate::space::{CycleSpace, MOST_LABELLED, Pattern, Ranges};
 use generate::word::{CycleAnnotation, Direction, Link, Via};
 use model::scope::Scope;
 
@@ -26,9 +27,10 @@ pub struct RequestedCycles {
     /// Of these, the cycles of so many edges [default: any]
     #[arg(long, value_name = "N..M", value_parser = range, conflicts_with = "cycles")]
     pub edges: Option<RangeInclusive<usize>>,
-    /// Which cycles of so many threads: a list of `critical`, `coherence`, of one location, and `atomic`, critical but
-    /// for threads that only do an atomic, and `pattern`, critical but for threads that begin or end with two accesses to
-    /// one location, and `overwritten`, of one location with a read of a write that the cycle overwrites; or `all`
+    /// Which cycles of so many threads, a list: `critical`; `coherence`, of one location; `atomic`, critical but for threads
+    /// that only do an atomic; `pattern`, critical but for threads that begin or end with two accesses to one location; and of
+    /// one location `overwritten`, with a read of a write that the cycle overwrites, `divided`, with a write between the
+    /// halves of an atomic, and `unordered`, whose reads return what the next thread overwrites; or `all`
     #[arg(long, value_name = "LIST", default_value = "critical", value_parser = kinds, conflicts_with = "cycles")]
     pub kinds: Choices<CycleKind>,
     /// How accesses without an annotation are ordered: a list of `weak`, `volatile`, `relaxed.SCOPE`,

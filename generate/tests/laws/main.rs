@@ -8,9 +8,10 @@ use generate::build;
 use generate::cycle::Cycle;
 use generate::difference::{Difference, DifferenceSearch, FoundDifferences, SearchEnd};
 use generate::frontier::Lattice;
+use generate::kind::CycleKind;
 use generate::notation;
 use generate::question::{CycleAnswer, ask};
-use generate::space::{CycleKind, CycleSpace, Pattern, Ranges};
+use generate::space::{CycleSpace, Pattern, Ranges};
 use generate::word::{Communication, CycleAnnotation, Link, Via};
 use litmus::{Quantifier, print};
 use model::ablation::ablations;
@@ -74,6 +75,9 @@ fn mixture(count: usize) -> Vec<Cycle> {
         "PosRW Rfe PosRW Rfe",
         "PodWW Rfe Rmw Rfe PodRR Fre",
         "PodWR Rmw Rfe PodRW Coe",
+        "InvRmw Fre Coe",
+        "InvRmw Fre Rfe PosRR Fre",
+        "PosWW PosWR InvRfe PosWW Rfe PosRR InvRfe",
         "Rfe Rmw PodWR Fre PodWR Fre",
         "PodWW PosWR PodRW Rfe DpCtrldW PodWR Fre",
     ] {
@@ -91,7 +95,7 @@ fn a_test_parses_back_as_it_was_built() {
         forms.extend(cycle.accesses.iter().map(|access| access.form));
         vias.extend(cycle.shape.links.iter().filter_map(|link| match link {
             Link::Order { via, .. } => Some(*via),
-            Link::Communicates { .. } | Link::Rmw => None,
+            Link::Communicates { .. } | Link::Rmw | Link::InvRmw => None,
         }));
         let built = build::test(&cycle, Quantifier::Exists);
         let printed = print::print(&built);
@@ -235,7 +239,7 @@ fn stronger(cycle: &Cycle, number: usize) -> Vec<Cycle> {
 #[test]
 fn strengthening_a_generated_test_never_allows_its_outcome() {
     let mut strengthened = 0;
-    for (number, cycle) in mixture(150).into_iter().enumerate() {
+    for (number, cycle) in mixture(200).into_iter().enumerate() {
         if answer(&cycle) != CycleAnswer::Forbidden {
             continue;
         }
@@ -426,6 +430,8 @@ fn what_a_rule_is_worth_is_found_at_its_known_minimum() {
     // Coherence and Causality share what is between a write, a read of it, and the access after the read.
     assert_eq!(smallest("axiom Coherence", &space), "RelaxedGpu Rfe RelaxedGpu PosRW Coe @gpu");
     assert_eq!(smallest("axiom Causality", &space), "RelaxedGpu Rfe RelaxedGpu PosRR Fre @gpu");
+    // Another write between the two halves of an atomic.
+    assert_eq!(smallest("axiom Atomicity", &space), "RelaxedGpu Coe RelaxedGpu InvRmw Fre @gpu");
     // A value out of thin air takes two dependencies.
     assert_eq!(smallest("axiom No-Thin-Air", &space), "DpDatadW Rfe DpDatadW Rfe @gpu");
     // Two fences order accesses of any strength.
@@ -440,6 +446,21 @@ fn what_a_rule_is_worth_is_found_at_its_known_minimum() {
             &space
         ),
         "RelaxedGpu Rmw Rfe AcquireGpu PodRW Rfe PodRW ReleaseGpu Rfe @gpu"
+    );
+    // Of one location, the other axioms forbid all but what no coherence order relates.
+    let some = ranges(
+        &[
+            CycleAnnotation::Weak,
+            CycleAnnotation::Relaxed(Scope::Cta),
+            CycleAnnotation::Relaxed(Scope::Gpu),
+        ],
+        &[Via::Plain],
+        &[Scope::Cta, Scope::Gpu],
+    );
+    let space = CycleSpace::of_kinds(&CycleKind::ALL, 2..=3, 0..=7, &some);
+    assert_eq!(
+        smallest("axiom SC-per-Location", &space),
+        "PosWW RelaxedCta PosWR RelaxedGpu InvRfe PosWW RelaxedGpu Rfe RelaxedGpu PosRR RelaxedCta InvRfe @02-gpu-1"
     );
 }
 
