@@ -10,6 +10,7 @@ pub mod account;
 mod alike;
 pub mod concrete;
 pub mod directed;
+mod domains;
 pub mod enumerate;
 pub mod exit;
 pub mod explain;

@@ -1,5 +1,7 @@
 //! The possible sources of each slot of an event structure, shared by the axiomatic engines.
 
+use std::collections::BTreeMap;
+
 use execution::expr::ExprId;
 use execution::structure::writes_of;
 use execution::unfold::Unfolding;
@@ -11,6 +13,7 @@ use model::value::{Value, little_endian, low_bytes};
 
 use super::Limit;
 use super::account::Budget;
+use super::domains::{self, SlotValue};
 use super::outcome::overwriting;
 use super::sought::{self, PartialOutcome};
 
@@ -31,7 +34,7 @@ impl<R: BitRow> SourceOptions<R> {
         let mut slots = Vec::with_capacity(u.slots.len());
         let required = required_values(u);
         let mut bound = ValueBounds::new(u);
-        for slot in &u.slots {
+        for (index, slot) in u.slots.iter().enumerate() {
             let mut writes: R = writes_of(u, slot.cell);
             // An atomic never reads its own write: its write depends on its read.
             if let Some((thread, write)) = own_write(u, slot.read) {
@@ -49,7 +52,7 @@ impl<R: BitRow> SourceOptions<R> {
                 }
             }
             let torn = if model.conventions.tearing && slot.cell.length > 1 {
-                torn(&mut bound, writes, slot.cell, account)?
+                torn(&mut bound, index, writes, account)?
             } else {
                 Vec::new()
             };
@@ -129,17 +132,18 @@ pub(crate) fn constant_bytes(u: &Unfolding<'_>, write: usize, cell: Extent) -> O
 /// The sets of two writes or more whose bytes a read may mix; none when no mixture can be new.
 fn torn<R: BitRow>(
     bound: &mut ValueBounds<'_>,
+    slot: usize,
     writes: R,
-    cell: Extent,
     account: &mut Budget,
 ) -> Result<Vec<R>, Limit> {
+    let cell = bound.u.slots[slot].cell;
     let list: Vec<usize> = writes.events().collect();
     if list.len() < 2 {
         return Ok(Vec::new());
     }
     let bits = list.iter().fold(0, |all, &write| all | bound.may_set(write, cell));
     let varying = (0..16).filter(|byte| bits >> (8 * byte) & 0xff != 0).count();
-    if varying < 2 {
+    if varying < 2 || !bound.may_mix::<R>(slot) {
         return Ok(Vec::new());
     }
     let mut sets = Vec::new();
@@ -178,18 +182,25 @@ fn subsets(list: &[usize], widest: usize, visit: &mut dyn FnMut(&[usize]) -> boo
     go(list, 0, widest, &mut Vec::new(), visit)
 }
 
-/// Bits that the values of an unfolding may have set, whatever its reads read from.
+/// What the values of an unfolding may be, whatever its reads read from.
 struct ValueBounds<'u> {
     u: &'u Unfolding<'u>,
-    /// For each event, the bits that it may read. Computed when first asked for.
+    /// For each event, the bits that it may read. Computed when first asked for, as what follows.
     reads: Option<Vec<Value>>,
+    /// Whether a mixture of the bytes of several writes, which each slot may read, may be new.
+    mixes: Option<Vec<bool>>,
 }
 
 const ANY: Value = Value::MAX;
 
 impl<'u> ValueBounds<'u> {
     fn new(u: &'u Unfolding<'u>) -> ValueBounds<'u> {
-        ValueBounds { u, reads: None }
+        ValueBounds { u, reads: None, mixes: None }
+    }
+
+    /// Whether a mixture of the bytes of several writes that a slot may read may be new.
+    fn may_mix<R: BitRow>(&mut self, slot: usize) -> bool {
+        self.mixes.get_or_insert_with(|| may_mix::<R>(self.u))[slot]
     }
 
     /// Bits of `cell` that a write which covers it may set.
@@ -207,6 +218,46 @@ impl<'u> ValueBounds<'u> {
         let bits = bits_of(u, reads, thread, value);
         bits >> (8 * (cell.start - event.bytes().start)) & low_bytes(cell.length)
     }
+}
+
+/// For each slot, whether its values may differ in two bytes, or are not known.
+fn may_mix<R: BitRow>(u: &Unfolding<'_>) -> Vec<bool> {
+    let given: BTreeMap<usize, Vec<SlotValue>> = u
+        .slots
+        .iter()
+        .enumerate()
+        .map(|(slot, of)| {
+            let writes: R = writes_of(u, of.cell);
+            let sources = writes.events().map(|write| domains::source(u, slot, write));
+            (slot, sources.collect())
+        })
+        .collect();
+    let domains = domains::domains(u, &given, &BTreeMap::new());
+    let mut mixes: Vec<bool> = domains
+        .values()
+        .map(|domain| {
+            let Some(domain) = domain else { return true };
+            let differing =
+                domain.keys().zip(domain.keys().skip(1)).fold(0, |all, (a, b)| all | (a ^ b));
+            (0..16).filter(|byte| differing >> (8 * byte) & 0xff != 0).count() >= 2
+        })
+        .collect();
+    // What is made of something that is not known is not known.
+    let mut changed = true;
+    while std::mem::take(&mut changed) {
+        for (slot, of) in &given {
+            let unknown = of.iter().any(|of| match of {
+                SlotValue::Value(_) => false,
+                SlotValue::Of(of) => of.from.iter().any(|&from| mixes[from]),
+                SlotValue::Any => true,
+            });
+            if unknown && !mixes[*slot] {
+                mixes[*slot] = true;
+                changed = true;
+            }
+        }
+    }
+    mixes
 }
 
 /// The least bits that reads may return, following values to the reads they are made of.

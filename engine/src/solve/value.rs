@@ -8,38 +8,29 @@
 //! Values that depend on themselves are among what is not encoded: a slot has no known value if it reads from a write
 //! of what a slot without a known value returns, which a circle of slots may do.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use execution::expr::{Expr, ExprId};
+use execution::expr::ExprId;
 use execution::unfold::Unfolding;
 use execution::values::Values;
 use model::bits::BitRow;
+use model::memory::Extent;
 use model::program::{Observed, ThreadId};
 use model::value::Value;
 
 use super::clauses::{Clauses, Term};
 use super::encode::Encoder;
 use super::explain::Final;
+use crate::domains::{SlotValue, WrittenFrom, domains, slots_of, source, written};
 use crate::options::constant_bytes;
 use crate::sought::{Demand, PartialOutcome};
 
 /// Combinations of the values of two slots, beyond which what depends on both is left open.
 const MOST_PAIRS: usize = 1024;
 
-/// Values of a slot, beyond which they are left open.
-const MOST_VALUES: usize = 32;
-
 /// For each value that something may have, a term that holds only where it may have it; `None` stands for any value that
 /// is not listed. One of the terms holds.
 type Ways = BTreeMap<Option<Value>, Term>;
-
-/// What one option of a slot gives it.
-enum SlotValue {
-    Value(Value),
-    /// What a write writes that depends on another slot: the slot, and the write.
-    Of(usize, usize),
-    Any,
-}
 
 /// The terms of slots that were asked for.
 #[derive(Default)]
@@ -129,22 +120,27 @@ impl ValueTerms {
             if self.slots.contains_key(&slot) || given.contains_key(&slot) {
                 continue;
             }
-            let of: Vec<SlotValue> =
-                encoder.options[slot].iter().map(|option| source(u, slot, *option)).collect();
-            pending.extend(of.iter().filter_map(|of| match of {
-                SlotValue::Of(from, _) => Some(*from),
-                SlotValue::Value(_) | SlotValue::Any => None,
+            let options = encoder.options[slot].iter().map(|option| match option.count() {
+                1 => source(u, slot, option.first()),
+                _ => SlotValue::Any,
+            });
+            let of: Vec<SlotValue> = options.collect();
+            pending.extend(of.iter().flat_map(|of| match of {
+                SlotValue::Of(written) => &written.from[..],
+                SlotValue::Value(_) | SlotValue::Any => &[],
             }));
             given.insert(slot, of);
         }
-        let domains = domains(u, &given, &self.slots);
+        let of_known = |ways: &Ways| ways.keys().flatten().map(|&value| (value, vec![0])).collect();
+        let known = self.slots.iter().map(|(&slot, ways)| (slot, of_known(ways))).collect();
+        let domains = domains(u, &given, &known);
         // All terms first: values may be made of each other in a circle.
         for (&slot, values) in &domains {
             let clauses = &mut encoder.clauses;
             let ways = match values {
                 Some(values) => {
                     let mut ways: Ways =
-                        values.iter().map(|&value| (Some(value), clauses.fresh())).collect();
+                        values.keys().map(|&value| (Some(value), clauses.fresh())).collect();
                     if given[&slot].iter().any(|of| !matches!(of, SlotValue::Value(_))) {
                         ways.insert(None, clauses.fresh());
                     }
@@ -154,10 +150,13 @@ impl ValueTerms {
             };
             self.slots.insert(slot, ways);
         }
+        // What each write writes to a cell, which several slots may read.
+        let mut writes: BTreeMap<(usize, Extent), Ways> = BTreeMap::new();
         for (slot, of) in &given {
             if domains[slot].is_none() {
                 continue;
             }
+            let cell = u.slots[*slot].cell;
             let mut pairs: BTreeMap<Option<Value>, Vec<(Term, Term)>> = BTreeMap::new();
             for (of, &taken) in of.iter().zip(&encoder.choice[*slot]) {
                 match *of {
@@ -165,11 +164,13 @@ impl ValueTerms {
                         pairs.entry(Some(value)).or_default().push((Term::TRUE, taken));
                     }
                     SlotValue::Any => pairs.entry(None).or_default().push((Term::TRUE, taken)),
-                    SlotValue::Of(from, write) => {
-                        for (&value, &term) in &self.slots[&from] {
-                            let written =
-                                value.and_then(|value| written(u, *slot, (from, write), value));
-                            pairs.entry(written).or_default().push((term, taken));
+                    SlotValue::Of(of) => {
+                        let clauses = &mut encoder.clauses;
+                        let ways = writes
+                            .entry((of.write, cell))
+                            .or_insert_with(|| self.of_write(u, clauses, of, cell));
+                        for (&value, &term) in &*ways {
+                            pairs.entry(value).or_default().push((term, taken));
                         }
                     }
                 }
@@ -182,103 +183,34 @@ impl ValueTerms {
             encoder.clauses.any(self.slots[slot].values().copied());
         }
     }
-}
 
-/// The slots of the reads that an expression depends on; `None` for what is no read of one slot.
-fn slots_of(u: &Unfolding<'_>, thread: ThreadId, expr: ExprId) -> Vec<Option<usize>> {
-    let path = u.paths[usize::from(thread.0)];
-    let mut slots = Vec::new();
-    path.exprs.leaves(expr, &mut |leaf| {
-        let slot = match leaf {
-            Expr::Read(read) if usize::from(read) < path.events.len() => {
-                let (from, to) = u.slots_of[u.event_of(thread, read)];
-                (to == from + 1).then_some(from)
+    /// What a write writes to a cell, by the values of the slots that this depends on.
+    fn of_write(
+        &self,
+        u: &Unfolding<'_>,
+        clauses: &mut Clauses,
+        of: WrittenFrom,
+        cell: Extent,
+    ) -> Ways {
+        let [first, second] = of.from.map(|slot| &self.slots[&slot]);
+        let mut pairs: BTreeMap<Option<Value>, Vec<(Term, Term)>> = BTreeMap::new();
+        if of.from[0] == of.from[1] {
+            for (&value, &term) in first {
+                let written = value.and_then(|value| written(u, of, cell, [value; 2]));
+                pairs.entry(written).or_default().push((term, Term::TRUE));
             }
-            Expr::Read(_)
-            | Expr::Reduced(_)
-            | Expr::Const(_)
-            | Expr::Alu { .. }
-            | Expr::Atomic { .. }
-            | Expr::Extend { .. } => None,
-        };
-        if !slots.contains(&slot) {
-            slots.push(slot);
-        }
-    });
-    slots
-}
-
-/// What a slot reads from an option.
-fn source<R: BitRow>(u: &Unfolding<'_>, slot: usize, option: R) -> SlotValue {
-    if option.count() != 1 {
-        return SlotValue::Any;
-    }
-    let write = option.first();
-    if let Some(value) = constant_bytes(u, write, u.slots[slot].cell) {
-        return SlotValue::Value(value);
-    }
-    let event = &u.events[write];
-    let Some((thread, value)) = event.thread.zip(event.of.and_then(|of| of.value)) else {
-        return SlotValue::Any;
-    };
-    match slots_of(u, thread, value)[..] {
-        [Some(from)] => SlotValue::Of(from, write),
-        _ => SlotValue::Any,
-    }
-}
-
-/// What a slot reads from a write where the slot that this depends on returns a value.
-fn written(
-    u: &Unfolding<'_>,
-    slot: usize,
-    (from, write): (usize, usize),
-    value: Value,
-) -> Option<Value> {
-    let mut values = Values::<u64>::new(u, &[]);
-    values.suppose(u.slots[from].read, value);
-    values.written(write, u.slots[slot].cell)
-}
-
-/// The values that slots may have unless values depend on themselves; `None` where they are too many.
-fn domains(
-    u: &Unfolding<'_>,
-    given: &BTreeMap<usize, Vec<SlotValue>>,
-    known: &BTreeMap<usize, Ways>,
-) -> BTreeMap<usize, Option<BTreeSet<Value>>> {
-    let mut domains: BTreeMap<usize, Option<BTreeSet<Value>>> =
-        given.keys().map(|&slot| (slot, Some(BTreeSet::new()))).collect();
-    // A value that is not made of itself comes through each slot once at most.
-    for _ in 0..=given.len() {
-        let last = domains.clone();
-        for (&slot, of) in given {
-            let Some(mut values) = last[&slot].clone() else { continue };
-            for of in of {
-                match *of {
-                    SlotValue::Value(value) => {
-                        values.insert(value);
-                    }
-                    SlotValue::Any => {}
-                    SlotValue::Of(from, write) => {
-                        let mut add =
-                            |value: Value| values.extend(written(u, slot, (from, write), value));
-                        match (last.get(&from), known.get(&from)) {
-                            (Some(Some(of)), _) => of.iter().for_each(|&value| add(value)),
-                            (Some(None), _) | (None, None) => {}
-                            (None, Some(ways)) => {
-                                ways.keys().flatten().for_each(|&value| add(value));
-                            }
-                        }
-                    }
+        } else if first.len() * second.len() > MOST_PAIRS {
+            return open();
+        } else {
+            for (&a, &here) in first {
+                for (&b, &there) in second {
+                    let written = a.zip(b).and_then(|(a, b)| written(u, of, cell, [a, b]));
+                    pairs.entry(written).or_default().push((here, there));
                 }
             }
-            let few = values.len() <= MOST_VALUES;
-            domains.insert(slot, few.then_some(values));
         }
-        if domains == last {
-            break;
-        }
+        pairs.into_iter().map(|(value, pairs)| (value, clauses.below(&pairs))).collect()
     }
-    domains
 }
 
 /// What is sought, as clauses.
