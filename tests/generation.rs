@@ -31,6 +31,7 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("gen-unknown-name", &["gen", "MP+po-relased.gpu+acquire.gpu-po+at-gpu"]),
     ("gen-too-many", &["gen", "--threads", "4", "--accesses", "all", "--place", "all"]),
     ("gen-check", &["gen", "CoRR @cta", "--po", "po,ctrl,bar.sync", "--check", "--list"]),
+    ("gen-stuck", &["gen", "MP @cta", "--po", "bar.sync,barrier.cluster", "--check", "--list"]),
     ("gen-frontier", &["gen", "SB", "--po", "po,ctrl,fence.sc.gpu", "--frontier"]),
     ("diff-reading", &["diff", "ptx", "ptx:R13=none", "LB", "MP", "--limit=1"]),
     (

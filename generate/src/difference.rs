@@ -307,7 +307,10 @@ impl DifferenceSearch<'_> {
             CycleAnswer::Undecided(reason) => {
                 Some(UndecidedCycle { cycle: cycle.clone(), side, reason })
             }
-            CycleAnswer::Allowed | CycleAnswer::Forbidden | CycleAnswer::Undefined(_) => None,
+            CycleAnswer::Allowed
+            | CycleAnswer::Forbidden
+            | CycleAnswer::Stuck
+            | CycleAnswer::Undefined(_) => None,
         });
         done.undecided += u128::from(undecided.is_some());
         done.first_undecided = done.first_undecided.take().or(undecided);

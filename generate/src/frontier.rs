@@ -312,7 +312,9 @@ impl FrontierSearch<'_, '_> {
         let state = match (self.ask)(&cycle) {
             CycleAnswer::Allowed => PointState::Allowed,
             CycleAnswer::Forbidden => PointState::Forbidden,
-            CycleAnswer::Undefined(_) | CycleAnswer::Undecided(_) => PointState::Other,
+            CycleAnswer::Stuck | CycleAnswer::Undefined(_) | CycleAnswer::Undecided(_) => {
+                PointState::Other
+            }
         };
         self.states[point] = state;
         // A weaker choice of an allowed one may be undefined.

@@ -7,6 +7,8 @@ use engine::witness::Witness;
 use engine::{Engine, ExecutionFacts, Limit, Limits, directed};
 use litmus::Comparand;
 use litmus::proposition::truncate;
+use model::isa::{Instruction, Line};
+use model::program::Program;
 use model::rel::Model;
 use model::value::Value;
 
@@ -18,6 +20,8 @@ use crate::cycle::Cycle;
 pub enum CycleAnswer {
     Allowed,
     Forbidden,
+    /// No execution of the program finishes.
+    Stuck,
     /// Some execution of the program has no meaning, for this reason.
     Undefined(String),
     Undecided(&'static str),
@@ -28,6 +32,7 @@ impl CycleAnswer {
         match self {
             CycleAnswer::Allowed => "allowed",
             CycleAnswer::Forbidden => "forbidden",
+            CycleAnswer::Stuck => "stuck",
             CycleAnswer::Undefined(_) => "undefined",
             CycleAnswer::Undecided(_) => "undecided",
         }
@@ -62,8 +67,38 @@ pub fn ask(cycle: &Cycle, model: &Model, engine: &dyn Engine, limits: &Limits) -
         (None, _) if allowed => CycleAnswer::Allowed,
         (None, Err(limit)) => CycleAnswer::Undecided(limit.text()),
         (None, Ok(())) if seen.bound_reached => CycleAnswer::Undecided(Limit::Steps.text()),
+        (None, Ok(())) if program.threads.iter().flat_map(|of| &of.lines).any(waits) => {
+            match never_finishes(&program, model, engine, limits) {
+                Ok(true) => CycleAnswer::Stuck,
+                Ok(false) => CycleAnswer::Forbidden,
+                Err(limit) => CycleAnswer::Undecided(limit.text()),
+            }
+        }
         (None, Ok(())) => CycleAnswer::Forbidden,
     }
+}
+
+/// Whether an instruction waits for other threads, who may not come.
+fn waits(line: &Line) -> bool {
+    matches!(line.instruction, Instruction::Barrier(_) | Instruction::ClusterBarrier(_))
+}
+
+/// Whether a program has no outcome because its threads wait for ever.
+fn never_finishes(
+    program: &Program,
+    model: &Model,
+    engine: &dyn Engine,
+    limits: &Limits,
+) -> Result<bool, Limit> {
+    let limits = Limits { unending: true, ..*limits };
+    let mut seen = ExecutionFacts::default();
+    let mut finishes = false;
+    let sought = Sought::Outcomes(&|_| true, &Vec::new, &Demand::NONE);
+    engine.search(model, program, &limits, sought, &mut seen, &mut |_, _| {
+        finishes = true;
+        ControlFlow::Break(())
+    })?;
+    Ok(!finishes && seen.stuck.is_some())
 }
 
 /// How many cycles have each answer.
@@ -71,6 +106,7 @@ pub fn ask(cycle: &Cycle, model: &Model, engine: &dyn Engine, limits: &Limits) -
 pub struct AnswerTally {
     pub allowed: u64,
     pub forbidden: u64,
+    pub stuck: u64,
     pub undefined: u64,
     pub undecided: u64,
 }
@@ -80,6 +116,7 @@ impl AnswerTally {
         let count = match answer {
             CycleAnswer::Allowed => &mut self.allowed,
             CycleAnswer::Forbidden => &mut self.forbidden,
+            CycleAnswer::Stuck => &mut self.stuck,
             CycleAnswer::Undefined(_) => &mut self.undefined,
             CycleAnswer::Undecided(_) => &mut self.undecided,
         };
@@ -89,11 +126,12 @@ impl AnswerTally {
     pub fn join(&mut self, other: &AnswerTally) {
         self.allowed += other.allowed;
         self.forbidden += other.forbidden;
+        self.stuck += other.stuck;
         self.undefined += other.undefined;
         self.undecided += other.undecided;
     }
 
     pub fn total(&self) -> u64 {
-        self.allowed + self.forbidden + self.undefined + self.undecided
+        self.allowed + self.forbidden + self.stuck + self.undefined + self.undecided
     }
 }

@@ -106,9 +106,10 @@ pub fn command(
 fn differing(difference: &Difference) -> DifferingTest {
     let answers = difference.answers.clone().map(|answer| match answer {
         CycleAnswer::Undefined(why) => format!("undefined ({why})"),
-        CycleAnswer::Allowed | CycleAnswer::Forbidden | CycleAnswer::Undecided(_) => {
-            answer.name().to_owned()
-        }
+        CycleAnswer::Allowed
+        | CycleAnswer::Forbidden
+        | CycleAnswer::Stuck
+        | CycleAnswer::Undecided(_) => answer.name().to_owned(),
     });
     DifferingTest {
         cycle: Some(difference.cycle.words()),

@@ -178,6 +178,9 @@ impl DiffSide {
                     {
                         CycleAnswer::Allowed
                     }
+                    Ok(explored) if explored.outcomes.is_empty() && explored.limit.is_none() => {
+                        CycleAnswer::Stuck
+                    }
                     Ok(explored) => {
                         explored.limit.map_or(CycleAnswer::Forbidden, CycleAnswer::Undecided)
                     }

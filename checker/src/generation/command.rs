@@ -139,7 +139,7 @@ impl WrittenTests<'_> {
             let why = match answer {
                 CycleAnswer::Undefined(why) => format!(" ({why})"),
                 CycleAnswer::Undecided(why) => format!(" ({why})"),
-                CycleAnswer::Allowed | CycleAnswer::Forbidden => String::new(),
+                CycleAnswer::Allowed | CycleAnswer::Forbidden | CycleAnswer::Stuck => String::new(),
             };
             format!(": {}{why}", answer.name())
         });
@@ -186,7 +186,9 @@ fn write_file(path: &Path, text: &str) -> Result<(), String> {
 fn sum(tally: &AnswerTally, engines: &str, seconds: f64, out: &mut dyn Write) -> io::Result<()> {
     let mut parts =
         vec![format!("{} allowed", tally.allowed), format!("{} forbidden", tally.forbidden)];
-    for (count, what) in [(tally.undefined, "undefined"), (tally.undecided, "undecided")] {
+    for (count, what) in
+        [(tally.stuck, "stuck"), (tally.undefined, "undefined"), (tally.undecided, "undecided")]
+    {
         if count > 0 {
             parts.push(format!("{count} {what}"));
         }

@@ -197,13 +197,16 @@ impl DonePiece {
 /// The text of a test, which expects its answer if that is known.
 fn text(cycle: &Cycle, answer: Option<&CycleAnswer>) -> String {
     let quantifier = match answer {
-        Some(CycleAnswer::Forbidden) => Quantifier::NotExists,
+        Some(CycleAnswer::Forbidden | CycleAnswer::Stuck) => Quantifier::NotExists,
         Some(CycleAnswer::Allowed | CycleAnswer::Undefined(_) | CycleAnswer::Undecided(_))
         | None => Quantifier::Exists,
     };
     let mut test = build::test(cycle, quantifier);
     if let Some(CycleAnswer::Undefined(reason)) = answer {
         test.metadata.push(("Undefined".to_owned(), reason.clone()));
+    }
+    if answer == Some(&CycleAnswer::Stuck) {
+        test.metadata.push(("Stuck".to_owned(), "no execution finishes".to_owned()));
     }
     print::print(&test)
 }
