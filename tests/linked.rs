@@ -310,8 +310,8 @@ fn a_barrier_has_its_id_and_its_count_in_one_register() {
     };
     let verdict = |shift| device("", ".param .b32 a", waits, &code(shift));
     assert_eq!(verdict("SHF.L.U32 R5, R5, 0x10, RZ"), Verdict::Preserved);
-    // Its count would be 0.
-    assert_eq!(verdict("NOP"), Verdict::Weaker);
+    // Its count would be 0, which is undefined.
+    assert_eq!(verdict("NOP"), Verdict::WrongValue);
 }
 
 /// A loop without an end before the padding is one of the function, and `%tid.w` is 0.

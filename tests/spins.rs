@@ -292,6 +292,27 @@ fn races_of_iterations_are_not_left_out() {
     }
 }
 
+/// The first turn of a search ends at several places, behind all outcomes, too.
+#[test]
+fn a_turn_that_ends_early_leaves_no_endless_loop_out() {
+    let model = ptx::model();
+    let task = Task { engines: vec![&Enumerate], ..crate::suite::task(&model) };
+    for (loads, stores) in (0..3).flat_map(|loads| (0..4).map(move |stores| (loads, stores))) {
+        let loads = "ld.relaxed.cta.u32 r0, [x]; ".repeat(loads);
+        let before = format!("mov.u32 r0, 0; mov.u32 r1, 0; {loads}");
+        let stored: Vec<String> =
+            (2..2 + stores).map(|value| format!("st.relaxed.cta.u32 [x], {value}; ")).collect();
+        let one = format!("{}{before}atom.relaxed.cta.add.u32 r1, [x], 1", stored.concat());
+        let spin = "L: ld.relaxed.cta.u32 t, [x]; setp.ne.u32 q, t, 1; @q bra L";
+        let other = format!("{before}st.relaxed.cta.u32 [x], 1; {spin}");
+        let columns = [one, other].map(|column| column.split("; ").map(str::to_owned).collect());
+        let written = program(&columns, 0);
+        let test = litmus::parse("turns", written.as_bytes()).expect("it is a test");
+        let judged = judge(&test, &task);
+        assert!(judged.notes.iter().any(|note| note.code == "stuck"), "{written}");
+    }
+}
+
 /// An axiom that only a further iteration keeps: each read of a new value comes behind another read. Nothing is left out then.
 #[test]
 fn iterations_that_an_axiom_needs_are_not_left_out() {

@@ -70,8 +70,8 @@ pub fn search(
     let seen = job.seen();
     seen.stuck_is_known = result.is_ok() || seen.stuck.is_some();
     seen.stuck_limit = result.err();
-    // The outcomes are complete; only whether some execution has none is left open.
-    if seen.finishes { Ok(()) } else { result }
+    // The outcomes are complete; only whether some execution has none is left open. A turn that ends early is followed by another.
+    if seen.finishes && result != Err(Limit::Work) { Ok(()) } else { result }
 }
 
 fn one(unfolding: &Unfolding<'_>, job: &mut impl Structures, limit: &mut Option<Limit>) -> bool {

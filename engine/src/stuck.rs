@@ -47,8 +47,10 @@ pub fn fault(test: &Test, stuck: &[Stuck]) -> String {
 /// ` (phase 0 of the object is not complete: pending count 1, tx-count 16)`, of a thread that waits at an mbarrier object.
 fn object(stuck: &Stuck) -> String {
     let text = |AwaitedObject { phase, pending, tx }| {
+        let expected =
+            if (pending, tx) == (0, 0) { "; `expect_tx` completes no phase" } else { "" };
         format!(
-            " (phase {phase} of the object is not complete: pending count {pending}, tx-count {tx})"
+            " (phase {phase} of the object is not complete: pending count {pending}, tx-count {tx}{expected})"
         )
     };
     stuck.object.map_or(String::new(), text)

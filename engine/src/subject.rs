@@ -224,6 +224,10 @@ fn decides_or_folds(program: &Program) -> bool {
             let branch = instruction.as_branch();
             branch.is_some_and(|branch| branch.condition.is_some())
                 || matches!(instruction, Instruction::Cvta(_))
+                // A count, a size or a mask decides what an instruction does.
+                || (matches!(instruction, Instruction::Barrier(_))
+                    || instruction.as_asynchronous().is_some())
+                    && instruction.operands().any(|operand| matches!(operand, Operand::Reg(_)))
                 || matches!(instruction, Instruction::Alu(alu)
                     if !matches!(alu.op, AluOp::Mov | AluOp::Add | AluOp::Or))
         })

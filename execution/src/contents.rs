@@ -54,22 +54,27 @@ impl MemoryContents {
         let registers = program.threads.iter().map(|thread| held_at_start(thread, layout));
         let registers = registers.collect();
         let mut found = FixedPoint { program, layout, contents, registers, changed: true };
-        // Without loops, a value comes through each element that an instruction accesses at most once.
-        let most: usize = program.threads.iter().flat_map(|of| &of.lines).map(elements).sum();
-        let loops = program.threads.iter().any(Thread::loops);
-        let mut rounds = 0;
-        while std::mem::take(&mut found.changed) && (loops || rounds <= most) {
-            rounds += 1;
-            for (thread, of) in (0u8..).map(ThreadId).zip(&program.threads) {
-                let branches = |line: &Line| matches!(line.instruction, Instruction::Branch(_));
-                let straight = !of.lines.iter().any(branches);
-                if straight {
-                    found.registers[usize::from(thread.0)] = held_at_start(of, layout);
+        let threads: Vec<ThreadLines<'_>> = (0u8..)
+            .map(ThreadId)
+            .zip(&program.threads)
+            .map(|(thread, of)| ThreadLines::of(thread, of))
+            .collect();
+        // A value comes through each element of an instruction that is executed once at most once.
+        let most: usize = threads.iter().map(ThreadLines::elements).sum();
+        for _ in 0..=most {
+            if !std::mem::take(&mut found.changed) {
+                break;
+            }
+            // Through those of loops it may come any number of times.
+            let mut more = true;
+            while more {
+                for of in &threads {
+                    of.execute(&mut found, true);
                 }
-                for line in &of.lines {
-                    let replaces = straight && line.guard.is_none();
-                    found.execute((thread, replaces), &line.instruction);
-                }
+                more = std::mem::take(&mut found.changed);
+            }
+            for of in &threads {
+                of.execute(&mut found, false);
             }
         }
         Some(found.contents)
@@ -145,9 +150,64 @@ pub fn put_together(
     Some(all)
 }
 
-/// How many elements of memory an instruction accesses.
-fn elements(line: &Line) -> usize {
-    line.instruction.access().map_or(0, |(.., elements)| elements)
+/// The instructions of a thread, as a fixed point executes them.
+struct ThreadLines<'p> {
+    thread: ThreadId,
+    of: &'p Thread,
+    /// Whether there are no branches.
+    straight: bool,
+    /// For each line, whether a branch behind it leads to it or before it.
+    in_loop: Vec<bool>,
+}
+
+impl<'p> ThreadLines<'p> {
+    fn of(thread: ThreadId, of: &'p Thread) -> ThreadLines<'p> {
+        let branches: Vec<(usize, usize)> = { of.lines.iter().enumerate() }
+            .filter_map(|(at, line)| Some((at, line.instruction.as_branch()?.target)))
+            .collect();
+        let repeats = |at: usize| branches.iter().any(|&(from, to)| to <= at && at <= from);
+        let in_loop = (0..of.lines.len()).map(repeats).collect();
+        ThreadLines { thread, of, straight: branches.is_empty(), in_loop }
+    }
+
+    /// How many elements instructions access that are executed once. Where registers are not followed in order, each
+    /// instruction counts.
+    fn elements(&self) -> usize {
+        let of = |(line, _): (&Line, _)| {
+            let elements = line.instruction.access().map_or(0, |(.., elements)| elements);
+            if self.straight { elements } else { elements.max(1) }
+        };
+        self.of.lines.iter().zip(&self.in_loop).filter(|(_, repeats)| !**repeats).map(of).sum()
+    }
+
+    /// Executes the instructions of loops, or the others.
+    fn execute(&self, found: &mut FixedPoint<'_>, loops: bool) {
+        if self.straight {
+            if loops {
+                return;
+            }
+            found.registers[usize::from(self.thread.0)] = held_at_start(self.of, found.layout);
+        }
+        for (line, _) in self.of.lines.iter().zip(&self.in_loop).filter(|(_, of)| **of == loops) {
+            let holds = match (self.straight, line.guard) {
+                (true, None) => Holds::Only,
+                (true, Some(_)) => Holds::AlsoHere,
+                (false, _) => Holds::Also,
+            };
+            found.execute((self.thread, holds), &line.instruction);
+        }
+    }
+}
+
+/// What a register holds behind an instruction that writes to it.
+#[derive(Clone, Copy)]
+enum Holds {
+    /// What is written.
+    Only,
+    /// Or what it held before, in a thread whose registers are followed from its start each time.
+    AlsoHere,
+    /// Or what it may hold anywhere.
+    Also,
 }
 
 /// What the registers of a thread hold at its start.
@@ -358,18 +418,20 @@ impl FixedPoint<'_> {
         self.changed |= join(all, values);
     }
 
-    fn hold(&mut self, (thread, replaces): HoldsBy, register: u16, values: PossibleValues) {
+    fn hold(&mut self, (thread, holds): HoldsBy, register: u16, values: PossibleValues) {
         let all = &mut self.registers[usize::from(thread.0)][usize::from(register)];
-        if replaces {
-            *all = values.filter(|values| values.len() <= MOST);
-        } else {
-            self.changed |= join(all, values);
+        match holds {
+            Holds::Only => *all = values.filter(|values| values.len() <= MOST),
+            Holds::AlsoHere => {
+                join(all, values);
+            }
+            Holds::Also => self.changed |= join(all, values),
         }
     }
 }
 
-/// The thread of an instruction, and whether what it writes to a register is all that the register holds behind it.
-type HoldsBy = (ThreadId, bool);
+/// The thread of an instruction, and what a register holds that it writes to.
+type HoldsBy = (ThreadId, Holds);
 
 /// Values of a type as a wider register holds them.
 fn widened(ty: Type, values: PossibleValues) -> PossibleValues {

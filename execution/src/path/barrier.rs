@@ -44,6 +44,10 @@ impl Walk<'_> {
         }
         let low = u64::from(u32::MAX);
         let count = count.map(|(count, _)| self.choose(state, count) & low);
+        if count == Some(0) && barrier.instance.is_none() {
+            self.fault(state.clone(), BarrierMisuse::Zero.text());
+            return Next::Stop;
+        }
         let reduce = match barrier.kind {
             BarrierKind::Arrive | BarrierKind::Sync | BarrierKind::Exchange(_) => None,
             BarrierKind::Reduce { op, source, negated, .. } => {
@@ -133,8 +137,8 @@ impl Walk<'_> {
         self.choose_from(state, value, &all, UNLISTED)
     }
 
-    /// One of these, or an execution that ends for this reason.
-    fn choose_from(
+    /// One of these, or an execution that ends for this reason; a value that is known is not compared with them.
+    pub(super) fn choose_from(
         &mut self,
         state: &mut PathState,
         value: ExprId,

@@ -206,9 +206,13 @@ impl Walk<'_> {
             AwaitedPhase::Parity(parity) => {
                 let (parity, taint) = self.operand(state, parity);
                 state.ctrl |= taint;
-                let one = state.exprs.constant(1);
-                let odd = state.exprs.alu(AluOp::And, Type::U32, &[parity, one]);
-                WaitPhase::Parity(self.choose(state, odd) == 1)
+                let misused = AsyncMisuse::Parity.text();
+                let parity = self.choose_from(state, parity, &[0, 1], misused);
+                if parity > 1 {
+                    self.stop(state, misused);
+                    return Next::Stop;
+                }
+                WaitPhase::Parity(parity == 1)
             }
             AwaitedPhase::State(token) => {
                 let (token, _) = self.operand(state, token);

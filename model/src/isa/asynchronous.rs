@@ -599,6 +599,8 @@ pub enum AsyncMisuse {
     /// A state that no arrival of the thread returned, or a wait for a phase that is neither the current nor the preceding
     /// one; for a count, a state of an arrival without `.noComplete`.
     Token,
+    /// 9.7.15.16.15: a parity is 0 or 1.
+    Parity,
     /// A size, an alignment or a destination that the instruction does not allow.
     Size,
     /// A register of a `wgmma` is accessed before the wait for its group, or before it and behind the last `wgmma.fence`.
@@ -611,6 +613,7 @@ impl AsyncMisuse {
             AsyncMisuse::Count => "mbarrier-count",
             AsyncMisuse::Uninitialized => "mbarrier-uninitialized",
             AsyncMisuse::Token => "mbarrier-token",
+            AsyncMisuse::Parity => "mbarrier-parity",
             AsyncMisuse::Size => "async-size",
             AsyncMisuse::Register => "wgmma-register",
         }

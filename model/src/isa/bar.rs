@@ -73,6 +73,8 @@ pub enum BarrierMisuse {
     Forms,
     /// 9.7.15.1: those that use one barrier give one thread count.
     Counts,
+    /// 9.7.15.1: a thread count is not zero.
+    Zero,
     /// 9.7.15.3: each thread arrives only once before the barrier completes.
     Twice,
     /// 9.7.15.3: a wait is for the barrier that the thread has arrived at.
@@ -90,6 +92,7 @@ impl BarrierMisuse {
         match self {
             BarrierMisuse::Forms => "`red` meets `sync` or `arrive` at one active barrier",
             BarrierMisuse::Counts => "arrivals at one active barrier give different thread counts",
+            BarrierMisuse::Zero => "a barrier has a thread count of 0",
             BarrierMisuse::Twice => {
                 "a thread arrives twice at the barrier of the cluster before it completes"
             }
