@@ -11,6 +11,8 @@ use model::memory::Extent;
 use model::program::ThreadId;
 use model::value::Value;
 
+use crate::Limit;
+use crate::account::Budget;
 use crate::options::constant_bytes;
 
 /// Values of a slot, beyond which they are left open.
@@ -100,54 +102,84 @@ pub(crate) fn domains(
     u: &Unfolding<'_>,
     given: &BTreeMap<usize, Vec<SlotValue>>,
     known: &BTreeMap<usize, Domain>,
-) -> BTreeMap<usize, Option<Domain>> {
+    account: &mut Budget,
+) -> Result<BTreeMap<usize, Option<Domain>>, Limit> {
     // A slot beyond the bits of a set is in none.
     let bit = |at: usize| u32::try_from(at).ok().and_then(|at| 1_u128.checked_shl(at));
     let bits: BTreeMap<usize, u128> =
         given.keys().enumerate().map(|(at, &slot)| (slot, bit(at).unwrap_or(0))).collect();
     let mut domains: BTreeMap<usize, Option<Domain>> =
-        given.keys().map(|&slot| (slot, Some(Domain::new()))).collect();
-    let mut changed = true;
-    while std::mem::take(&mut changed) {
+        given.iter().map(|(&slot, options)| (slot, few(constants(options)))).collect();
+    loop {
+        let mut changed = false;
+        // What each write writes to a cell, which several slots may read.
+        let mut written: BTreeMap<(usize, Extent), Domain> = BTreeMap::new();
         for (&slot, options) in given {
             let Some(mut values) = domains[&slot].clone() else { continue };
             let cell = u.slots[slot].cell;
             for option in options {
-                match *option {
-                    SlotValue::Value(value) => {
-                        changed |= add_set(values.entry(value).or_default(), 0);
-                    }
-                    SlotValue::Any => {}
-                    SlotValue::Of(of) => {
-                        let from = of.from.map(|from| match domains.get(&from) {
-                            Some(domain) => domain.as_ref(),
-                            None => known.get(&from),
-                        });
-                        let [Some(first), Some(second)] = from else { continue };
-                        let made_of = of.from.iter().filter_map(|from| bits.get(from));
-                        let made_of = made_of.fold(0, |all, bit| all | bit);
-                        let is_one = of.from[0] == of.from[1];
-                        for ((&a, sets), (&b, others)) in pairs(first, second) {
-                            if is_one && a != b {
-                                continue;
-                            }
-                            let Some(value) = written(u, of, cell, [a, b]) else { continue };
-                            for (one, other) in pairs(sets, others) {
-                                let set = one | other | made_of;
-                                // A value that is not made of itself.
-                                if set & bits[&slot] == 0 {
-                                    changed |= add_set(values.entry(value).or_default(), set);
-                                }
-                            }
-                        }
+                let SlotValue::Of(of) = *option else { continue };
+                let made = written.entry((of.write, cell)).or_insert_with(|| {
+                    let from = of.from.map(|from| match domains.get(&from) {
+                        Some(domain) => domain.as_ref(),
+                        None => known.get(&from),
+                    });
+                    let made_of = of.from.iter().filter_map(|from| bits.get(from));
+                    made(u, of, cell, from, made_of.fold(0, |all, bit| all | bit))
+                });
+                for (&value, sets) in &*made {
+                    // A value that is not made of itself.
+                    for &set in sets.iter().filter(|set| **set & bits[&slot] == 0) {
+                        changed |= add_set(values.entry(value).or_default(), set);
                     }
                 }
+                if !account.look() {
+                    account.check()?;
+                }
             }
-            let few = values.len() <= MOST_VALUES;
-            domains.insert(slot, few.then_some(values));
+            domains.insert(slot, few(values));
+        }
+        if !changed {
+            return Ok(domains);
         }
     }
-    domains
+}
+
+/// Of the options of a slot, the values that are constant: they are made of no slot.
+fn constants(options: &[SlotValue]) -> Domain {
+    let values = options.iter().filter_map(|option| match *option {
+        SlotValue::Value(value) => Some((value, vec![0])),
+        SlotValue::Of(_) | SlotValue::Any => None,
+    });
+    values.collect()
+}
+
+fn few(values: Domain) -> Option<Domain> {
+    (values.len() <= MOST_VALUES).then_some(values)
+}
+
+/// What a write writes to a cell, by the values of the slots that it depends on, which are these sets.
+fn made(
+    u: &Unfolding<'_>,
+    of: WrittenFrom,
+    cell: Extent,
+    from: [Option<&Domain>; 2],
+    made_of: u128,
+) -> Domain {
+    let mut values = Domain::new();
+    let [Some(first), Some(second)] = from else { return values };
+    let is_one = of.from[0] == of.from[1];
+    for ((&a, sets), (&b, others)) in pairs(first, second) {
+        if is_one && a != b {
+            continue;
+        }
+        let Some(value) = written(u, of, cell, [a, b]) else { continue };
+        let all = values.entry(value).or_default();
+        for (one, other) in pairs(sets, others) {
+            add_set(all, one | other | made_of);
+        }
+    }
+    values
 }
 
 fn pairs<T: IntoIterator + Copy, U: IntoIterator + Copy>(

@@ -143,7 +143,7 @@ fn torn<R: BitRow>(
     }
     let bits = list.iter().fold(0, |all, &write| all | bound.may_set(write, cell));
     let varying = (0..16).filter(|byte| bits >> (8 * byte) & 0xff != 0).count();
-    if varying < 2 || !bound.may_mix::<R>(slot) {
+    if varying < 2 || !bound.may_mix::<R>(slot, account)? {
         return Ok(Vec::new());
     }
     let mut sets = Vec::new();
@@ -199,8 +199,12 @@ impl<'u> ValueBounds<'u> {
     }
 
     /// Whether a mixture of the bytes of several writes that a slot may read may be new.
-    fn may_mix<R: BitRow>(&mut self, slot: usize) -> bool {
-        self.mixes.get_or_insert_with(|| may_mix::<R>(self.u))[slot]
+    fn may_mix<R: BitRow>(&mut self, slot: usize, account: &mut Budget) -> Result<bool, Limit> {
+        let mixes = match self.mixes.take() {
+            Some(known) => known,
+            None => may_mix::<R>(self.u, account)?,
+        };
+        Ok(self.mixes.insert(mixes)[slot])
     }
 
     /// Bits of `cell` that a write which covers it may set.
@@ -221,7 +225,7 @@ impl<'u> ValueBounds<'u> {
 }
 
 /// For each slot, whether its values may differ in two bytes, or are not known.
-fn may_mix<R: BitRow>(u: &Unfolding<'_>) -> Vec<bool> {
+fn may_mix<R: BitRow>(u: &Unfolding<'_>, account: &mut Budget) -> Result<Vec<bool>, Limit> {
     let given: BTreeMap<usize, Vec<SlotValue>> = u
         .slots
         .iter()
@@ -232,7 +236,7 @@ fn may_mix<R: BitRow>(u: &Unfolding<'_>) -> Vec<bool> {
             (slot, sources.collect())
         })
         .collect();
-    let domains = domains::domains(u, &given, &BTreeMap::new());
+    let domains = domains::domains(u, &given, &BTreeMap::new(), account)?;
     let mut mixes: Vec<bool> = domains
         .values()
         .map(|domain| {
@@ -257,7 +261,7 @@ fn may_mix<R: BitRow>(u: &Unfolding<'_>) -> Vec<bool> {
             }
         }
     }
-    mixes
+    Ok(mixes)
 }
 
 /// The least bits that reads may return, following values to the reads they are made of.

@@ -133,7 +133,9 @@ impl ValueTerms {
         }
         let of_known = |ways: &Ways| ways.keys().flatten().map(|&value| (value, vec![0])).collect();
         let known = self.slots.iter().map(|(&slot, ways)| (slot, of_known(ways))).collect();
-        let domains = domains(u, &given, &known);
+        let account = &mut encoder.clauses.account;
+        // Where a limit was reached, nothing more is encoded.
+        let Ok(domains) = domains(u, &given, &known, account) else { return };
         // All terms first: values may be made of each other in a circle.
         for (&slot, values) in &domains {
             let clauses = &mut encoder.clauses;
