@@ -1,13 +1,14 @@
 //! Whether the outcome of a cycle is allowed, without text and without the other outcomes.
 
+use std::fmt;
 use std::ops::ControlFlow;
 
 use engine::sought::{Demand, Sought};
+use engine::subject::ReadingSubject;
 use engine::witness::Witness;
-use engine::{Engine, ExecutionFacts, Limit, Limits, directed};
+use engine::{Engine, ExecutionFacts, Limit, Limits, directed, stuck};
 use litmus::Comparand;
 use litmus::proposition::truncate;
-use model::isa::{Instruction, Line};
 use model::program::Program;
 use model::rel::Model;
 use model::value::Value;
@@ -35,6 +36,17 @@ impl CycleAnswer {
             CycleAnswer::Stuck => "stuck",
             CycleAnswer::Undefined(_) => "undefined",
             CycleAnswer::Undecided(_) => "undecided",
+        }
+    }
+}
+
+impl fmt::Display for CycleAnswer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            CycleAnswer::Undefined(why) => write!(f, " ({why})"),
+            CycleAnswer::Undecided(why) => write!(f, " ({why})"),
+            CycleAnswer::Allowed | CycleAnswer::Forbidden | CycleAnswer::Stuck => Ok(()),
         }
     }
 }
@@ -67,7 +79,7 @@ pub fn ask(cycle: &Cycle, model: &Model, engine: &dyn Engine, limits: &Limits) -
         (None, _) if allowed => CycleAnswer::Allowed,
         (None, Err(limit)) => CycleAnswer::Undecided(limit.text()),
         (None, Ok(())) if seen.bound_reached => CycleAnswer::Undecided(Limit::Steps.text()),
-        (None, Ok(())) if program.threads.iter().flat_map(|of| &of.lines).any(waits) => {
+        (None, Ok(())) if ReadingSubject::Waits.is_in(&program) => {
             match never_finishes(&program, model, engine, limits) {
                 Ok(true) => CycleAnswer::Stuck,
                 Ok(false) => CycleAnswer::Forbidden,
@@ -76,11 +88,6 @@ pub fn ask(cycle: &Cycle, model: &Model, engine: &dyn Engine, limits: &Limits) -
         }
         (None, Ok(())) => CycleAnswer::Forbidden,
     }
-}
-
-/// Whether an instruction waits for other threads, who may not come.
-fn waits(line: &Line) -> bool {
-    matches!(line.instruction, Instruction::Barrier(_) | Instruction::ClusterBarrier(_))
 }
 
 /// Whether a program has no outcome because its threads wait for ever.
@@ -92,13 +99,16 @@ fn never_finishes(
 ) -> Result<bool, Limit> {
     let limits = Limits { unending: true, ..*limits };
     let mut seen = ExecutionFacts::default();
-    let mut finishes = false;
     let sought = Sought::Outcomes(&|_| true, &Vec::new, &Demand::NONE);
-    engine.search(model, program, &limits, sought, &mut seen, &mut |_, _| {
-        finishes = true;
-        ControlFlow::Break(())
-    })?;
-    Ok(!finishes && seen.stuck.is_some())
+    engine.search(
+        model,
+        program,
+        &limits,
+        sought,
+        &mut seen,
+        &mut |_, _| ControlFlow::Break(()),
+    )?;
+    Ok(stuck::is_endless(&seen))
 }
 
 /// How many cycles have each answer.

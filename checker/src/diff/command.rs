@@ -104,13 +104,7 @@ pub fn command(
 }
 
 fn differing(difference: &Difference) -> DifferingTest {
-    let answers = difference.answers.clone().map(|answer| match answer {
-        CycleAnswer::Undefined(why) => format!("undefined ({why})"),
-        CycleAnswer::Allowed
-        | CycleAnswer::Forbidden
-        | CycleAnswer::Stuck
-        | CycleAnswer::Undecided(_) => answer.name().to_owned(),
-    });
+    let answers = difference.answers.each_ref().map(CycleAnswer::to_string);
     DifferingTest {
         cycle: Some(difference.cycle.words()),
         file: None,

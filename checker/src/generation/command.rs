@@ -7,7 +7,7 @@ use std::time::Instant;
 
 use engine::exit::Exit;
 use engine::{Engine, Limits, interrupt};
-use generate::question::{AnswerTally, CycleAnswer};
+use generate::question::AnswerTally;
 use indicatif::ProgressBar;
 use model::rel::Model;
 
@@ -135,14 +135,7 @@ struct WrittenTests<'a> {
 
 impl WrittenTests<'_> {
     fn one(&mut self, test: &GeneratedTest, out: &mut dyn Write) -> io::Result<()> {
-        let answer = test.answer.as_ref().map_or(String::new(), |answer| {
-            let why = match answer {
-                CycleAnswer::Undefined(why) => format!(" ({why})"),
-                CycleAnswer::Undecided(why) => format!(" ({why})"),
-                CycleAnswer::Allowed | CycleAnswer::Forbidden | CycleAnswer::Stuck => String::new(),
-            };
-            format!(": {}{why}", answer.name())
-        });
+        let answer = test.answer.as_ref().map_or(String::new(), |answer| format!(": {answer}"));
         if let Some(folder) = &self.command.out {
             let name = file_name(&test.name, self.names.len());
             if self.refused.is_none() {
