@@ -599,7 +599,7 @@ pub enum AsyncMisuse {
     /// A state that no arrival of the thread returned, or a wait for a phase that is neither the current nor the preceding
     /// one; for a count, a state of an arrival without `.noComplete`.
     Token,
-    /// 9.7.15.16.15: a parity is 0 or 1.
+    /// 9.7.15.16.17: a parity is 0 or 1.
     Parity,
     /// A size, an alignment or a destination that the instruction does not allow.
     Size,
