@@ -32,10 +32,12 @@ const MISSING_WAIT: &str = "mbarrier-missing-wait";
 /// The code of a note on an operation on shared memory of a CTA that may have exited. Most tests end before their
 /// CTAs wait for one another.
 pub const CLUSTER_EXITED: &str = "cluster-exited";
+/// The code of a note on a thread count beside an omitted one at an active barrier.
+const COUNT_OMITTED: &str = "barrier-count-omitted";
 const NOT_DEALLOCATED: &str = "tensor-memory-not-deallocated";
 
 /// The codes of the notes on rules that an execution breaks.
-const WARNINGS: [&str; 3] = [MISSING_WAIT, CLUSTER_EXITED, NOT_DEALLOCATED];
+const WARNINGS: [&str; 4] = [MISSING_WAIT, CLUSTER_EXITED, COUNT_OMITTED, NOT_DEALLOCATED];
 
 /// What a verdict is about.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
@@ -131,7 +133,7 @@ impl Observation {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
     /// `stuck`, `not-explored`, `engine-undecided`, `no-outcome`, `atomics-exclude-each-other`, `flag`, or a warning of the
-    /// model: `mbarrier-missing-wait`, `cluster-exited` or `tensor-memory-not-deallocated`.
+    /// model: `mbarrier-missing-wait`, `cluster-exited`, `barrier-count-omitted` or `tensor-memory-not-deallocated`.
     pub code: &'static str,
     pub text: String,
 }

@@ -76,6 +76,8 @@ names! {
         AliasFence = "ALIAS",
         BarrierArrive = "BA",
         BarrierWait = "BW",
+        /// Arrivals and waits at a barrier of a CTA that give a thread count.
+        CountedBarrier = "BC",
         /// Events of asynchronous operations, which are in no program order.
         Asynchronous = "ASYNC",
         /// Memory operations through the async proxy.

@@ -600,6 +600,17 @@ pub fn under(readings: Readings) -> Model {
         (allocation - init).id() - (ended >> ended.inverse()),
         FlagMeaning::Warning("no thread deallocates this tensor memory before the kernel exits"),
     );
+    // 9.7.15.1: the threads at an active barrier give the same thread count. One that gives none takes that of all threads of
+    // the CTA. Reading R46.
+    let counted = m.tag(Tag::CountedBarrier);
+    m.flag(
+        Some(section::BAR),
+        "barrier-count-omitted",
+        m.fixed(Fixed::Barrier) & (counted * (all - counted)),
+        FlagMeaning::Warning(
+            "another thread at this active barrier gives no thread count: a GPU stops here, also where the count is that of all threads",
+        ),
+    );
     let outlived = m.fixed(Fixed::OwnerCta) & executed;
     m.flag(
         Some(section::MAPA),

@@ -74,10 +74,14 @@ impl Walk<'_> {
         let waits = barrier.kind != BarrierKind::Arrive;
         let aligned = barrier.aligned;
         let used = BarrierUse { resource, count, reduce, relaxed: false, waits, aligned };
-        state.push(EventKind::Arrive, Tags::of(&[Tag::All, Tag::BarrierArrive]), guard);
+        let tags = |tag| {
+            let tags = Tags::of(&[Tag::All, tag]);
+            if count.is_some() { tags.with(Tag::CountedBarrier) } else { tags }
+        };
+        state.push(EventKind::Arrive, tags(Tag::BarrierArrive), guard);
         state.last().barrier = Some(used);
         if waits {
-            let tags = Tags::of(&[Tag::All, Tag::BarrierWait]);
+            let tags = tags(Tag::BarrierWait);
             let wait = state.push(EventKind::Wait, tags, guard);
             state.last().barrier = Some(used);
             if let BarrierKind::Reduce { destination, .. } = barrier.kind {

@@ -35,6 +35,7 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::AliasFence => "`fence.proxy.alias`",
         Tag::BarrierArrive => "arrivals at a barrier",
         Tag::BarrierWait => "waits at a barrier",
+        Tag::CountedBarrier => "those of a barrier of a CTA with a thread count",
         Tag::Asynchronous => "events of asynchronous operations",
         Tag::AsyncProxy => "memory operations through the async proxy",
         Tag::AsyncFence => "`fence.proxy.async`",
