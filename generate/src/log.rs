@@ -13,6 +13,50 @@ use text::report::{ByteSpan, Diagnostics};
 pub struct LoggedTest {
     pub name: String,
     pub states: Vec<LoggedState>,
+    /// Why there are no states, if the test did not come to its end.
+    pub failure: Option<LoggedFailure>,
+}
+
+/// A test that did not come to its end.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LoggedFailure {
+    pub kind: FailureKind,
+    /// As the log says it.
+    pub reason: String,
+}
+
+/// How a test failed to come to its end.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum FailureKind {
+    Faulted,
+    Hung,
+    NotCompiled,
+    NotRun,
+}
+
+impl FailureKind {
+    const ALL: [FailureKind; 4] =
+        [FailureKind::Faulted, FailureKind::Hung, FailureKind::NotCompiled, FailureKind::NotRun];
+
+    /// In the middle of a sentence.
+    pub fn name(self) -> &'static str {
+        match self {
+            FailureKind::Faulted => "faulted",
+            FailureKind::Hung => "hung",
+            FailureKind::NotCompiled => "not compiled",
+            FailureKind::NotRun => "not run",
+        }
+    }
+
+    /// What begins its line in a log.
+    fn word(self) -> &'static str {
+        match self {
+            FailureKind::Faulted => "Faulted ",
+            FailureKind::Hung => "Hung ",
+            FailureKind::NotCompiled => "Not compiled ",
+            FailureKind::NotRun => "Not run ",
+        }
+    }
 }
 
 /// A state: how often it was seen, if the log says it, and the values of terms.
@@ -46,10 +90,12 @@ pub fn read(path: &str, text: &str) -> Result<Vec<LoggedTest>, Vec<Diagnostic>> 
             logged.states.push(state);
         } else if let Some(rest) = line.strip_prefix("Test ") {
             let name = rest.rsplit_once(' ').map_or(rest, |(name, _)| name);
-            tests.push(LoggedTest { name: name.to_owned(), states: Vec::new() });
+            tests.push(LoggedTest { name: name.to_owned(), states: Vec::new(), failure: None });
             if let Some(before) = named.replace(at) {
                 without_states(before, &mut report);
             }
+        } else if let Some(failed) = failed(line) {
+            tests.push(failed);
         } else if let Some(count) = states(line) {
             let Some(count) = count.ok().filter(|_| !tests.is_empty()) else {
                 report
@@ -83,6 +129,15 @@ pub fn read(path: &str, text: &str) -> Result<Vec<LoggedTest>, Vec<Diagnostic>> 
             .note("a log of herd7, litmus7 or an exported program has lines `Test NAME Allowed`");
     }
     if report.count() == 0 { Ok(tests) } else { Err(report.finish(path, text)) }
+}
+
+/// `Faulted NAME: an illegal instruction was encountered`.
+fn failed(line: &str) -> Option<LoggedTest> {
+    FailureKind::ALL.into_iter().find_map(|kind| {
+        let (name, reason) = line.strip_prefix(kind.word())?.split_once(": ")?;
+        let failure = LoggedFailure { kind, reason: reason.to_owned() };
+        Some(LoggedTest { name: name.to_owned(), states: Vec::new(), failure: Some(failure) })
+    })
 }
 
 /// A test that was cut off before its states.
@@ -235,6 +290,29 @@ mod tests {
         assert_eq!((tests[0].name.as_str(), tests[0].states[0].count), ("a b", Some(12)));
         assert_eq!(tests[0].states[0].values["1:r0"], Value::MAX);
         assert_eq!(tests[0].states[0].values["x"], 16);
+    }
+
+    #[test]
+    fn tests_that_do_not_end_are_read() {
+        let log = "Hung a b: no end within 60 s\n\nTest c Allowed\nHistogram (1 states)\n7 :>x=1;\n\n\
+                   Not compiled d: ptxas: error\nNot run e: no time\nFaulted f: a: b\n";
+        let tests = read("log", log).expect("it is a log");
+        let failures: Vec<(&str, Option<&str>, &str)> = tests
+            .iter()
+            .map(|test| {
+                let failure = test.failure.as_ref();
+                let reason = failure.map_or("", |of| &of.reason);
+                (test.name.as_str(), failure.map(|of| of.kind.name()), reason)
+            })
+            .collect();
+        let expected = [
+            ("a b", Some("hung"), "no end within 60 s"),
+            ("c", None, ""),
+            ("d", Some("not compiled"), "ptxas: error"),
+            ("e", Some("not run"), "no time"),
+            ("f", Some("faulted"), "a: b"),
+        ];
+        assert_eq!(failures, expected);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use generate::export::{CudaProgram, ExportFormat, export};
 use litmus::Test;
@@ -213,4 +214,72 @@ fn branches_and_bytes_are_those_of_each_instance() {
     for part in ["\"@p bra L;", "= o0 & 0xff;", "st.u32 [at_L_], 1;"] {
         assert!(text.contains(part), "{part}\n{text}");
     }
+}
+
+/// Tests without a GPU: one that ends, and others that do not.
+const TESTS: &str = r#"
+#include <stdlib.h>
+#include <unistd.h>
+#include <stdio.h>
+typedef struct { const char *name; void (*run)(long, unsigned); } Entry;
+static void ends(long runs, unsigned seed) { printf("Test ends Allowed\nHistogram (1 states)\n%ld :>x=%u;\n\n", runs, seed); }
+static void traps(long runs, unsigned seed) { (void)runs; (void)seed; printf("Faulted traps: a fault\n\n"); exit(2); }
+static void crashes(long runs, unsigned seed) { (void)runs; (void)seed; abort(); }
+static void hangs(long runs, unsigned seed) { (void)runs; (void)seed; for (;;) pause(); }
+static const Entry TESTS[] = {{"traps", traps}, {"crashes", crashes}, {"hangs", hangs}, {"ends", ends}};
+"#;
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_test_that_does_not_end_costs_no_other_test() {
+    let mut program = CudaProgram::default();
+    let plain = "PTX plain\n{ x=0; }\n P0@cta 0 ;\n st.weak.u32 [x], 1 ;\nexists (x=1)\n";
+    program.add(&parsed(plain)).expect("a program has it");
+    let text = program.text();
+    let start = text.find("// Each test runs in a process of its own, so").expect("it is there");
+    let folder = std::env::temp_dir().join(format!("causeway-harness-{}", std::process::id()));
+    fs::create_dir_all(&folder).expect("the folder can be made");
+    let (source, binary) = (folder.join("tests.c"), folder.join("tests"));
+    fs::write(&source, format!("{TESTS}{}", &text[start..])).expect("the file can be written");
+    let compiled = Command::new(std::env::var("CC").unwrap_or_else(|_| "cc".to_owned()))
+        .args(["-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o"])
+        .args([&binary, &source])
+        .status();
+    assert!(compiled.expect("there is a C compiler").success());
+    let run = |arguments: &[&str]| {
+        let output = Command::new(&binary).args(arguments).output().expect("it starts");
+        let said = String::from_utf8(output.stdout).expect("it is text");
+        let lines = said.lines().filter(|line| !line.is_empty()).map(str::to_owned);
+        (lines.collect::<Vec<String>>(), output.status.code())
+    };
+    let ended = ["Test ends Allowed", "Histogram (1 states)", "5 :>x=7;"];
+    let (lines, code) = run(&["--deadline", "0.2", "5", "7"]);
+    let failed =
+        ["Faulted traps: a fault", "Faulted crashes: signal 6", "Hung hangs: no end within 0 s"];
+    assert_eq!(lines, [&failed[..], &ended[..]].concat());
+    assert_eq!(code, Some(1));
+    assert_eq!(run(&["5", "7", "ends"]), (ended.map(str::to_owned).to_vec(), Some(0)));
+    let (lines, _) = run(&["--total", "0.3", "5", "7", "hangs", "ends"]);
+    assert_eq!(lines[1], "Not run ends: the time of all tests is over");
+    let _ = fs::remove_dir_all(&folder);
+}
+
+#[test]
+fn a_barrier_that_an_exit_completes_is_refused() {
+    let test = |third: &str| {
+        format!(
+            "PTX t\nArch=sm_90a\n{{ .shared .b32 s; }}\n P0@cta 0 | P1@cta 0 | P2@cta 0 ;\n \
+             bar.sync 0 | bar.sync 0 | {third} ;\n st.weak.shared.u32 [s], 1 | | ;\nexists (s@P0=1)\n"
+        )
+    };
+    let refused = CudaProgram::default().add(&parsed(&test("st.weak.shared.u32 [s], 2")));
+    let error = refused.expect_err("P2 exits");
+    assert_eq!(error.line, 5);
+    assert!(
+        error.what.starts_with("a barrier that completes because a thread exits"),
+        "{}",
+        error.what
+    );
+    let kept = CudaProgram::default().add(&parsed(&test("bar.sync 0")));
+    kept.expect("all threads arrive");
 }

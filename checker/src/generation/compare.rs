@@ -10,6 +10,7 @@ use generate::log::{self, Incomparable, LoggedState};
 use lift::program::number;
 use litmus::Test;
 use model::rel::Model;
+use text::diagnostic::escaped;
 
 use super::args::Compare;
 use crate::cli::EngineName;
@@ -55,6 +56,11 @@ pub fn command(
     for one in &logged {
         let Some(known) = tests.get(&one.name) else { continue };
         compared += 1;
+        if let Some(failure) = &one.failure {
+            writeln!(out, "{}: {}: {}", one.name, failure.kind.name(), escaped(&failure.reason))?;
+            exit = exit.max(Exit::Undecided);
+            continue;
+        }
         let judgement = judge(known, &task);
         if let Verdict::Holds | Verdict::Fails | Verdict::Stuck(_) = judgement.verdict {
         } else {

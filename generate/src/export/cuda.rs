@@ -8,7 +8,7 @@ use std::fmt::Write;
 
 use litmus::{Comparand, Prop, Quantifier, Test, proposition};
 use model::isa::alu::Comparison;
-use model::isa::bar::{BarrierKind, ClusterBarrierKind};
+use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
 use model::isa::{Instruction, Operand};
 use model::memory::MBARRIER_BYTES;
 use model::program::Observed;
@@ -111,6 +111,11 @@ impl CudaProgram {
             return Err(Inexpressible { line: test.condition_line, what });
         }
         let offsets = Offsets::of(&variables);
+        let asynchronous = test.program.is_asynchronous();
+        // Then threads meet behind the test, and do not exit before.
+        if offsets.shared > 0 || asynchronous {
+            refuse_exits(test)?;
+        }
         if let Some(last) = variables.iter().rposition(|of| of.shared)
             && offsets.shared > MOST_SHARED
         {
@@ -129,7 +134,6 @@ impl CudaProgram {
         let mut out = String::new();
         writeln!(out, "\n// {}\n// {}", test.name, test.condition_text).expect(w);
         writeln!(out, "struct Test{} {{", self.tests.len()).expect(w);
-        let asynchronous = test.program.is_asynchronous();
         let constants = [
             ("OBSERVED", test.program.observed.len()),
             ("GLOBAL", offsets.global),
@@ -208,6 +212,34 @@ fn refuse_open_arrivals(test: &Test) -> Result<(), Inexpressible> {
         }
         if let Some(line) = open {
             return line.refuse("an arrival that its thread does not wait for");
+        }
+    }
+    Ok(())
+}
+
+/// A barrier without a thread count completes if the threads that do not arrive have exited.
+fn refuse_exits(test: &Test) -> Result<(), Inexpressible> {
+    let threads = &test.program.threads;
+    // The barriers of a thread without a count, by number: no thread skips one.
+    let uncounted = |thread: usize, id: u64| {
+        ExportedLine::all(test, thread).filter(move |line| {
+            let Instruction::Barrier(of) = &line.line.instruction else { return false };
+            of.count.is_none() && of.id == Operand::Imm(id)
+        })
+    };
+    for thread in 0..threads.len() {
+        for line in ExportedLine::all(test, thread) {
+            let Instruction::Barrier(Barrier { id: Operand::Imm(id), count: None, .. }) =
+                line.line.instruction
+            else {
+                continue;
+            };
+            let same_cta =
+                |other: &usize| threads[*other].placement.same_cta(threads[thread].placement);
+            let arrivals = uncounted(thread, id).count();
+            if (0..threads.len()).filter(same_cta).any(|of| uncounted(of, id).count() < arrivals) {
+                return line.refuse("a barrier that completes because a thread exits");
+            }
         }
     }
     Ok(())

@@ -1,5 +1,7 @@
-// nvcc -arch=@TARGET@ -o tests tests.cu && ./tests [RUNS [SEED [NAME...]]]
+// nvcc -arch=@TARGET@ -o tests tests.cu && ./tests [--deadline SECONDS] [--total SECONDS] [RUNS [SEED [NAME...]]]
 //
+// Each test runs in a process of its own, for 60 s unless `--deadline` says otherwise; `--total` limits the time of all. A test that
+// does not come to its end has a line `Faulted NAME: why`, `Hung NAME: why` or `Not run NAME: why`, and the exit code is 1.
 // A warp runs 32 instances of a thread of a test, and 64 warps each thread. Threads that the test places on several GPUs run on
 // one, and threads in different clusters or CTAs run in different ones. Which of these share an SM differs from run to run: the
 // order of the CTAs is drawn, or the CTAs of a group run on one SM, or each on another one. Clusters are placed in a drawn order
@@ -150,7 +152,8 @@ litmus(char *memory, u64 *observed, unsigned *arrived, const unsigned *place, un
     do {                                                                                   \
         cudaError_t error = (call);                                                        \
         if (error != cudaSuccess) {                                                        \
-            fprintf(stderr, "error: %s: %s\n", #call, cudaGetErrorString(error));          \
+            printf("Faulted %s: %s: %s\n\n", Test::name(), #call, cudaGetErrorString(error)); \
+            fflush(stdout);                                                                \
             exit(2);                                                                       \
         }                                                                                  \
     } while (0)
