@@ -46,6 +46,8 @@ mod mutants;
 mod numbers;
 mod objects;
 mod oracle;
+#[cfg(unix)]
+mod outputs;
 mod pairs;
 mod peer;
 mod phases;

@@ -335,7 +335,7 @@ fn a_closed_output_is_no_success() {
 
 #[cfg(unix)]
 #[test]
-fn an_interrupted_run_says_what_it_has_done() {
+fn a_run_that_a_signal_ends_says_what_it_has_done() {
     let folder = folder("interrupted");
     fs::copy(suite::root().join(HOLDS), folder.join("a.litmus")).expect("it is copied");
     let large = folder.join("b.litmus");
@@ -344,21 +344,24 @@ fn an_interrupted_run_says_what_it_has_done() {
     fs::write(&module, short_and_long(false)).expect("it can be written");
     fs::write(&target, short_and_long(true)).expect("it can be written");
     let (module, target) = (text(&module), text(&target));
-    for (arguments, paths, said, of) in [
+    for (signal, arguments, paths, said, of) in [
         (
+            "-INT",
             &["check", "-v", "--engine=enumerate"][..],
             &[text(&folder)][..],
             "1 test: 1 ok",
             "2 files",
         ),
-        (&["explore", "--states=1000000000"], &[text(&folder)], "MP on", "2 files"),
+        ("-TERM", &["explore", "--states=1000000000"], &[text(&folder)], "MP on", "2 files"),
         (
+            "-HUP",
             &["lower", "--timeout=1000", "--from"],
             &[module, "--to", target],
             "1 function: ",
             "2 functions",
         ),
         (
+            "-INT",
             &["lower", "--timeout=1000", "--format=sarif", "--from"],
             &[module, "--to", target],
             "\"exitCode\": 0",
@@ -368,7 +371,7 @@ fn an_interrupted_run_says_what_it_has_done() {
         let mut command = causeway(&[arguments, paths, &["-j2", "--memory=8GiB"]].concat());
         let mut child = command.spawn().expect("the program starts");
         std::thread::sleep(Duration::from_secs(2));
-        let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status();
+        let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
         assert!(sent.expect("there is kill").success());
         let start = Instant::now();
         while child.try_wait().expect("it can be waited for").is_none() {

@@ -1,5 +1,6 @@
 //! Commands, options and their help texts.
 
+mod files;
 mod reading;
 
 use std::path::PathBuf;

@@ -2,15 +2,15 @@
 
 pub(crate) mod diff;
 
-use std::fs::{self, File};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use litmus::format::{Unformatted, format};
 
 use crate::cli;
 use crate::input;
 use crate::kind::FileKind;
+use crate::output::replace;
 use crate::run::complain_of;
 use engine::exit::Exit;
 
@@ -82,44 +82,4 @@ fn one(
         return Ok(Exit::BadInput);
     }
     Ok(Exit::AsExpected)
-}
-
-/// Replaces a file atomically: a reader sees either the old or the new content.
-pub(crate) fn replace(path: &Path, content: &[u8]) -> io::Result<()> {
-    // A symbolic link is kept: its target is replaced.
-    let path = fs::canonicalize(path)?;
-    let about = fs::metadata(&path)?;
-    if !about.is_file() {
-        return Err(io::Error::other("it cannot be written in place"));
-    }
-    if about.permissions().readonly() {
-        return Err(io::Error::other("it is read-only, so it is not written"));
-    }
-    let (mut file, temporary) = beside(&path)?;
-    let written = file
-        .write_all(content)
-        .and_then(|()| file.set_permissions(about.permissions()))
-        .and_then(|()| file.sync_all())
-        .and_then(|()| fs::rename(&temporary, &path));
-    if written.is_err() {
-        // The first error is reported; an error in removing the temporary file is ignored.
-        drop(fs::remove_file(&temporary));
-    }
-    written
-}
-
-/// Creates a new file in the same folder; returns it with its path.
-fn beside(path: &Path) -> io::Result<(File, PathBuf)> {
-    let name = path.file_name().unwrap_or_default().to_string_lossy();
-    let mut number = 0;
-    loop {
-        let beside = path.with_file_name(format!(".{name}.new-{number}"));
-        match File::options().write(true).create_new(true).open(&beside) {
-            Ok(file) => return Ok((file, beside)),
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists && number < 100 => {
-                number += 1;
-            }
-            Err(error) => return Err(error),
-        }
-    }
 }

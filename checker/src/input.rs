@@ -12,6 +12,7 @@ use text::diagnostic::escaped;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::kind::FileKind;
+use crate::output;
 
 /// The largest input that is read. The parts of a split listing of a large library are smaller.
 pub const LARGEST: u64 = 256 << 20;
@@ -114,6 +115,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     if about.len() > LARGEST {
         return Err(too_large());
     }
+    output::is_read(path);
     bounded(File::open(path)?)
 }
 

@@ -17,11 +17,11 @@ use text::origin::Origin;
 
 use crate::cli::Lint;
 use crate::format::diff::unified;
-use crate::format::replace;
 use crate::input;
 use crate::kind::FileKind;
 use crate::lines::{self, LineKind};
 use crate::lint_rules;
+use crate::output::replace;
 use crate::report::finding::{
     FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
 };

@@ -1,14 +1,14 @@
 //! The command `causeway`: parses the arguments, runs the command and exits.
 
-use std::fs::File;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anstream::{AutoStream, ColorChoice};
-use checker::cli::Colour;
+use checker::cli::{Cli, Colour};
 use checker::config::{self, ArgumentError};
-use checker::input;
+use checker::output::{self, OutputFile, SharedOutput};
+use checker::signals;
 use engine::exit::{CLOSED, Exit, INTERRUPTED};
 use engine::interrupt;
 
@@ -36,39 +36,56 @@ fn main() -> ExitCode {
             return ended(printed.map(|()| Exit::AsExpected), &mut io::stderr());
         }
     };
-    let handler = || {
+    let colour = cli.color.into();
+    let mut err = AutoStream::new(io::stderr(), colour);
+    let file = match output::check(&cli).and_then(|()| created(&cli)) {
+        Ok(file) => file,
+        Err(error) => return ended(Err(error), &mut err),
+    };
+    let mut out: Box<dyn Write> = match &file {
+        None => Box::new(BufWriter::new(AutoStream::new(io::stdout().lock(), colour))),
+        Some(file) => {
+            // A file has no colours unless they are asked for.
+            let colour = if cli.color == Colour::Auto { ColorChoice::Never } else { colour };
+            let file: Box<dyn Write> = Box::new(file.clone());
+            Box::new(BufWriter::new(AutoStream::new(file, colour)))
+        }
+    };
+    let interrupted = file.clone();
+    let end = move || {
         interrupt::raise();
         // The solver cannot be stopped from here. Finished results have been printed by then.
         std::thread::sleep(GRACE);
+        let _ = interrupted.map(|file| file.lock().commit());
+        output::discard_unfinished();
         std::process::exit(INTERRUPTED.into());
     };
-    let colour = cli.color.into();
-    let mut err = AutoStream::new(io::stderr(), colour);
-    let mut out: Box<dyn Write> = match &cli.output {
-        None => Box::new(BufWriter::new(AutoStream::new(io::stdout().lock(), colour))),
-        Some(path) => match File::create(path) {
-            Ok(file) => {
-                // A file has no colours unless they are asked for.
-                let colour = if cli.color == Colour::Auto { ColorChoice::Never } else { colour };
-                Box::new(BufWriter::new(AutoStream::new(file, colour)))
-            }
-            Err(error) => {
-                let error = io::Error::other(format!("{}: {error}", input::shown(path)));
-                return ended(Err(error), &mut err);
-            }
-        },
-    };
-    if let Err(error) = ctrlc::set_handler(handler) {
+    if let Err(error) = signals::on_end(end) {
         let _ = writeln!(err, "warning: Ctrl-C will end the program without a summary: {error}");
     }
     let done = checker::run::run(&cli, &mut *out, &mut err).and_then(|exit| {
         out.flush()?;
+        match &file {
+            // An error before the first result: what the file had is kept.
+            Some(file) if exit == Exit::BadInput && !file.lock().is_written() => {}
+            Some(file) => file.lock().commit()?,
+            None => {}
+        }
         Ok(exit)
     });
+    // The thread that waits for signals has the file, too: nothing else removes what is not whole.
+    output::discard_unfinished();
     if done.is_ok() && interrupt::raised() {
         return ExitCode::from(INTERRUPTED);
     }
     ended(done, &mut err)
+}
+
+/// The file that the results go to, if it is not standard output.
+fn created(cli: &Cli) -> io::Result<Option<SharedOutput>> {
+    let Some(path) = &cli.output else { return Ok(None) };
+    let file = OutputFile::create(path)?;
+    Ok(Some(SharedOutput::new(if cli.is_endless() { file.endless() } else { file })))
 }
 
 /// The exit code of the process. An output that could not be written is an error.

@@ -28,6 +28,7 @@ use crate::input;
 use crate::kind::FileKind;
 use crate::lint;
 use crate::lower;
+use crate::output;
 use crate::ptx_explain;
 use crate::report::ReportWriter;
 use crate::report::finding::UnreadInput;
@@ -218,25 +219,19 @@ fn lower_command(
     let (Some(llc), Some(from)) = (&command.llc, &command.from) else {
         return lowered(command, out, err);
     };
-    let stem = from.file_stem().unwrap_or_default().to_string_lossy();
-    let name = format!("causeway-{}-{stem}.ptx", std::process::id());
-    let made = command.to.clone().unwrap_or_else(|| std::env::temp_dir().join(name));
-    let exit = match compile(llc, from, &made, command.arch.unwrap_or(LLC_ARCH)) {
-        Ok(()) => {
-            let discards_target = command.to.is_none();
-            let to = Some(made.clone());
-            lowered(&cli::Lower { to, discards_target, ..command.clone() }, out, err)
-        }
-        Err(why) => {
-            writeln!(err, "error: {}: {why}", input::shown(from))?;
-            Ok(Exit::BadInput)
-        }
-    };
-    if command.to.is_none() {
-        // The file does not exist if nothing was compiled.
-        drop(std::fs::remove_file(&made));
+    // Also with `--to`: a compiler that fails may leave half of its output.
+    let own = output::temporary()?;
+    let made = own.path().join("made.ptx");
+    if let Err(why) = compile(llc, from, &made, command.arch.unwrap_or(LLC_ARCH)) {
+        writeln!(err, "error: {}: {why}", input::shown(from))?;
+        return Ok(Exit::BadInput);
     }
-    exit
+    if let Some(to) = &command.to {
+        output::write(to, &input::read(&made)?)?;
+    }
+    let to = Some(command.to.clone().unwrap_or(made));
+    let discards_target = command.to.is_none();
+    lowered(&cli::Lower { to, discards_target, ..command.clone() }, out, err)
 }
 
 /// The target of `llc` without `--arch`: the first one whose memory model PTX describes.

@@ -211,7 +211,7 @@ fn folder<'m>(
     match ReportFolder::create(folder, model, cxx, options) {
         Ok(made) => Ok(Ok(Some(made))),
         Err(error) => {
-            writeln!(err, "error: {}: {error}", input::shown(folder))?;
+            writeln!(err, "error: {error}")?;
             Ok(Err(Exit::BadInput))
         }
     }

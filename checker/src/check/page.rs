@@ -5,9 +5,8 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use answer::tested::{self, TestedPart, WORK};
 use engine::exit::Exit;
@@ -20,6 +19,7 @@ use picture::{page, xml};
 use super::CheckSummary;
 use crate::input;
 use crate::kind::FileKind;
+use crate::output::OutputFolder;
 use crate::report::count_of;
 use crate::suite::{FileResult, SuiteItem};
 
@@ -28,7 +28,7 @@ const STYLE: &str = include_str!("report.css");
 
 /// The folder as it is written.
 pub(super) struct ReportFolder<'m> {
-    folder: PathBuf,
+    folder: OutputFolder,
     model: &'m Model,
     /// The model for tests of C++, unless `--model` names one.
     cxx: Option<&'m Model>,
@@ -50,9 +50,8 @@ impl<'m> ReportFolder<'m> {
         cxx: Option<&'m Model>,
         options: ExplainOptions,
     ) -> io::Result<ReportFolder<'m>> {
-        fs::create_dir_all(folder.join("tests"))?;
         Ok(ReportFolder {
-            folder: folder.to_path_buf(),
+            folder: OutputFolder::create(folder)?,
             model,
             cxx,
             options: ExplainOptions { work: Some(WORK), ..options },
@@ -92,7 +91,7 @@ impl<'m> ReportFolder<'m> {
         let file = format!("tests/{:05}.html", self.count);
         let whole =
             format!("<main>\n{body}<p><a href=\"../index.html\">All tests</a></p>\n</main>\n");
-        fs::write(self.folder.join(&file), page::page(&name, &whole))?;
+        self.folder.write(file.clone(), page::page(&name, &whole).as_bytes())?;
         let class = if expected { "good" } else { "bad" };
         let out = &mut self.rows;
         xml::open(out, "li", &[("data-verdict", verdict), ("class", class)]);
@@ -134,8 +133,8 @@ impl<'m> ReportFolder<'m> {
         Ok(out)
     }
 
-    /// Writes the page of all tests.
-    pub(super) fn finish(self, summary: &CheckSummary) -> io::Result<()> {
+    /// Adds the page of all tests, and puts all pages into the folder.
+    pub(super) fn finish(mut self, summary: &CheckSummary) -> io::Result<()> {
         let mut out = String::from("<main>\n<h1>Report of causeway check</h1>\n<p>");
         let mut words =
             format!("{}, {} not as expected. ", count_of(self.count, "test"), self.unexpected);
@@ -166,7 +165,8 @@ impl<'m> ReportFolder<'m> {
         out.push_str(&self.rows);
         out.push_str("</ul>\n</main>\n");
         let page = page::with_script("Report of causeway check", &out, STYLE, SCRIPT);
-        fs::write(self.folder.join("index.html"), page)
+        self.folder.write("index.html".to_owned(), page.as_bytes())?;
+        self.folder.commit()
     }
 }
 

@@ -1,12 +1,12 @@
 //! `explore --timeline`: a page with the shortest run to each outcome.
 
-use std::fs;
 use std::io;
 use std::path::Path;
 
 use picture::{page, timeline, xml};
 
 use super::report::{ExploreResult, ExploredFile};
+use crate::output;
 
 /// The page, as far as it is written.
 #[derive(Default)]
@@ -50,6 +50,6 @@ impl TimelinePage {
 
     pub(super) fn write(&self, file: &Path) -> io::Result<()> {
         let body = format!("<main>\n<h1>Runs of the machine</h1>\n{}</main>\n", self.body);
-        fs::write(file, page::page("Runs of the machine", &body))
+        output::write(file, page::page("Runs of the machine", &body).as_bytes())
     }
 }

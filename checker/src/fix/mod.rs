@@ -16,10 +16,10 @@ use text::Diagnostic;
 
 use self::args::{Fix, FixFormat};
 use crate::cli::LimitArgs;
-use crate::format::replace;
 use crate::input::{self, quoted};
 use crate::kind::FileKind;
 use crate::lines::{self, LineKind};
+use crate::output::replace;
 use crate::run::complain_of;
 
 /// Reads the test, searches, and prints or writes the result.

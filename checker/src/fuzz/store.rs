@@ -9,6 +9,7 @@ use fuzz::campaign::{CampaignState, FORMAT, FoundFailure};
 use serde_json::Value;
 
 use crate::input::shown;
+use crate::output;
 
 /// The name of the file in the folder.
 const STATE: &str = "state.json";
@@ -67,11 +68,10 @@ pub(super) fn save(folder: &Path, state: &CampaignState) -> Result<(), String> {
     for failure in &state.failures {
         let path = file(folder, state.seed, failure);
         if !path.exists() {
-            fs::write(&path, &failure.test).map_err(|error| failed(&path, &error))?;
+            output::write(&path, failure.test.as_bytes()).map_err(|error| error.to_string())?;
         }
     }
-    let (path, new) = (folder.join(STATE), folder.join(format!("{STATE}.new")));
+    let path = folder.join(STATE);
     let text = serde_json::to_string(state).map_err(|error| failed(&path, &error))?;
-    fs::write(&new, text + "\n").map_err(|error| failed(&new, &error))?;
-    fs::rename(&new, &path).map_err(|error| failed(&path, &error))
+    output::write(&path, (text + "\n").as_bytes()).map_err(|error| error.to_string())
 }

@@ -1,8 +1,6 @@
 //! Reads the cycles of the command line, and prints, writes, counts or judges their tests.
 
-use std::fs;
 use std::io::{self, Write};
-use std::path::Path;
 use std::time::Instant;
 
 use engine::exit::Exit;
@@ -15,6 +13,7 @@ use super::args::Gen;
 use super::frontiers::{self, FrontierJob};
 use super::work::{ComparedEngines, CycleSource, DonePiece, GeneratedTest, Job};
 use crate::input::shown;
+use crate::output::OutputFolder;
 use crate::report::count_of;
 
 /// The number of choices of each frontier that are judged again under a model of one's own.
@@ -73,14 +72,9 @@ pub fn command(
         text,
         jobs,
     };
-    if let Some(folder) = &command.out
-        && let Err(error) = fs::create_dir_all(folder)
-    {
-        writeln!(err, "error: {}: {error}", shown(folder))?;
-        return Ok(Exit::BadInput);
-    }
+    let folder = command.out.as_deref().map(OutputFolder::create).transpose()?;
     let start = Instant::now();
-    let mut written = WrittenTests { command, names: Vec::new(), first: true, refused: None };
+    let mut written = WrittenTests { command, folder, names: Vec::new(), first: true };
     let mut tally = AnswerTally::default();
     let mut disagreement = None;
     let mut compared = ComparedEngines::default();
@@ -101,10 +95,6 @@ pub fn command(
         bar.suspend(|| tests.iter().try_for_each(|test| written.one(test, out)))
     })?;
     bar.finish_and_clear();
-    if let Some(refused) = written.refused {
-        writeln!(err, "error: {refused}")?;
-        return Ok(Exit::BadInput);
-    }
     written.end(out)?;
     if command.check {
         let seconds = start.elapsed().as_secs_f64();
@@ -126,21 +116,18 @@ pub fn command(
 /// What is done with the text of tests.
 struct WrittenTests<'a> {
     command: &'a Gen,
+    folder: Option<OutputFolder>,
     /// Of the files.
     names: Vec<String>,
     first: bool,
-    /// Why a file could not be written.
-    refused: Option<String>,
 }
 
 impl WrittenTests<'_> {
     fn one(&mut self, test: &GeneratedTest, out: &mut dyn Write) -> io::Result<()> {
         let answer = test.answer.as_ref().map_or(String::new(), |answer| format!(": {answer}"));
-        if let Some(folder) = &self.command.out {
+        if let Some(folder) = &mut self.folder {
             let name = file_name(&test.name, self.names.len());
-            if self.refused.is_none() {
-                self.refused = write_file(&folder.join(&name), &test.text).err();
-            }
+            folder.write(name.clone(), test.text.as_bytes())?;
             self.names.push(name);
         } else if self.command.list {
             writeln!(out, "{}{answer}\t{}", test.name, test.words)?;
@@ -153,9 +140,12 @@ impl WrittenTests<'_> {
     }
 
     /// Writes the index of the files.
-    fn end(&self, out: &mut dyn Write) -> io::Result<()> {
-        let Some(folder) = &self.command.out else { return Ok(()) };
-        fs::write(folder.join("@all"), self.names.join("\n") + "\n")?;
+    fn end(self, out: &mut dyn Write) -> io::Result<()> {
+        let (Some(folder), Some(mut written)) = (&self.command.out, self.folder) else {
+            return Ok(());
+        };
+        written.write("@all".to_owned(), (self.names.join("\n") + "\n").as_bytes())?;
+        written.commit()?;
         writeln!(out, "{} written to {}", count_of(self.names.len() as u64, "test"), shown(folder))
     }
 }
@@ -169,10 +159,6 @@ fn file_name(test: &str, number: usize) -> String {
     }
     let kept: String = test.chars().take(KEPT).collect();
     format!("{kept}+and-more-{number}.litmus")
-}
-
-fn write_file(path: &Path, text: &str) -> Result<(), String> {
-    fs::write(path, text).map_err(|error| format!("{}: {error}", shown(path)))
 }
 
 /// How many tests are allowed and forbidden.

@@ -1,7 +1,6 @@
 //! `causeway export`: litmus tests for other tools.
 
 use std::collections::HashSet;
-use std::fs;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -13,6 +12,7 @@ use model::rel::Model;
 use super::args::{Export, ExportKind};
 use crate::input::{self, shown};
 use crate::kind::FileKind;
+use crate::output::OutputFolder;
 use crate::report::count_of;
 use crate::run;
 
@@ -65,12 +65,7 @@ pub fn command(
             None => Ok(Exit::AsExpected),
         };
     };
-    let write_all = |name: &str, text: &str| {
-        fs::write(folder.join(name), text)
-            .map_err(|error| io::Error::other(format!("{}: {error}", shown(&folder.join(name)))))
-    };
-    fs::create_dir_all(folder)
-        .map_err(|error| io::Error::other(format!("{}: {error}", shown(folder))))?;
+    let mut written = OutputFolder::create(folder)?;
     let (mut names, mut taken) = (Vec::new(), HashSet::new());
     let mut refused = 0;
     for file in &files {
@@ -87,14 +82,15 @@ pub fn command(
             }
             name = format!("{stem}-{number}.{}", format.extension());
         }
-        write_all(&name, &text)?;
+        written.write(name.clone(), text.as_bytes())?;
         names.push(name);
     }
-    write_all("@all", &(names.join("\n") + "\n"))?;
+    written.write("@all".to_owned(), (names.join("\n") + "\n").as_bytes())?;
     if format == ExportFormat::HerdLisa {
-        write_all("ptx.bell", export::bell())?;
-        write_all("ptx.cat", &export::cat(model))?;
+        written.write("ptx.bell".to_owned(), export::bell().as_bytes())?;
+        written.write("ptx.cat".to_owned(), export::cat(model).as_bytes())?;
     }
+    written.commit()?;
     let refused = if refused > 0 { format!(", {refused} not") } else { String::new() };
     let count = count_of(names.len(), "test");
     writeln!(out, "{count} exported to {}{refused}", shown(folder))?;

@@ -21,8 +21,8 @@ pub(crate) struct FilePair<'a> {
     pub target: &'a Path,
     /// The lines of the programs that both were made from.
     pub origins: [Origins; 2],
-    /// Whether the target exists after the run.
-    pub kept: bool,
+    /// If the target does not exist after the run: the option that keeps it.
+    pub kept_by: Option<&'static str>,
 }
 
 impl FilePair<'_> {
@@ -40,7 +40,9 @@ impl FilePair<'_> {
 
     /// Whether people find the target where the run says: it is no temporary file, nor standard input.
     fn is_target_found(&self) -> bool {
-        self.kept && !input::is_standard(self.target) && run::below(self.target).is_some()
+        self.kept_by.is_none()
+            && !input::is_standard(self.target)
+            && run::below(self.target).is_some()
     }
 }
 
@@ -130,7 +132,8 @@ impl Reportable for ReportedPair<'_> {
             None => place(self.files.source, *source_line),
         };
         let file = source.file.clone();
-        let target = self.files.kept.then(|| place(self.files.target, *target_line));
+        let kept = self.files.kept_by.is_none();
+        let target = kept.then(|| place(self.files.target, *target_line));
         let related = |place, text: &str| Related { place, text: text.to_owned() };
         let (at, mut others) = match target {
             Some(target) if *about_target && self.files.is_target_found() => {
@@ -182,8 +185,11 @@ impl Reportable for ReportedPair<'_> {
         writeln!(out, "{name}: {}{racy}{known}: {}", finding.verdict.name(), finding.why)?;
         if !matches!(finding.verdict, Verdict::Preserved | Verdict::Stronger) {
             let [source, target] = &self.origins;
-            writeln!(out, "  source: {}", at(self.files.source, *source_line, source.as_ref()))?;
-            writeln!(out, "  target: {}", at(self.files.target, *target_line, target.as_ref()))?;
+            let FilePair { source: from, target: to, kept_by, .. } = self.files;
+            // A module that was generated for the assembler is gone, too.
+            let source_by = kept_by.filter(|_| self.said.test.is_some());
+            writeln!(out, "  source: {}", at((from, source_by), *source_line, source.as_ref()))?;
+            writeln!(out, "  target: {}", at((to, *kept_by), *target_line, target.as_ref()))?;
         }
         for more in also_refused(&finding.refused) {
             writeln!(out, "  also: {more}")?;
@@ -247,9 +253,17 @@ fn also_refused(parts: &[RefusedPart]) -> Vec<String> {
     shown.collect()
 }
 
-/// A line of a file, and the one that it was made from.
-fn at(path: &Path, line: Option<usize>, origin: Option<&Origin>) -> String {
-    let line = line.map_or(String::new(), |line| format!(":{line}"));
+/// A line of a file, and the one that it was made from. A file that is gone has no name, but an option that keeps it.
+fn at(
+    (path, kept_by): (&Path, Option<&'static str>),
+    line: Option<usize>,
+    origin: Option<&Origin>,
+) -> String {
     let origin = origin.map_or(String::new(), |Origin { file, line }| format!(" ({file}:{line})"));
-    format!("{}{line}{origin}", path.display())
+    if let Some(option) = kept_by {
+        let line = line.map_or("a file".to_owned(), |line| format!("line {line} of a file"));
+        return format!("{line} that `{option}` keeps{origin}");
+    }
+    let line = line.map_or(String::new(), |line| format!(":{line}"));
+    format!("{}{line}{origin}", input::shown(path))
 }

@@ -24,6 +24,7 @@ use self::report::{Baseline, ReportOptions, Reporter};
 use crate::cli::Lower;
 use crate::input;
 use crate::kind::FileKind;
+use crate::output;
 use crate::report::finding::{UnreadInput, UnreadReason};
 use crate::run;
 
@@ -189,8 +190,8 @@ fn of_functions(
         let why = UnreadReason::Unreadable(&why);
         return reporter.unread(&UnreadInput { path: from, why }, (out, err));
     }
-    let kept = !how.command.discards_target;
-    let report = FunctionsReport::new(FilePair { source: from, target: to, origins, kept });
+    let kept_by = how.command.discards_target.then_some("--to FILE");
+    let report = FunctionsReport::new(FilePair { source: from, target: to, origins, kept_by });
     of_pairs((&pairs, "functions"), report, how, reporter, (out, err))
 }
 
@@ -246,14 +247,12 @@ fn of_tests(
         let error = io::Error::other("no litmus test found in the given paths");
         return reporter.nothing(first, &error, (out, err));
     }
-    let own = drive::folder();
-    let folder = command.keep.as_deref().unwrap_or(&own);
+    let own = output::temporary()?;
+    let folder = command.keep.as_deref().unwrap_or(own.path());
     std::fs::create_dir_all(folder)?;
     let arch = command.arch.unwrap_or(MACHINE);
     let sides = drive::compile(&mut threads, &drive::Tools { ptxas, nvdisasm, folder, arch });
-    if command.keep.is_none() {
-        std::fs::remove_dir_all(folder)?;
-    }
+    drop(own);
     let drive::Sides { module, listing, source, target } = match sides {
         Ok(sides) => sides,
         Err(error) => {
@@ -277,7 +276,8 @@ fn of_tests(
         }
     }
     let origins = Default::default();
-    let files = FilePair { source: &module, target: &listing, origins, kept: false };
+    let kept_by = command.keep.is_none().then_some("--keep FOLDER");
+    let files = FilePair { source: &module, target: &listing, origins, kept_by };
     let report = FunctionsReport::new(files);
     of_pairs((&pairs, "threads"), report, how, reporter, (out, err))
 }

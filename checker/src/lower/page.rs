@@ -1,7 +1,6 @@
 //! `causeway lower --page FILE`: a page of lowerings, with source, target and context side by side.
 
 use std::collections::BTreeSet;
-use std::fs;
 use std::io;
 use std::path::Path;
 
@@ -15,6 +14,8 @@ use model::scope::Scope;
 use picture::graph::ExecutionGraph;
 use picture::{page, xml};
 use refine::verdict::Finding;
+
+use crate::output;
 
 /// The rules of the table, after those of pages.
 const STYLE: &str = include_str!("page.css");
@@ -87,9 +88,7 @@ impl LoweringPage {
         }
         out.push_str("</main>\n");
         let parts = page::PageParts { style: STYLE, ..page::PageParts::default() };
-        let written = fs::write(file, page::whole("Lowerings", &out, parts));
-        written
-            .map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", file.display())))
+        output::write(file, page::whole("Lowerings", &out, parts).as_bytes())
     }
 }
 

@@ -15,6 +15,7 @@ use self::kernel::{NAME, kernel};
 use super::files::{self, FunctionsError, ListingSource};
 use crate::input;
 use crate::kind::FileKind;
+use crate::output;
 
 /// The programs to run, and the folder for their files.
 pub struct Tools<'a> {
@@ -92,11 +93,6 @@ pub fn threads(paths: &[PathBuf]) -> std::io::Result<(Vec<ThreadGroup>, Vec<Reje
     Ok((all, errors))
 }
 
-/// A path for a folder that only this process uses. The folder is not created here.
-pub fn folder() -> PathBuf {
-    std::env::temp_dir().join(format!("causeway-{}", std::process::id()))
-}
-
 /// The files of one run of the assembler.
 struct AssemblerFiles {
     module: PathBuf,
@@ -105,7 +101,7 @@ struct AssemblerFiles {
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
-    std::fs::write(path, text).map_err(|error| format!("{}: {error}", path.display()))
+    output::write(path, text.as_bytes()).map_err(|error| error.to_string())
 }
 
 /// Compiles the threads and reads the result. A kernel that the PTX reader or the assembler rejects is left

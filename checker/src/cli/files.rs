@@ -1,0 +1,136 @@
+//! The files that a command line names.
+
+use std::path::{Path, PathBuf};
+
+use super::{Cli, Command, Judging, Ptx, Sass};
+use crate::output::InputPath;
+
+/// Where an option or an argument has files to read.
+struct Inputs<'a>(Vec<InputPath<'a>>);
+
+impl<'a> Inputs<'a> {
+    fn add(&mut self, path: &'a Path) {
+        self.below(std::iter::once(path), "");
+    }
+
+    fn maybe(&mut self, path: Option<&'a PathBuf>) {
+        self.below(path.into_iter().map(PathBuf::as_path), "");
+    }
+
+    fn model(&mut self, judging: &'a Judging) {
+        self.maybe(judging.model.as_ref());
+    }
+
+    /// Files, and those with an extension below folders.
+    fn below(&mut self, paths: impl IntoIterator<Item = &'a Path>, extension: &'a str) {
+        self.0.extend(paths.into_iter().map(|path| InputPath { path, extension }));
+    }
+
+    fn tests(&mut self, paths: &'a [PathBuf]) {
+        self.below(paths.iter().map(PathBuf::as_path), "litmus");
+    }
+}
+
+impl Cli {
+    /// What is read.
+    pub(crate) fn inputs(&self) -> Vec<InputPath<'_>> {
+        let mut all = Inputs(Vec::new());
+        all.maybe(self.config.as_ref());
+        match &self.command {
+            Command::Check(check) => {
+                all.tests(&check.paths);
+                all.model(&check.judging);
+            }
+            Command::Explain(explain) => {
+                all.add(&explain.path);
+                all.model(&explain.judging);
+            }
+            Command::Fix(fix) => {
+                all.add(&fix.path);
+                all.model(&fix.judging);
+            }
+            Command::Fmt(fmt) => all.tests(&fmt.paths),
+            Command::Gen(generated) => all.model(&generated.judging),
+            Command::Diff(diff) => {
+                all.tests(&diff.tests);
+                for side in [&diff.one, &diff.other] {
+                    let model = side.split('@').next().unwrap_or_default();
+                    let table = side.split_once(':').map(|(_, table)| table);
+                    all.below([model, table.unwrap_or_default()].map(Path::new), "");
+                }
+            }
+            Command::Export(export) => all.tests(&export.paths),
+            Command::Compare(compare) => {
+                all.add(&compare.log);
+                all.tests(&compare.paths);
+                all.model(&compare.judging);
+            }
+            // A campaign goes on from the state that it saved.
+            Command::Fuzz(fuzz) => all.below(fuzz.out.as_deref(), "json"),
+            Command::Merge(merge) => all.below(merge.folders.iter().map(PathBuf::as_path), "json"),
+            Command::Model(model) => all.maybe(model.model.as_ref()),
+            Command::Lint(lint) => all.below(lint.paths.iter().map(PathBuf::as_path), "ptx"),
+            Command::Lower(lower) => {
+                let made = lower.to.as_ref().filter(|_| lower.llc.is_none());
+                for path in [&lower.rows, &lower.table, &lower.from, &lower.baseline] {
+                    all.maybe(path.as_ref());
+                }
+                for path in [&lower.llc, &lower.ptxas, &lower.nvdisasm] {
+                    all.maybe(path.as_ref());
+                }
+                all.maybe(made);
+                all.tests(&lower.tests);
+            }
+            Command::Explore(explore) => {
+                all.tests(&explore.paths);
+                all.maybe(explore.table.as_ref());
+                all.model(&explore.judging);
+            }
+            Command::Serve(serve) => all.model(&serve.judging),
+            Command::Sass(Sass::Read(read)) => {
+                all.below(read.paths.iter().map(PathBuf::as_path), "sass");
+            }
+            Command::Readings
+            | Command::Schema(_)
+            | Command::Ptx(Ptx::Explain(_))
+            | Command::Sass(Sass::Decode(_) | Sass::Explain(_)) => {}
+        }
+        all.0
+    }
+
+    /// The files that are written.
+    pub(crate) fn outputs(&self) -> Vec<&Path> {
+        let of_command = match &self.command {
+            Command::Explore(explore) => vec![&explore.timeline],
+            Command::Lower(lower) if lower.llc.is_some() => vec![&lower.page, &lower.to],
+            Command::Lower(lower) => vec![&lower.page],
+            Command::Check(_)
+            | Command::Explain(_)
+            | Command::Fix(_)
+            | Command::Fmt(_)
+            | Command::Gen(_)
+            | Command::Diff(_)
+            | Command::Export(_)
+            | Command::Compare(_)
+            | Command::Fuzz(_)
+            | Command::Merge(_)
+            | Command::Model(_)
+            | Command::Readings
+            | Command::Lint(_)
+            | Command::Serve(_)
+            | Command::Schema(_)
+            | Command::Ptx(_)
+            | Command::Sass(_) => Vec::new(),
+        };
+        let all = of_command.into_iter().chain([&self.output]);
+        all.filter_map(|path| path.as_deref()).collect()
+    }
+
+    /// Whether only a signal ends the run.
+    pub fn is_endless(&self) -> bool {
+        matches!(
+            &self.command,
+            Command::Serve(_) | Command::Check(super::Check { watch: true, .. })
+        )
+    }
+}
