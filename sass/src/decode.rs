@@ -66,7 +66,9 @@ pub fn line(line: &str, target: Target) -> Result<String, DecodeError> {
         (&[word], true) => maxwell(Bits(word.into())),
         (&[low, high], false) => {
             let bits = Bits(u128::from(low) | u128::from(high) << 64);
-            if target.sm < 80 { volta(bits, target.sm) } else { ampere(bits, target.sm) }
+            let text =
+                if target.sm < 80 { volta(bits, target.sm) } else { ampere(bits, target.sm) };
+            text.and_then(|text| is_scheduled(bits).then_some(text).ok_or(DecodeError::Illegal))
         }
         (words, _) => Err(DecodeError::Length(words.len())),
     }
@@ -164,6 +166,94 @@ fn maxwell(bits: Bits) -> Result<String, DecodeError> {
     encode::load(word).map(|ldg| encode::text(&ldg)).ok_or(DecodeError::OtherOpcode)
 }
 
+/// The address of a load, and whether it is extended.
+struct DecodedAddress {
+    /// `E`, or nothing; `???0` where the registers of the address make a pair all the same.
+    extended: &'static str,
+    place: String,
+}
+
+impl DecodedAddress {
+    /// Of the form without a uniform register: bit 72 alone says whether a register is a pair.
+    fn general(bits: Bits) -> DecodedAddress {
+        let extended = if bits.is_set(72) { "E" } else { "" };
+        DecodedAddress { extended, place: address(bits, 24, 40) }
+    }
+
+    /// `[R2.64+UR4+0x10]`: bit 90 is the width of the index, 64 or 32 bits. Up to `sm_89`, no index is left out.
+    fn sum(bits: Bits, sm: u16) -> DecodedAddress {
+        let (wide, index) = (bits.is_set(90), bits.at(24, 8));
+        let width = if wide { "64" } else { "U32" };
+        let index = match index {
+            255 if sm < 90 => None,
+            // A pair of registers cannot begin with `RZ`.
+            255 if wide => Some("???255".to_owned()),
+            field => Some(register(field)),
+        };
+        let extended = extended(bits, wide && index.is_some());
+        let index = index.map_or(String::new(), |name| format!("{name}.{width}+"));
+        let (uniform, bytes) = (uniform_register(bits, sm), offset(bits.signed(40, 24)));
+        DecodedAddress { extended, place: format!("[{index}{uniform}{bytes}]") }
+    }
+
+    /// `desc[UR4][R2.64+0x10]`: the register is a pair. Up to `sm_89`, bit 101 says whether the descriptor is printed.
+    fn described(bits: Bits, sm: u16) -> Result<DecodedAddress, DecodeError> {
+        if !bits.is_set(90) {
+            return Err(DecodeError::Illegal);
+        }
+        let (base, bytes) = (register(bits.at(24, 8)), offset(bits.signed(40, 24)));
+        let descriptor = if sm >= 90 || bits.is_set(101) {
+            format!("desc[{}]", uniform_register(bits, sm))
+        } else {
+            String::new()
+        };
+        let place = format!("{descriptor}[{base}.64{bytes}]");
+        Ok(DecodedAddress { extended: extended(bits, true), place })
+    }
+
+    /// Of the form with 256 bits: bit 75 is the width of the index, and only a sum may have none.
+    fn of_256(bits: Bits, sm: u16) -> Result<DecodedAddress, DecodeError> {
+        let (uniform, bytes) = (uniform_register(bits, sm), offset(bits.signed(40, 17) * 32));
+        let place = match (bits.at(24, 8), bits.is_set(76), bits.is_set(75)) {
+            (255, true, _) | (_, true, false) => return Err(DecodeError::Illegal),
+            (255, false, _) => format!("[{uniform}{bytes}]"),
+            (number, true, true) => format!("desc[{uniform}][R{number}.64{bytes}]"),
+            (number, false, true) => format!("[R{number}.64+{uniform}{bytes}]"),
+            (number, false, false) => format!("[R{number}.U32+{uniform}{bytes}]"),
+        };
+        Ok(DecodedAddress { extended: "E", place })
+    }
+}
+
+/// `.E`, which an address with a pair of registers needs.
+fn extended(bits: Bits, pair: bool) -> &'static str {
+    match (bits.is_set(72), pair) {
+        (true, _) => "E",
+        (false, true) => "???0",
+        (false, false) => "",
+    }
+}
+
+fn uniform_register(bits: Bits, sm: u16) -> String {
+    let (width, none) = if sm >= 100 { (8, 255) } else { (6, 63) };
+    match bits.at(32, width) {
+        field if field == none => "URZ".to_owned(),
+        field => format!("UR{field}"),
+    }
+}
+
+/// Whether the scheduling bits have a meaning: 105 to 109 are the cycles to wait and how, 110 to 115 the two scoreboards
+/// that are set (7 is none), 122 to 124 what is reused.
+fn is_scheduled(bits: Bits) -> bool {
+    let (cycles, set, reuse) = (bits.at(105, 5), bits.at(110, 6), bits.at(122, 3));
+    match cycles {
+        // It waits until all is done, which something has to tell.
+        0 => set != 0x3f && reuse == 0,
+        16 | 28.. => false,
+        _ => reuse < 6,
+    }
+}
+
 /// `sm_70`, `sm_72` and `sm_75`.
 fn volta(bits: Bits, sm: u16) -> Result<String, DecodeError> {
     let turing = sm >= 75;
@@ -172,39 +262,26 @@ fn volta(bits: Bits, sm: u16) -> Result<String, DecodeError> {
         0x981 if turing => true,
         _ => return Err(DecodeError::OtherOpcode),
     };
-    if turing && (bits.is_set(91) != uniform || uniform && !bits.is_set(90)) {
+    if turing && bits.is_set(91) != uniform {
         return Err(DecodeError::Illegal);
     }
-    let extended = if bits.is_set(72) { "E" } else { "" };
+    let DecodedAddress { extended, place } =
+        if uniform { DecodedAddress::sum(bits, sm) } else { DecodedAddress::general(bits) };
     let prefetch = if turing { ["", "LTC64B", "LTC128B", "INVALID3"][bits.at(68, 2)] } else { "" };
     let order = ["CONSTANT", "", "STRONG", "MMIO"][bits.at(79, 2)];
     let scope = ["CTA", "SM", "GPU", "SYS"][bits.at(77, 2)];
-    let private = if bits.is_set(76) && !uniform { "PRIVATE" } else { "" };
-    let zero = bits.is_set(87) && !uniform;
+    let private = if bits.is_set(76) { "PRIVATE" } else { "" };
+    let zero = bits.is_set(87);
     let zero_name = if zero { "ZD" } else { "" };
     let (size, evict) = (SIZES[bits.at(73, 3)], EVICT[bits.at(84, 3)]);
     let name = name(&[extended, evict, prefetch, size, order, scope, private, zero_name]);
     let status = if zero && bits.at(81, 3) == 7 { "PT, ".to_owned() } else { sparse(bits) };
-    let place = if uniform {
-        let uniform = uniform_register(bits.at(32, 6), 63);
-        let bytes = offset(bits.signed(40, 24));
-        match bits.at(24, 8) {
-            255 => format!("[{uniform}{bytes}]"),
-            number => format!("[R{number}+{uniform}{bytes}]"),
-        }
-    } else {
-        address(bits, 24, 40)
-    };
     let (guard, to) = (guard(bits.at(12, 4)), register(bits.at(16, 8)));
     let source = if turing { source(bits.at(64, 4)) } else { String::new() };
     Ok(format!("{guard}{name} {status}{to}, {place}{source}"))
 }
 
-fn uniform_register(field: usize, none: usize) -> String {
-    if field == none { "URZ".to_owned() } else { format!("UR{field}") }
-}
-
-/// What bits 77 to 80 say from `sm_80` on; bit 0 of some is printed as `.PRIVATE`.
+/// What bits 77 to 80 say from `sm_80` on.
 const ORDERS: [&str; 16] = [
     "",
     "CONSTANT.PRIVATE",
@@ -223,6 +300,26 @@ const ORDERS: [&str; 16] = [
     "CONSTANT.VC.PRIVATE",
     "CONSTANT.GPU",
 ];
+/// The same beside `.RML2`, which is of `.STRONG.GPU` only.
+const ORDERS_OF_RML2: [&str; 16] = [
+    "???1.???0",
+    "???0.???0.PRIVATE",
+    "???0.???1",
+    "???0.???1.PRIVATE",
+    "STRONG.???2.PRIVATE",
+    "STRONG.???2",
+    "STRONG.GPU.PRIVATE",
+    "STRONG.GPU",
+    "???3.GPU",
+    "???0.???2",
+    "STRONG.???5",
+    "???0.???2.PRIVATE",
+    "???3.???5",
+    "???0.???3",
+    "???0.???3.PRIVATE",
+    "???0.GPU",
+];
+
 const PREFETCH: [&str; 4] = ["", "LTC64B", "LTC128B", "LTC256B"];
 
 /// `sm_80` on.
@@ -231,53 +328,39 @@ fn ampere(bits: Bits, sm: u16) -> Result<String, DecodeError> {
     let to = register(bits.at(16, 8));
     let evict = EVICT[bits.at(84, 3)];
     let order = ORDERS[bits.at(77, 4)];
-    let size = if bits.at(73, 3) == 7 { "INVALID7" } else { SIZES[bits.at(73, 3)] };
-    let prefetch = PREFETCH[bits.at(68, 2)];
-    match bits.at(0, 12) {
-        0x381 if bits.is_set(91) => Err(DecodeError::Illegal),
-        0x381 => {
-            let extended = if bits.is_set(72) { "E" } else { "" };
-            let name = name(&[extended, evict, prefetch, size, order]);
-            let (status, place) = (sparse(bits), address(bits, 24, 40));
-            Ok(format!("{guard}{name} {status}{to}, {place}{}", source(bits.at(64, 4))))
-        }
-        0x981 if !bits.is_set(90) || !bits.is_set(91) => Err(DecodeError::Illegal),
-        0x981 => {
-            let extended = if bits.is_set(72) { "E" } else { "???0" };
-            let name = name(&[extended, evict, prefetch, size, order]);
-            let described = sm >= 90 || bits.is_set(101);
-            let place = descriptor(bits, sm, described, bits.signed(40, 24));
-            Ok(format!("{guard}{name} {}{to}, {place}{}", sparse(bits), source(bits.at(64, 4))))
-        }
-        0x97e if sm < 100 => Err(DecodeError::OtherOpcode),
-        0x97e if !bits.is_set(91) || bits.at(73, 3) < 4 => Err(DecodeError::Illegal),
+    let described = bits.is_set(76);
+    let DecodedAddress { extended, place } = match bits.at(0, 12) {
+        0x381 if bits.is_set(91) => return Err(DecodeError::Illegal),
+        0x381 => DecodedAddress::general(bits),
+        0x981 if !bits.is_set(91) => return Err(DecodeError::Illegal),
+        0x981 if described => DecodedAddress::described(bits, sm)?,
+        0x981 => DecodedAddress::sum(bits, sm),
+        0x97e if sm < 100 => return Err(DecodeError::OtherOpcode),
+        0x97e if !bits.is_set(91) => return Err(DecodeError::Illegal),
         // 256 bits to two groups of registers; the size field holds the prefetch size here.
         0x97e => {
-            let level2 = ["EFL2", "ENL2", "ELL2", "INVALID3"][bits.at(81, 2)];
-            let prefetch = PREFETCH[bits.at(73, 3) - 4];
-            let name = name(&["E", evict, level2, prefetch, "256", order]);
-            let place = descriptor(bits, sm, true, bits.signed(40, 17) * 32);
+            let (level2, order) = match bits.at(81, 2) {
+                3 if sm >= 120 => ("RML2", ORDERS_OF_RML2[bits.at(77, 4)]),
+                level2 => (["EFL2", "ENL2", "ELL2", "INVALID3"][level2], order),
+            };
+            let prefetch = PREFETCH[bits.at(73, 2)];
+            let DecodedAddress { extended, place } = DecodedAddress::of_256(bits, sm)?;
+            let name = name(&[extended, evict, level2, prefetch, "256", order]);
             let more = register(bits.at(64, 8));
             let lanes = match bits.at(57, 7) | bits.at(72, 1) << 7 {
                 0xff => String::new(),
                 mask => format!(", 0x{mask:x}"),
             };
-            Ok(format!("{guard}{name} {more}, {to}, {place}{}{lanes}", source(bits.at(87, 4))))
+            return Ok(format!(
+                "{guard}{name} {more}, {to}, {place}{lanes}{}",
+                source(bits.at(87, 4))
+            ));
         }
-        _ => Err(DecodeError::OtherOpcode),
-    }
-}
-
-/// `desc[UR4][R2.64+0x10]`, or with the uniform register added to the address.
-fn descriptor(bits: Bits, sm: u16, described: bool, bytes: i64) -> String {
-    let (width, none) = if sm >= 100 { (8, 255) } else { (6, 63) };
-    let uniform = uniform_register(bits.at(32, width), none);
-    let (base, bytes) = (register(bits.at(24, 8)), offset(bytes));
-    match (bits.is_set(76), described) {
-        (false, _) => format!("[{base}.64+{uniform}{bytes}]"),
-        (true, true) => format!("desc[{uniform}][{base}.64{bytes}]"),
-        (true, false) => format!("[{base}.64{bytes}]"),
-    }
+        _ => return Err(DecodeError::OtherOpcode),
+    };
+    let size = if bits.at(73, 3) == 7 { "INVALID7" } else { SIZES[bits.at(73, 3)] };
+    let name = name(&[extended, evict, PREFETCH[bits.at(68, 2)], size, order]);
+    Ok(format!("{guard}{name} {}{to}, {place}{}", sparse(bits), source(bits.at(64, 4))))
 }
 
 #[cfg(test)]

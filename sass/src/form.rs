@@ -24,7 +24,13 @@ pub fn of(
     if maxwell && instruction.has("LU") {
         return Ok(Some(MachineOp::Access(AccessLevel::Gpu)));
     }
-    form(&instruction.name())
+    let name = instruction.name();
+    // From sm_70 on, a `MEMBAR` names its order. What the words without one do is not known.
+    let ordered = instruction.has("SC") || instruction.has("ALL");
+    if instruction.opcode.text == "MEMBAR" && !ordered && family > Some(Family::Maxwell) {
+        return Err(UnknownInstruction(name));
+    }
+    form(&name)
 }
 
 /// The effect of one instruction on memory; `None` if it has none.
@@ -53,7 +59,15 @@ pub fn form(name: &str) -> Result<Option<MachineOp>, UnknownInstruction> {
     if !modifier::fit(opcode, &modifiers) {
         return unknown();
     }
+    let strong = has("STRONG") || has("MMIO") || has("CONSTANT") || has("CI");
     Ok(Some(match opcode {
+        // Modifiers of words that `ptxas` does not emit. A weak access has the scope `.SYS` of sm_70 and sm_75, or none.
+        _ if is_access(opcode) && ["PRIVATE", "VC", "ZD", "ORDERED"].iter().any(|one| has(one)) => {
+            return unknown();
+        }
+        _ if is_access(opcode) && !strong && (has("CTA") || has("SM") || has("GPU")) => {
+            return unknown();
+        }
         "LDG" | "LD" | "STG" | "ST" => MachineOp::Access(strength()),
         // Without a strength they are those of `sm_50`, performed at L2.
         "ATOM" | "ATOMG" | "RED" | "REDG" => {
@@ -62,17 +76,26 @@ pub fn form(name: &str) -> Result<Option<MachineOp>, UnknownInstruction> {
         }
         "LDS" | "STS" | "ATOMS" | "LDL" | "STL" => MachineOp::Access(AccessLevel::Own),
         "LDC" | "LDCU" | "ULDC" => MachineOp::Access(AccessLevel::ReadOnly),
-        "MEMBAR" if has("VC") => return unknown(),
+        "MEMBAR" if has("VC") || has("MMIO") || has("PARTIAL") => return unknown(),
+        // Only sm_70 and later have this scope, and an order beside it.
+        "MEMBAR" if has("GPU") && !has("SC") && !has("ALL") => return unknown(),
         "MEMBAR" if has("SYS") => membar(MembarScope::Sys),
         "MEMBAR" if has("GPU") || has("GL") => membar(MembarScope::Gpu),
         "MEMBAR" if has("CTA") || has("SM") => membar(MembarScope::Cta),
-        "CCTL" if has("IVALL") => MachineOp::Invalidate,
+        // Of the data cache, not of constants, instructions or uniform data.
+        "CCTL" if has("IVALL") && !["C", "I", "U", "QFAULT"].iter().any(|one| has(one)) => {
+            MachineOp::Invalidate
+        }
         "BAR" => MachineOp::Bar,
         "UCGABAR_ARV" => MachineOp::ClusterArrive,
         "UCGABAR_WAIT" => MachineOp::ClusterWait,
         "ERRBAR" | "CGAERRBAR" | "FENCE" | "NOP" | "DEPBAR" | "B2R" | "" => return Ok(None),
         _ => return unknown(),
     }))
+}
+
+fn is_access(opcode: &str) -> bool {
+    matches!(opcode, "LDG" | "LD" | "STG" | "ST" | "ATOM" | "ATOMG" | "RED" | "REDG")
 }
 
 /// Whether a `MEMBAR` drops lines like a following `CCTL.IVALL`.
@@ -229,5 +252,29 @@ mod tests {
         assert_eq!(form("ERRBAR.FOO"), Err(UnknownInstruction("ERRBAR.FOO".into())));
         assert_eq!(form("MEMBAR.SC.VC"), Err(UnknownInstruction("MEMBAR.SC.VC".into())));
         assert_eq!(form("CCTL.E.RML2"), Err(UnknownInstruction("CCTL.E.RML2".into())));
+        for name in [
+            "MEMBAR.GPU",
+            "MEMBAR.MMIO.SYS",
+            "MEMBAR.ALL.GPU.MMIO",
+            "MEMBAR.ALL.CTA.PARTIAL",
+            "CCTL.C.IVALL",
+            "CCTL.I.IVALL",
+            "CCTL.U.IVALL",
+            "LD.E.GPU",
+            "STG.E.SM",
+            "RED.E.ADD.CTA",
+            "LDG.E.STRONG.GPU.PRIVATE",
+            "LDG.E.CONSTANT.VC",
+            "STG.E.MMIO.SYS.ORDERED",
+        ] {
+            assert_eq!(form(name), Err(UnknownInstruction(name.into())));
+        }
+        // `sm_50` has no orders.
+        let sole = |family| {
+            let all = crate::instructions("i", "MEMBAR.SYS").expect("it can be read");
+            of(&all[0], Some(family))
+        };
+        assert_eq!(sole(Family::Maxwell), Ok(Some(MachineOp::Membar(MembarScope::Sys))));
+        assert_eq!(sole(Family::Volta), Err(UnknownInstruction("MEMBAR.SYS".into())));
     }
 }

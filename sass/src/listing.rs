@@ -173,13 +173,9 @@ impl<'a> ListingReader<'a> {
     fn instructions(&mut self, number: usize, address: Option<u64>, at: ByteSpan, skip: usize) {
         let mut part = ByteSpan { start: at.start + u32::try_from(skip).unwrap_or(0), ..at };
         let body = part.of(self.text);
-        let inner = body.trim_start();
-        if inner.starts_with('{') && !inner.starts_with("{&") && !inner.starts_with("{?") {
-            let blanks = body.len() - inner.len();
-            part.start += u32::try_from(blanks + 1).unwrap_or(0);
-        }
-        let body = part.of(self.text);
-        if let Some(close) = unopened(body) {
+        let inside = parse::inside_pair(body);
+        part.start += u32::try_from(body.len() - inside.len()).unwrap_or(0);
+        if let Some(close) = parse::unopened(inside) {
             part.end = part.start + u32::try_from(close).unwrap_or(0);
         }
         let before = self.report.count();
@@ -202,21 +198,6 @@ impl<'a> ListingReader<'a> {
             function.lines.push(ListingLine { number, address, labels, instruction, words });
         }
     }
-}
-
-/// The position of the brace that closes a pair of instructions.
-fn unopened(body: &str) -> Option<usize> {
-    let mut depth = 0_usize;
-    let code = body.split("/*").next().unwrap_or(body);
-    code.bytes().position(|byte| {
-        match byte {
-            b'{' => depth += 1,
-            b'}' if depth == 0 => return true,
-            b'}' => depth -= 1,
-            _ => {}
-        }
-        false
-    })
 }
 
 /// `.L_x_1:`, `_Z3fooPi:`

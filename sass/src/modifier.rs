@@ -7,17 +7,18 @@ const SIZES: &[&str] =
 const ACCESS: &[&str] = &[
     "E", "EF", "EL", "EU", "LU", "NA", "ENL2", "EFL2", "ELL2", "LTC64B", "LTC128B", "LTC256B",
     "CONSTANT", "STRONG", "MMIO", "CTA", "SM", "GPU", "SYS", "VC", "PRIVATE", "ZD", "CA", "CG",
-    "CI", "CS", "CV", "WB", "WT", "IS", "IL", "ISL", "IDX",
+    "CI", "CS", "CV", "WB", "WT", "IS", "IL", "ISL", "IDX", "RML2", "ORDERED",
 ];
 const ATOMICS: &[&str] = &[
     "ADD", "MIN", "MAX", "INC", "DEC", "AND", "OR", "XOR", "EXCH", "CAS", "CAST", "SPIN", "POPC",
     "SAFEADD", "ARRIVE", "F32", "F64", "F16x2", "BF16x2", "F16x4", "BF16x4", "F32x2", "F32x4",
     "F16", "BF16", "FTZ", "RN", "PACKED", "F16x8", "BF16x8", "BF16_V2", "S64",
 ];
-const MEMBAR: &[&str] = &["SC", "ALL", "CTA", "SM", "GPU", "GL", "SYS", "VC", "IVALLD"];
+const MEMBAR: &[&str] =
+    &["SC", "ALL", "MMIO", "CTA", "SM", "GPU", "GL", "SYS", "VC", "IVALLD", "PARTIAL"];
 const CACHE: &[&str] = &[
-    "E", "C", "D", "I", "U", "IV", "IVALL", "IVALLP", "PF1", "PF2", "PF1_5", "RML2", "DML2", "RS",
-    "WB", "WBALL", "QRY1", "LDC", "LDCU", "DEEP", "PIVALL", "IVTH", "PRIV",
+    "E", "C", "D", "I", "U", "IV", "IVALL", "IVALLP", "PF1", "PF2", "PF1_5", "RML2", "PML2",
+    "DML2", "RS", "WB", "WBALL", "QRY1", "LDC", "LDCU", "DEEP", "PIVALL", "IVTH", "PRIV", "QFAULT",
 ];
 const BARRIER: &[&str] =
     &["SYNC", "ARV", "RED", "POPC", "AND", "OR", "DEFER_BLOCKING", "SCAN", "SYNCALL", "RESULT"];
@@ -50,12 +51,12 @@ const FIELDS: &[(&str, &[&str])] = &[
     (
         "operation",
         &[
-            "IV", "IVALL", "IVALLP", "PIVALL", "IVTH", "PF1", "PF2", "PF1_5", "RML2", "DML2", "RS",
-            "WB", "WBALL", "QRY1",
+            "IV", "IVALL", "IVALLP", "PIVALL", "IVTH", "PF1", "PF2", "PF1_5", "RML2", "PML2",
+            "DML2", "RS", "WB", "WBALL", "QRY1",
         ],
     ),
     ("eviction priority", &["EF", "EL", "EU", "LU", "NA"]),
-    ("eviction priority of L2", &["ENL2", "EFL2", "ELL2"]),
+    ("eviction priority of L2", &["ENL2", "EFL2", "ELL2", "RML2"]),
     ("prefetch size", &["LTC64B", "LTC128B", "LTC256B"]),
     ("mode of the index", &["IS", "IL", "ISL"]),
 ];

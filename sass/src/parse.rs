@@ -23,6 +23,28 @@ pub fn instructions<'a>(
     if report.count() == 0 { Ok(all) } else { Err(report.finish(path, text)) }
 }
 
+/// What follows the brace that opens a pair of instructions, or the text itself. Braces around an annotation are its own.
+pub fn inside_pair(text: &str) -> &str {
+    let inner = text.trim_start();
+    let opens = inner.starts_with('{') && !inner.starts_with("{&") && !inner.starts_with("{?");
+    if opens { &inner[1..] } else { text }
+}
+
+/// The position of the brace that closes a pair of instructions.
+pub fn unopened(body: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    let code = body.split("/*").next().unwrap_or(body);
+    code.bytes().position(|byte| {
+        match byte {
+            b'{' => depth += 1,
+            b'}' if depth == 0 => return true,
+            b'}' => depth -= 1,
+            _ => {}
+        }
+        false
+    })
+}
+
 /// The instructions in a part of a text.
 pub fn read<'a>(text: &'a str, part: ByteSpan, report: &mut Diagnostics) -> Vec<Instruction<'a>> {
     let mut scan = Scanner::new(text, part);

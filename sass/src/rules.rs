@@ -202,6 +202,9 @@ impl RuleChecker<'_, '_> {
         let find = |names: &[&str]| one.modifiers.iter().find(|m| names.contains(&m.text));
         let scope = find(SCOPES);
         let name = one.name();
+        if one.modifiers.iter().any(|word| modifier::is_of_no_instruction(word.text)) {
+            return;
+        }
         if class == Class::Membar {
             let reach = scope.or_else(|| find(&["GL"]));
             let end = one.modifiers.last().map_or(one.opcode.at, |last| last.at).after();
@@ -222,11 +225,6 @@ impl RuleChecker<'_, '_> {
                     )
                     .note("maxwell")
                     .help("MEMBAR.GL");
-            } else if order.is_none() && self.family.is_some() && !old {
-                self.report
-                    .error("sass-order", one.opcode.at.after(), "a `MEMBAR` is `.SC` or `.ALL`")
-                    .note("expected an order")
-                    .help(name.replacen("MEMBAR", "MEMBAR.SC", 1));
             }
             return;
         }
@@ -238,7 +236,12 @@ impl RuleChecker<'_, '_> {
                     .note("no scope after it")
                     .help(name.replacen(order.text, &format!("{}.GPU", order.text), 1));
             }
-            (None, Some(scope)) if scope.text != "SYS" && find(&["CONSTANT"]).is_none() => {
+            // On sm_70 and sm_75, `nvdisasm` prints the scope of a weak access, too.
+            (None, Some(scope))
+                if scope.text != "SYS"
+                    && find(&["CONSTANT"]).is_none()
+                    && self.family != Some(Family::Volta) =>
+            {
                 self.report
                     .error(
                         "sass-scope",

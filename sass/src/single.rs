@@ -59,6 +59,22 @@ pub fn instruction<'a>(
     Ok(CheckedInstruction { instruction, family, ldg, diagnostics: report.finish(path, text) })
 }
 
+/// The instructions of a text with braces around a pair that is issued at once (`sm_50` to `sm_62`): both of them, or
+/// the one that is there, without its brace. Any other text is one piece.
+pub fn unpaired(text: &str) -> Vec<&str> {
+    // The address before an instruction of a listing.
+    let address = text.trim_start().strip_prefix("/*").and_then(|rest| rest.split_once("*/"));
+    let code = address.map_or(text, |(_, code)| code);
+    let opened = parse::inside_pair(code);
+    let inside = parse::unopened(opened).map_or(opened, |close| &opened[..close]);
+    if inside.len() == code.len() {
+        return vec![text];
+    }
+    let is_code = |piece: &&str| !piece.trim().is_empty() && !piece.trim().starts_with("/*");
+    let pieces: Vec<&str> = inside.split(';').filter(is_code).collect();
+    if pieces.is_empty() { vec![text] } else { pieces }
+}
+
 /// The opcode, if the text begins with one of PTX.
 fn ptx(text: &str) -> Option<ByteSpan> {
     let mut rest = text.trim_start();
@@ -99,4 +115,30 @@ fn shown(instruction: &Instruction<'_>) -> Option<Family> {
     let scheduled = !instruction.annotations.is_empty();
     let found = wide || scheduled || old.iter().any(|name| instruction.has(name));
     found.then_some(Family::Maxwell)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::unpaired;
+
+    #[test]
+    fn a_pair_is_its_two_instructions() {
+        for (text, pieces) in [
+            (
+                "{ MOV R1, c[0x0][0x20] ; S2R R0, SR_TID.X }",
+                &[" MOV R1, c[0x0][0x20] ", " S2R R0, SR_TID.X "][..],
+            ),
+            ("{ MOV R1, R2 ;  /* 0x4c98078000870001 */", &[" MOV R1, R2 "]),
+            ("/*0008*/   { MOV R1, R2 ;", &[" MOV R1, R2 "]),
+            ("  S2R R0, SR_TID.X  }  /* 0xf0c8000002170000 */", &["  S2R R0, SR_TID.X  "]),
+            ("DEPBAR.LE SB0, 0x0, {1,0}", &["DEPBAR.LE SB0, 0x0, {1,0}"]),
+            ("{ DEPBAR.LE SB0, 0x0, {1,0} ; NOP }", &[" DEPBAR.LE SB0, 0x0, {1,0} ", " NOP "]),
+            ("{&wr=1} LDG R0, [R2]", &["{&wr=1} LDG R0, [R2]"]),
+            ("LDG R0, [R2] {&wr=1}", &["LDG R0, [R2] {&wr=1}"]),
+            ("{ }", &["{ }"]),
+            ("MOV R0, R1 ; MOV R2, R3", &["MOV R0, R1 ; MOV R2, R3"]),
+        ] {
+            assert_eq!(unpaired(text), pieces, "{text}");
+        }
+    }
 }

@@ -3,7 +3,9 @@
 use std::collections::BTreeSet;
 
 use super::opcode::{Class, class};
-use super::syntax::{Atom, Indexed, Instruction, Operand, OperandKind, Register, RegisterFile};
+use super::syntax::{
+    Atom, Indexed, Instruction, Operand, OperandKind, Register, RegisterFile, Value,
+};
 
 /// Registers with a value of their own, so not `RZ` and `PT`.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -26,6 +28,7 @@ impl Instruction<'_> {
         let width = self.width();
         let results = self.results(kind);
         let halves = self.halves().map(|halves| halves.map(u8::count_ones));
+        let conversion = self.converts();
         let mut half = 0;
         for (index, operand) in self.operands.iter().enumerate() {
             if let Some(indexed) = operand.indexed() {
@@ -38,6 +41,13 @@ impl Instruction<'_> {
                     let count = counts.get(half).copied().unwrap_or(0);
                     add(&mut all.writes, register, u16::try_from(count).unwrap_or(0));
                     half += 1;
+                } else if let Some((to, from)) = conversion {
+                    let (set, count) = if index < results {
+                        (&mut all.writes, to)
+                    } else {
+                        (&mut all.reads, from)
+                    };
+                    add(set, register, count);
                 } else if index < results {
                     let wide = self.opcode.text.ends_with("IMAD") && self.has("WIDE");
                     add(&mut all.writes, register, if wide { 2 } else { count });
@@ -132,7 +142,10 @@ impl Instruction<'_> {
         let has = |names: &[&str]| access && names.iter().any(|name| self.has(name));
         let pair = match self.opcode.text {
             "CS2R" => !self.has("32"),
-            "MOV" | "UMOV" | "IADD" | "UIADD" => self.has("64"),
+            "MOV" | "UMOV" | "IADD" | "UIADD" | "IADD3" | "UIADD3" | "SEL" | "USEL" => {
+                self.has("64")
+            }
+            "ISETP" | "UISETP" => self.has("S64") || self.has("U64"),
             _ => false,
         };
         if has(&["128", "256"]) {
@@ -149,13 +162,52 @@ impl Instruction<'_> {
             let descriptor = indexed.name == "desc" && bracket == 0;
             for term in terms {
                 let Atom::Register(register) = term.value.atom else { continue };
-                let suffixes = &term.value.suffixes;
-                let extended =
-                    self.has("E") && suffixes.is_empty() && register.file == RegisterFile::General;
-                let pair = descriptor || extended || suffixes.contains(&"64");
+                let pair = descriptor || self.is_pair(&term.value);
                 add(reads, register, if pair { 2 } else { 1 });
             }
         }
+    }
+
+    /// Whether a register in the address of this instruction is the lower one of a pair: one with `.64`, or, in an
+    /// extended address, one without a width, general or uniform.
+    pub fn is_pair(&self, term: &Value<'_>) -> bool {
+        let Atom::Register(register) = term.atom else { return false };
+        let has_width = term
+            .suffixes
+            .iter()
+            .any(|one| matches!(*one, "32" | "U32" | "S32") || one.starts_with('X'));
+        let files = [RegisterFile::General, RegisterFile::Uniform];
+        term.suffixes.contains(&"64")
+            || self.has("E") && !has_width && files.contains(&register.file)
+    }
+
+    /// The registers of the result and of the operand of a conversion: two where its type has 64 bits.
+    fn converts(&self) -> Option<(u16, u16)> {
+        let opcode = self.opcode.text;
+        if !matches!(opcode, "F2F" | "F2I" | "I2F" | "I2I" | "FRND") {
+            return None;
+        }
+        let integer = |one: &&str| matches!(*one, "S64" | "U64");
+        let is_type = |one: &&str| {
+            integer(one)
+                || matches!(
+                    *one,
+                    "F16" | "F32" | "F64" | "U8" | "S8" | "U16" | "S16" | "U32" | "S32"
+                )
+        };
+        let types: Vec<&str> =
+            self.modifiers.iter().map(|word| word.text).filter(|one| is_type(one)).collect();
+        // A type of 32 bits is left out, on either side: it is known from the other one's kind.
+        let (to, from) = match (opcode, &types[..]) {
+            ("FRND", [one, ..]) => (*one, *one),
+            (_, [to, from, ..]) => (*to, *from),
+            ("I2F", [one]) if integer(one) || !one.starts_with('F') => ("F32", *one),
+            ("F2I", [one]) if one.starts_with('F') => ("S32", *one),
+            (_, [one]) => (*one, "32"),
+            (_, []) => ("32", "32"),
+        };
+        let registers = |of: &str| if of.ends_with("64") { 2 } else { 1 };
+        Some((registers(to), registers(from)))
     }
 }
 
@@ -218,6 +270,21 @@ mod tests {
             ("CS2R R2, SRZ", "R2 R3", ""),
             ("MOV.64 R2, UR4", "R2 R3", "UR4 UR5"),
             ("LOP3.LUT P0, R3, R0, R4, RZ, 0xc, !PT", "R3 P0", "R0 R4"),
+            ("LDG.E.64 R4, [UR12]", "R4 R5", "UR12 UR13"),
+            ("LDG R4, [UR12]", "R4", "UR12"),
+            ("LDG.E.128 R40, [R16.U32+UR18]", "R40 R41 R42 R43", "R16 UR18 UR19"),
+            ("STG.E [R2.64+UR4+0x10], R6", "", "R2 R3 R6 UR4 UR5"),
+            ("ATOMG.E.ADD.STRONG.GPU PT, R0, [UR6+0x8], R7", "R0", "R7 UR6 UR7"),
+            ("CCTL.E.PF2 [R4]", "", "R4 R5"),
+            ("F2F.F64.F32 R4, R6", "R4 R5", "R6"),
+            ("F2F.F32.F64 R4, R6", "R4", "R6 R7"),
+            ("I2F.F64 R4, R6", "R4 R5", "R6"),
+            ("I2F.F64.S64 R4, R6", "R4 R5", "R6 R7"),
+            ("I2F.U64.RP R4, R6", "R4", "R6 R7"),
+            ("F2I.F64.TRUNC R4, R6", "R4", "R6 R7"),
+            ("F2I.S64.F64.TRUNC R4, R6", "R4 R5", "R6 R7"),
+            ("F2I.U64.TRUNC R4, R6", "R4 R5", "R6"),
+            ("UIADD3.64 UR4, UPT, UPT, UR4, UR6, URZ", "UR4 UR5", "UR4 UR5 UR6 UR7"),
             ("BRA `(.L_1)", "", ""),
             ("DEPBAR.LE SB0, 0x0", "", "SB0"),
         ] {

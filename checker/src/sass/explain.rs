@@ -39,8 +39,10 @@ struct SassExplanation {
 pub fn command(explain: &SassExplain, out: &mut dyn Write) -> io::Result<Exit> {
     let options = ReadOptions { sm: explain.arch, registers: explain.registers };
     let mut exit = Exit::AsExpected;
-    for (index, text) in explain.instructions.iter().enumerate() {
-        let path = match explain.instructions.len() {
+    let instructions: Vec<&str> =
+        explain.instructions.iter().flat_map(|text| sass::single::unpaired(text)).collect();
+    for (index, text) in instructions.iter().enumerate() {
+        let path = match instructions.len() {
             1 => "instruction".to_owned(),
             _ => format!("instruction {}", index + 1),
         };
@@ -109,7 +111,7 @@ fn show(
     if let Some(family) = account.family {
         writeln!(out, "  on machines of the family {family}")?;
     }
-    named("Its fields", account.parts.iter().filter(|part| !part.hint), out)?;
+    named("Its fields", &account.parts, out)?;
     if let Some(Registers { writes, reads }) = &account.registers {
         let (writes, reads) = (names(writes), names(reads));
         if !writes.is_empty() || !reads.is_empty() {
@@ -128,19 +130,14 @@ fn show(
         writeln!(out, "\nAs PTX:")?;
         lines("  ", "  ", contract, out)?;
     }
-    named("Performance hints", account.parts.iter().filter(|part| part.hint), out)
+    Ok(())
 }
 
 fn names(set: &BTreeSet<Register>) -> Vec<String> {
     set.iter().map(ToString::to_string).collect()
 }
 
-fn named<'p>(
-    heading: &str,
-    parts: impl Iterator<Item = &'p OperandMeaning>,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    let parts: Vec<&OperandMeaning> = parts.collect();
+fn named(heading: &str, parts: &[OperandMeaning], out: &mut dyn Write) -> io::Result<()> {
     if parts.is_empty() {
         return Ok(());
     }
@@ -148,7 +145,8 @@ fn named<'p>(
     let width = parts.iter().map(|part| part.name.len()).max().unwrap_or(0).min(24);
     for part in parts {
         let first = format!("  {:width$}  ", part.name);
-        lines(&first, &" ".repeat(width + 4), &part.text, out)?;
+        let hint = if part.hint { "; a performance hint" } else { "" };
+        lines(&first, &" ".repeat(width + 4), &[&part.text, hint].concat(), out)?;
     }
     Ok(())
 }
@@ -183,6 +181,7 @@ pub(crate) struct SassExplanationObject<'a> {
     is: &'a str,
     /// `null`: any that has it.
     family: Option<&'static str>,
+    /// All of them, in order.
     fields: Vec<Field<'a>>,
     /// `null` where its shape does not show them.
     writes: Option<Vec<String>>,
@@ -190,6 +189,7 @@ pub(crate) struct SassExplanationObject<'a> {
     memory: &'a [String],
     /// `null` where it is nothing of PTX by itself.
     ptx: Option<&'a str>,
+    /// The fields that affect only performance.
     hints: Vec<Field<'a>>,
 }
 
@@ -209,8 +209,8 @@ fn json(
     out: &mut dyn Write,
 ) -> io::Result<()> {
     let explained = account.map(|account| {
-        let fields = |hint: bool| {
-            let parts = account.parts.iter().filter(move |part| part.hint == hint);
+        let fields = |hints: bool| {
+            let parts = account.parts.iter().filter(move |part| part.hint || !hints);
             parts.map(|part| Field { field: &part.name, text: &part.text }).collect()
         };
         SassExplanationObject {

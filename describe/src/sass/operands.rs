@@ -28,8 +28,12 @@ pub fn parts(
         all.push(OperandMeaning { name: guard.to_string(), text: guarded(guard), hint: false });
     }
     let understood = is_understood(instruction.opcode.text);
-    for word in instruction.modifiers.iter().filter(|_| understood) {
-        let (text, hint) = modifier(instruction, word.text, family);
+    for word in &instruction.modifiers {
+        let (text, hint) = if understood {
+            modifier(instruction, word.text, family)
+        } else {
+            ("not explained".to_owned(), false)
+        };
         all.push(OperandMeaning { name: format!(".{}", word.text), text, hint });
     }
     let count = registers(instruction);
@@ -224,8 +228,7 @@ fn address(instruction: &Instruction<'_>, indexed: &Indexed<'_>, ldg: Option<&Ld
     }
     let mut text = String::from("the address: ");
     let last = indexed.brackets.last().map_or(&[][..], |terms| &terms[..]);
-    let wide = instruction.has("E");
-    let terms: Vec<String> = last.iter().map(|term| summand(term, wide)).collect();
+    let terms: Vec<String> = last.iter().map(|term| summand(instruction, term)).collect();
     text.push_str(&terms.join(", "));
     if indexed.name == "desc" {
         text.push_str("; the descriptor `desc` describes the memory and its cache policy");
@@ -251,16 +254,14 @@ fn number(ldg: &Ldg, absolute: bool) -> String {
     text
 }
 
-fn summand(term: &AddressTerm<'_>, wide: bool) -> String {
-    let Value { atom, suffixes, .. } = &term.value;
+fn summand(instruction: &Instruction<'_>, term: &AddressTerm<'_>) -> String {
+    let Value { atom, .. } = &term.value;
     let minus = if term.negative { "minus " } else { "" };
     match atom {
         Atom::Register(register) => {
             let Some(number) = register.number else { return "zero".to_owned() };
-            let general = register.file == RegisterFile::General;
-            let pair = suffixes.contains(&"64") || general && wide && suffixes.is_empty();
             let prefix = register.file.names().0;
-            if pair {
+            if instruction.is_pair(&term.value) {
                 format!("{{{prefix}{}, {prefix}{number}}}, the first above the second", number + 1)
             } else {
                 register.to_string()
@@ -289,13 +290,19 @@ fn modifier(instruction: &Instruction<'_>, name: &str, family: Option<Family>) -
             "CTA" | "SM" => said("for threads of the CTA, which share an L1"),
             "GPU" | "GL" => said("for threads of the GPU"),
             "SYS" => said("for all threads, of other GPUs and the host too"),
+            "MMIO" => said("of accesses to devices; its effect is not known"),
             "IVALLD" => said("also invalidates all lines of the L1"),
             _ => said("not known"),
         };
     }
     if !access {
+        let other = ["C", "I", "U"].iter().any(|cache| instruction.has(cache));
         return match (kind, name) {
+            (Some(Class::Cache), "IVALL") if other => said("all lines are invalidated"),
             (Some(Class::Cache), "IVALL") => said("all lines of the L1 of the SM are invalidated"),
+            (Some(Class::Cache), "C") => said("of the cache of constants"),
+            (Some(Class::Cache), "I") => said("of the cache of instructions"),
+            (Some(Class::Cache), "U") => said("of the cache of uniform data"),
             (Some(Class::Cache), "PF1" | "PF2") => hint("fetches ahead"),
             (Some(Class::Cache), "E") => said("the address has 64 bits, in two registers"),
             (Some(Class::Barrier), "SYNC") => said("arrives and waits"),
@@ -334,15 +341,21 @@ fn modifier(instruction: &Instruction<'_>, name: &str, family: Option<Family>) -
             said("the scope: all threads, of other GPUs and the host too")
         }
         "SYS" => said("on sm_70 and sm_75 without `.STRONG`: weak"),
-        "EF" => hint("its line is evicted first"),
-        "EL" => hint("its line is evicted last"),
-        "EU" => hint("the eviction priority of its line stays as it is"),
-        "LU" => hint("its line is not needed again"),
-        "NA" => hint("takes no new line in L1; one that is there still answers"),
-        "EFL2" => hint("its line in L2 is evicted first"),
-        "ENL2" => hint("its line in L2 has the usual priority"),
-        "ELL2" => hint("its line in L2 is evicted last"),
-        "LTC64B" | "LTC128B" | "LTC256B" => hint("prefetches this many bytes into L2"),
+        "EF" => hint("L1 eviction priority: evict first"),
+        "EL" => hint("L1 eviction priority: evict last"),
+        "EU" => hint("L1 eviction priority: unchanged"),
+        "LU" => hint("L1 eviction priority: last use, the line is not needed again"),
+        "NA" => hint("no allocation: takes no new line in L1; one that is there still answers"),
+        "EFL2" => hint("L2 eviction priority: evict first"),
+        "ENL2" => hint("L2 eviction priority: normal"),
+        "ELL2" => hint("L2 eviction priority: evict last"),
+        "LTC64B" => hint("64 bytes are prefetched into L2"),
+        "LTC128B" => hint("128 bytes are prefetched into L2"),
+        "LTC256B" => hint("256 bytes are prefetched into L2"),
+        "FTZ" => said("subnormal numbers count as zero"),
+        "RN" => said("rounds to the nearest number, to the even one of two"),
+        "F16" | "BF16" => said("a floating-point number of 2 bytes"),
+        "F16x2" | "BF16x2" | "BF16_V2" => said("two floating-point numbers of 2 bytes each"),
         "U" if instruction.has("128") => hint("uniform: all threads probably have one address"),
         "U8" => said("1 byte, extended with zeros"),
         "S8" => said("1 byte, extended with its sign"),

@@ -133,7 +133,6 @@ fn rules_of_later_machines_point_and_help() {
         (90, "STG.E R0, [R2]", "sass-operands", 7, "STG.E [R4], R2"),
         (90, "LDC R0, [R2]", "sass-operands", 5, "LDC R2, c[0x0][0x160]"),
         (90, "MEMBAR.SC", "sass-scope", 10, "MEMBAR.SC.GPU"),
-        (90, "MEMBAR.GPU", "sass-order", 7, "MEMBAR.SC.GPU"),
         (50, "MEMBAR.SC.CTA", "sass-target", 8, "MEMBAR.GL"),
         (
             50,

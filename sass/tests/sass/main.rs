@@ -5,3 +5,4 @@ mod ldg;
 mod listing;
 mod measured;
 mod robust;
+mod words;
