@@ -30,6 +30,12 @@ pub(super) fn value(text: &str) -> Option<i64> {
     }
 }
 
+/// Whether a text is an operand of inline assembly, `%0` or `$0`. It may stand for a number.
+pub(crate) fn is_placeholder(text: &str) -> bool {
+    let digits = text.strip_prefix(['%', '$']).unwrap_or("");
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
 /// The bits of a constant of this type: an integer expression, or a float in hexadecimal (`0f3F800000`) or
 /// decimal.
 pub fn bits(text: &str, ty: Type) -> Option<u64> {

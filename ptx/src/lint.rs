@@ -499,11 +499,20 @@ impl<'a> Linter<'a, '_> {
     fn fence_operands(&mut self, memory: &MemoryInstruction, spelling: &Spelling) {
         let operands = memory.operands.of(&self.module.operands);
         let section = rules::fence::FENCE_PROXY.section;
+        let is_placeholder = |operand: &Operand| constant::is_placeholder(operand.at.of(self.text));
         let kinds = match (operands, spelling.operands) {
             ([], false) => return,
             ([address, size], true) => {
-                matches!(address.kind, OperandKind::Address(_))
-                    && matches!(size.kind, OperandKind::Scalar(Scalar::Number))
+                // The size may be an operand of inline assembly.
+                let number = match size.kind {
+                    OperandKind::Scalar(Scalar::Number) => true,
+                    OperandKind::Scalar(Scalar::Foreign) => is_placeholder(size),
+                    OperandKind::Scalar(_)
+                    | OperandKind::Sum(_)
+                    | OperandKind::Vector(_)
+                    | OperandKind::Address(_) => false,
+                };
+                matches!(address.kind, OperandKind::Address(_)) && number
             }
             (_, _) => false,
         };
@@ -515,6 +524,7 @@ impl<'a> Linter<'a, '_> {
                 .section(section)
                 .help(help);
         } else if let [_, size] = operands
+            && !is_placeholder(size)
             && constant::value(size.at.of(self.text)) != Some(128)
         {
             self.report

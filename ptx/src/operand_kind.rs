@@ -112,7 +112,8 @@ pub(crate) fn is_integer(ty: Type) -> bool {
 /// Whether an operand is of a kind.
 pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> bool {
     let text = operand.text;
-    let number = || crate::constant::value(text).is_some();
+    let placeholder = operand.ty == WrittenType::Unknown && crate::constant::is_placeholder(text);
+    let number = || placeholder || crate::constant::value(text).is_some();
     let register = |fits: fn(Type) -> bool, wanted: u16| match operand.ty.register() {
         Some(ty) => ty.bits == wanted && fits(ty),
         None => operand.ty == WrittenType::Unknown && is_name(text),
@@ -158,8 +159,8 @@ pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str])
         "#w64" => number() || is_float_of(text, 64) || any(64),
         "w32" => any(32),
         "f32" => register(|ty| matches!(ty.kind, TypeKind::Float | TypeKind::Bits), 32),
-        "d" => is_float(text),
-        "r" => is_fraction(text),
+        "d" => placeholder || is_float(text),
+        "r" => placeholder || is_fraction(text),
         "a32" | "a64" => {
             if let WrittenType::Variable(space) = operand.ty {
                 space.is_shared()

@@ -1,5 +1,8 @@
 //! What is wrong with an instruction under the productions, in words.
 
+use std::borrow::Cow;
+
+use crate::constant;
 use crate::production::{self, Fault, FaultPlace, Production, WrittenOperand, WrittenType};
 use crate::version::{PtxIsa, Target};
 use text::cursor::short;
@@ -99,6 +102,45 @@ pub fn needs(parts: &[&str], operands: &str, targets: &[Target]) -> Option<Produ
         })
     });
     Some(ProductionNeeds { isa: versions.max().unwrap_or(first), missing: missing.collect() })
+}
+
+/// The operands with a number, one that is allowed there, for each operand of inline assembly that only a number fits. The
+/// same text where there is none, or where no production has the instruction.
+pub fn with_numbers<'t>(parts: &[&str], text: &'t str) -> Cow<'t, str> {
+    const LARGEST: u16 = 256;
+    let all = written(text);
+    let positions = (0..all.len()).filter(|&at| constant::is_placeholder(all[at].text));
+    let Some(length) = production::head(parts) else { return Cow::Borrowed(text) };
+    let head = parts[..length].join(".");
+    let fits = |at: usize, instead: &str| {
+        let mut operands = all.clone();
+        operands[at].text = instead;
+        let form = CheckedForm {
+            head: &head,
+            modifiers: &parts[length..],
+            operands: &operands,
+            isa: PtxIsa::NEWEST,
+            target: None,
+            only_modifiers: false,
+        };
+        let nearest = production::of(&head).and_then(|all| form.nearest(all));
+        nearest.is_some_and(|(_, faults)| faults.is_empty())
+    };
+    let numbers: Vec<(usize, String)> = positions
+        .filter(|&at| fits(at, all[at].text) && !fits(at, "register"))
+        .filter_map(|at| {
+            let mut values = (0..=LARGEST).map(|value| value.to_string());
+            Some((at, values.find(|value| fits(at, value))?))
+        })
+        .collect();
+    if numbers.is_empty() {
+        return Cow::Borrowed(text);
+    }
+    let mut operands: Vec<&str> = all.iter().map(|operand| operand.text).collect();
+    for (at, number) in &numbers {
+        operands[*at] = number;
+    }
+    Cow::Owned(operands.join(", "))
 }
 
 /// The operands of an instruction: the pieces between commas outside of brackets.
@@ -391,5 +433,26 @@ fn target_help(targets: &str, target: Option<Target>) -> String {
         help
     } else {
         help + " (a letter belongs to the target)"
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_a_number_stands_in_the_place_of_an_operand_of_inline_assembly() {
+        for (name, operands, filled) in [
+            ("cp.async.wait_group", "%0", "0"),
+            ("cp.async.cg.shared.global", "[%0], [%1], %2", "[%0], [%1], 16"),
+            ("cp.async.ca.shared.global", "[%0], [%1], 8, %3", "[%0], [%1], 8, %3"),
+            ("setmaxnreg.inc.sync.aligned.u32", "$0", "24"),
+            ("mbarrier.init.shared::cta.b64", "[%0], %1", "[%0], %1"),
+            ("cp.async.wait_group", "%r0", "%r0"),
+            ("mov.u32", "%0, %1", "%0, %1"),
+        ] {
+            let parts: Vec<&str> = name.split('.').collect();
+            assert_eq!(with_numbers(&parts, operands), filled, "{name} {operands}");
+        }
     }
 }

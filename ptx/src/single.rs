@@ -222,9 +222,34 @@ mod tests {
             "fence.proxy.tensormap::generic.acquire.gpu [a], 128;",
             "ld.param.u64 %rd1, [param_0];",
             "st.shared.v2.f32 [%r1+-4], {%f1, 0f3F800000};",
+            "fence.proxy.tensormap::generic.acquire.gpu [%0], %1;",
+            "ld.shared.u32 %0, [%1+%2];",
         ] {
             assert_eq!(codes(text), [""; 0], "{text}");
         }
+    }
+
+    #[test]
+    fn an_operand_of_inline_assembly_may_be_a_number() {
+        let other = |text: &str| match other("i", text, LintOptions::default()) {
+            Ok(diagnostics) | Err(diagnostics) => {
+                diagnostics.iter().map(|one| one.code).collect::<Vec<_>>()
+            }
+        };
+        for text in [
+            "cp.async.wait_group %0;",
+            "cp.async.bulk.wait_group.read $1;",
+            "cp.async.cg.shared.global [%0], [%1], %2;",
+            "setmaxnreg.inc.sync.aligned.u32 %0;",
+            "wgmma.wait_group.sync.aligned $0;",
+        ] {
+            assert_eq!(other(text), [""; 0], "{text}");
+        }
+        // A register is none.
+        for text in ["cp.async.wait_group %r0;", "setmaxnreg.inc.sync.aligned.u32 n;"] {
+            assert_eq!(other(text), ["production-operand"], "{text}");
+        }
+        assert_eq!(codes("ld.shared.u32 %0, [%1+%r2]"), ["syntax"]);
     }
 
     #[test]

@@ -406,7 +406,10 @@ impl Parser<'_, '_> {
                 Some(Ok(Constant::Float) | Err(_)) | None => return Err(Lost),
             }
         } else if self.eat("+") {
-            if !self.starts_constant() {
+            if self.alone && crate::constant::is_placeholder(self.word()) {
+                // The number that inline assembly puts there is not known.
+                self.bump();
+            } else if !self.starts_constant() {
                 let at = self.token.at;
                 let what = short(self.word());
                 self.report
@@ -415,10 +418,11 @@ impl Parser<'_, '_> {
                     .section(model::section::ADDRESSES_AS_OPERANDS)
                     .help("add registers with `add` first");
                 return Err(Lost);
-            }
-            match self.constant()? {
-                Constant::Integer(value) => offset = value,
-                Constant::Float => return Err(self.expected("an integer as offset")),
+            } else {
+                match self.constant()? {
+                    Constant::Integer(value) => offset = value,
+                    Constant::Float => return Err(self.expected("an integer as offset")),
+                }
             }
         }
         if !self.eat("]") {

@@ -1,6 +1,7 @@
 //! Instructions that `describe::ptx` does not explain: whether they are modelled, and the section that
 //! describes them.
 
+use std::borrow::Cow;
 use std::io::{self, Write};
 
 use describe::ptx::modifiers::{self, ExplainedModifiers};
@@ -72,8 +73,16 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
             }
         },
     };
-    let of_test = in_a_test(text).unwrap_or(if modelled { Ok(()) } else { Err(None) });
-    let account = read_asynchronous(rest).and_then(|of| {
+    // What inline assembly puts in the place of a number is some number.
+    let operands = rest[name.len()..].trim();
+    let with_numbers = match production_check::with_numbers(&parts, operands) {
+        Cow::Borrowed(_) => None,
+        Cow::Owned(operands) => Some(format!("{name} {operands}")),
+    };
+    let readable = with_numbers.as_deref();
+    let of_test = in_a_test(readable.unwrap_or(text));
+    let of_test = of_test.unwrap_or(if modelled { Ok(()) } else { Err(None) });
+    let account = read_asynchronous(readable.unwrap_or(rest)).and_then(|of| {
         let written = (&parts[..], rest[name.len()..].trim());
         asynchronous::account(&of, written, section, rest.len() < text.len())
     });

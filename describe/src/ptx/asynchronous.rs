@@ -26,7 +26,22 @@ pub fn account(
     page: Section,
     predicated: bool,
 ) -> Option<PtxExplanation> {
-    let meaning = meaning(of, page)?;
+    let numbers = production_check::with_numbers(parts, operands);
+    let all = production_check::operands(operands).into_iter().map(str::trim);
+    // Of a number in inline assembly only the name is known.
+    let names = all.zip(production_check::operands(&numbers)).enumerate();
+    let open = names.filter(|(_, (name, number))| *name != number.trim());
+    let open: Vec<(usize, &str)> = open.map(|(at, (name, _))| (at, name)).collect();
+    let meaning = match (of, &open[..]) {
+        (Asynchronous::WaitGroup(wait), [(0, name)]) => {
+            Words { page }.wait_group(*wait, Some(name))
+        }
+        // The third operand of `cp.async` is its size.
+        (Asynchronous::Copy(copy), [(2, _), ..]) => {
+            Words { page }.copy(&Copy { bytes: None, ..copy.clone() })
+        }
+        _ => meaning(of, page)?,
+    };
     explained(meaning, (parts, operands), &operands_of(of), page, predicated)
 }
 
@@ -81,7 +96,7 @@ fn meaning(of: &Asynchronous, page: Section) -> Option<InstructionMeaning> {
         Asynchronous::Store(store) => words.store(store),
         Asynchronous::Track(track) => words.track(track),
         Asynchronous::Commit(kind) => words.commit(*kind),
-        Asynchronous::WaitGroup(wait) => words.wait_group(*wait),
+        Asynchronous::WaitGroup(wait) => words.wait_group(*wait, None),
         Asynchronous::Multiply(_) => words.multiply(),
         Asynchronous::MultiplyFence => words.multiply_fence(),
         Asynchronous::Grid(control) => words.grid(*control),
@@ -504,15 +519,21 @@ impl Words {
         meaning
     }
 
-    fn wait_group(&self, wait: WaitGroup) -> InstructionMeaning {
+    /// `name` is that of the number of groups that may be left, where the number is not known.
+    fn wait_group(&self, wait: WaitGroup, name: Option<&str>) -> InstructionMeaning {
         let operations = operations(wait.of);
-        let is = match (wait.commits, wait.pending) {
+        let is = match (wait.commits, name.map_or(Ok(wait.pending), Err)) {
             (true, _) => format!("waits for all {operations} of its thread"),
-            (false, 0) => format!("waits for all groups of {operations} of its thread"),
-            (false, 1) => {
+            (false, Err(name)) => {
+                format!(
+                    "waits for all groups of {operations} of its thread but the latest `{name}`"
+                )
+            }
+            (false, Ok(0)) => format!("waits for all groups of {operations} of its thread"),
+            (false, Ok(1)) => {
                 format!("waits for all groups of {operations} of its thread but the latest")
             }
-            (false, count) => {
+            (false, Ok(count)) => {
                 format!("waits for all groups of {operations} of its thread but the latest {count}")
             }
         };

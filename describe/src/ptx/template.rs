@@ -10,9 +10,18 @@ pub fn instructions(text: &str) -> Vec<Cow<'_, str>> {
     let Some(code) = strings(text) else { return vec![names(text)] };
     // Removes the braces of a block, labels and declarations.
     let plain = |one: &str| {
-        let one = one.trim().trim_start_matches(['{', '}']).trim_start();
-        let label = one.split_once(':').filter(|(name, _)| name.chars().all(is_word));
-        names(label.map_or(one, |(_, behind)| behind.trim_start())).into_owned()
+        let mut one = one.trim();
+        loop {
+            let inside = one.trim_start_matches(['{', '}']).trim_start();
+            let label = inside.split_once(':').filter(|(name, rest)| {
+                !name.is_empty() && name.chars().all(is_word) && !rest.starts_with(':')
+            });
+            let rest = label.map_or(inside, |(_, behind)| behind.trim_start());
+            if rest.len() == one.len() {
+                return names(one).into_owned();
+            }
+            one = rest;
+        }
     };
     let code = without_comments(&code);
     let instructions = code.split(';').map(plain);
@@ -201,6 +210,11 @@ mod tests {
                 "asm(\"{ .reg .pred p; L1: @p bra L1; ld.v2.u32 {%0, %1}, [%2]; }\" :: )",
                 &["@p bra L1", "ld.v2.u32 {%0, %1}, [%2]"],
             ),
+            (
+                "asm volatile(\"{ LAB: \\n\" \"@p bra DONE; \" \"bra LAB; \" \"DONE: \\n\\t\" \"}\" :: \"r\"(a));",
+                &["@p bra DONE", "bra LAB"],
+            ),
+            ("asm(\"{ { A: B: membar.gl; } C: } D:\" ::)", &["membar.gl"]),
             ("__asm__ __volatile__(\"membar.gl;\" ::: \"memory\")", &["membar.gl"]),
             ("asm volatile(\"open", &["asm volatile(\"open"]),
             ("\"ld.global.u32 %0, [%1];\"", &["ld.global.u32 %0, [%1]"]),
