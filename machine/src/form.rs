@@ -38,7 +38,7 @@ pub enum MachineOp {
     MembarAll(MembarScope),
     /// `CCTL.IVALL`
     Invalidate,
-    /// What waits for an acquire at cta scope, which no text shows (reading R60).
+    /// What waits for an acquire at cta scope, or is all there is of some fences, which no text shows (reading R60).
     AcquireWait,
     /// `BAR`: what the PTX instruction asks for.
     Bar,

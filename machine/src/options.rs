@@ -195,7 +195,10 @@ impl MachineRule {
             MachineRule::InvalidateCancelsFills => {
                 ("R4", "CCTL.IVALL cancels fills that are on their way")
             }
-            MachineRule::AcquireWaits => ("R5", "an acquire at cta scope waits for its load"),
+            MachineRule::AcquireWaits => (
+                "R5",
+                "an acquire at cta scope, or a fence that is a wait alone, waits for its load",
+            ),
             MachineRule::MembarCtaWaits => ("R6", "MEMBAR.CTA waits for the thread's own loads"),
             MachineRule::MembarCumulative => ("R7", "MEMBAR.GPU waits for all stores of its SM"),
             MachineRule::MembarWaits => ("R8", "MEMBAR.GPU waits"),

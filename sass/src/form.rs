@@ -2,7 +2,7 @@
 
 use machine::form::{AccessLevel, AsyncOp, Family, LoweredInstruction, MachineOp, MembarScope};
 use model::isa::Instruction;
-use model::isa::asynchronous::{Asynchronous, Mbarrier, MbarrierOp};
+use model::isa::asynchronous::{AsyncFence, Asynchronous, Mbarrier, MbarrierOp};
 use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;
 
@@ -166,6 +166,9 @@ pub fn asynchronous(
     if releases(instruction) && !forms.iter().any(waits) {
         forms.insert(0, MachineOp::Asynchronous(AsyncOp::ReleaseWait));
     }
+    if waits_for_loads(instruction) {
+        forms.push(MachineOp::AcquireWait);
+    }
     Ok(LoweredInstruction { fused: None, forms })
 }
 
@@ -175,6 +178,19 @@ fn releases(instruction: &Asynchronous) -> bool {
         instruction,
         Asynchronous::Mbarrier(Mbarrier { op: MbarrierOp::Arrive { .. }, synchronizes: true, .. })
     )
+}
+
+/// Whether it is a fence of some objects that becomes nothing but a wait for the loads of its thread: ptxas 13.5 has a `NOP`
+/// there that waits for every scoreboard. Reading R60.
+fn waits_for_loads(instruction: &Asynchronous) -> bool {
+    let Asynchronous::Fence(fence) = instruction else { return false };
+    match fence {
+        AsyncFence::Acquire | AsyncFence::ProxyAcquire | AsyncFence::ProxyReleaseOfReads => true,
+        AsyncFence::Proxy(_)
+        | AsyncFence::ProxyRelease
+        | AsyncFence::MbarrierInit
+        | AsyncFence::Release => false,
+    }
 }
 
 fn acquires(instruction: &Instruction) -> bool {
