@@ -53,6 +53,9 @@ impl ReadingSubject {
         if chosen.elected_lane != other.elected_lane {
             return ReadingSubject::Elections;
         }
+        if chosen.aliased_proxies != other.aliased_proxies {
+            return ReadingSubject::Aliases;
+        }
         if synchronous(chosen) == synchronous(other) {
             return ReadingSubject::AsynchronousOperations;
         }

@@ -85,7 +85,8 @@ fn found_in(fixed: Fixed) -> FoundIn {
         | Fixed::KernelOrder
         | Fixed::Trigger
         | Fixed::LaterTrigger
-        | Fixed::ImplicitTrigger => FoundIn::Asynchronous,
+        | Fixed::ImplicitTrigger
+        | Fixed::ExitTrigger => FoundIn::Asynchronous,
         Fixed::ObjectOrder | Fixed::SameObject => FoundIn::Ordered,
         Fixed::Meets | Fixed::Remote | Fixed::OwnerCta => FoundIn::AsynchronousOrRemote,
         Fixed::Po
@@ -144,6 +145,7 @@ fn relation<R: BitRow>(u: &Unfolding<'_>, fixed: Fixed) -> BitRel<R> {
         Fixed::Trigger => kernel::trigger(u),
         Fixed::LaterTrigger => kernel::later_trigger(u),
         Fixed::ImplicitTrigger => kernel::implicit_trigger(u),
+        Fixed::ExitTrigger => kernel::exit_trigger(u),
         Fixed::Covers => asynchronous::covers(u),
         Fixed::NextPhase => asynchronous::next_phase(u),
         Fixed::LaterPhase => asynchronous::later_phase(u),

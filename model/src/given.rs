@@ -199,6 +199,9 @@ names! {
         /// From the events of a kernel that never executes `griddepcontrol.launch_dependents` to the starts of the threads
         /// of kernels that depend on it.
         ImplicitTrigger = "implicit-trigger",
+        /// From the events of a CTA that never executes `griddepcontrol.launch_dependents` to the starts of the threads of
+        /// kernels that depend on its kernel: these start when the CTA has ended.
+        ExitTrigger = "exit-trigger",
         /// From a fence that is for some objects only to the events on these objects.
         Covers = "covers",
         /// From the accesses of tensor memory to the events of their thread behind them, and to the accesses of

@@ -5,9 +5,9 @@
 
 use crate::given::{Chosen, Fixed, Tag};
 use crate::reading::{
-    AsyncFencePlace, AsyncRace, Coherence, CompletionScope, Dependencies, ElectedLane, Exits,
-    FailedCas, FenceHalves, ImplicitTrigger, InitializationProxy, MulticastCompletion,
-    MultimemAddresses, PatternLocation, Readings, TensorFences,
+    AliasedProxies, AsyncFencePlace, AsyncRace, Coherence, CompletionScope, Dependencies,
+    ElectedLane, Exits, FailedCas, FenceHalves, ImplicitTrigger, InitializationProxy,
+    MulticastCompletion, MultimemAddresses, PatternLocation, Readings, TensorFences,
 };
 use crate::rel::{Builder, Conventions, FlagMeaning, Model, Rel};
 use crate::section;
@@ -64,7 +64,13 @@ pub fn under(readings: Readings) -> Model {
     let [behind, pipeline] = [Fixed::TensorBehind, Fixed::TensorPipeline].map(|f| m.fixed(f));
     let [group_wait, phase] = [Fixed::GroupWait, Fixed::Phase].map(|f| m.fixed(f));
 
-    let [kernel_order, trigger] = [Fixed::KernelOrder, Fixed::Trigger].map(|f| m.fixed(f));
+    let [kernel_order, trigger, exit_trigger] =
+        [Fixed::KernelOrder, Fixed::Trigger, Fixed::ExitTrigger].map(|f| m.fixed(f));
+    // Reading B13.
+    let kernel_order = match readings.implicit_trigger {
+        ImplicitTrigger::Nothing => kernel_order,
+        ImplicitTrigger::Stream => kernel_order | m.fixed(Fixed::ImplicitTrigger),
+    };
 
     let memory = read | write;
     let program = all - init;
@@ -171,13 +177,12 @@ pub fn under(readings: Readings) -> Model {
     let fsc =
         m.order(Some(section::FENCE_SC_ORDER), Chosen::Fsc, morally_strong & (fence_sc * fence_sc));
 
-    // 9.7.15.14. The fences before the first `launch_dependents` of a CTA. Reading B13.
-    let launches = scope_includes & (releasing_fence.id() >> po >> trigger);
-    let launches = match readings.implicit_trigger {
-        ImplicitTrigger::Nothing => launches,
-        ImplicitTrigger::Stream => launches | m.fixed(Fixed::ImplicitTrigger),
-    };
-    let launches = m.define(section::GRIDDEPCONTROL, "launches", launches);
+    // 9.7.15.14. The fences before the first `launch_dependents` of a CTA.
+    let launches = m.define(
+        section::GRIDDEPCONTROL,
+        "launches",
+        scope_includes & (releasing_fence.id() >> po >> trigger),
+    );
 
     // 8.9.4.
     let synchronizes = m.define(
@@ -293,28 +298,49 @@ pub fn under(readings: Readings) -> Model {
         }
         FenceHalves::Release => released >> (base_causality & (first_half * async_memory)),
     };
+    // Reading B12: a copy needs both fences behind a change of its tensormap.
     let tensormap = m.tag(Tag::TensormapProxy);
-    let async_preserved = m.define(
-        section::ASYNC_PROXY,
-        "async-preserved-base-causality",
-        (overlap & base_causality & (async_memory * generic_memory))
-            | (overlap & base_causality & (tensormap * generic_memory))
-            | (overlap
-                & ((base_causality & covers.inverse() & fenced) >> (base_causality & unfenced)))
-            | (overlap & handed_over),
-    );
-    // The end of a kernel orders the accesses of all proxies, but for the tensormap proxy afterwards, which is acquired
-    // by a fence. Reading B12.
     let [tensormap_release, tensormap_acquire] =
         [Tag::TensormapRelease, Tag::TensormapAcquire].map(|t| m.tag(t));
-    let kernel_ended = base_causality.opt() >> kernel_order;
-    let tensormap_released = (base_causality & (generic_memory * tensormap_release)) | kernel_ended;
+    let released = base_causality & (generic_memory * tensormap_release);
     let acquired = base_causality & covers & (tensormap_acquire * tensormap);
+    let across_proxies = m.define(
+        section::ASYNC_PROXY,
+        "across-proxies",
+        (base_causality & (async_memory * generic_memory))
+            | (base_causality & (tensormap * generic_memory))
+            | ((base_causality & covers.inverse() & fenced) >> (base_causality & unfenced))
+            | handed_over
+            | (released >> base_causality >> acquired),
+    );
+    // Reading B28: two addresses of one location, with an alias fence between the two accesses.
+    let by_alias = m.define(
+        section::CAUSALITY_ORDER,
+        "alias-fence-between",
+        location_overlap & (base_causality >> alias_fence.id() >> base_causality),
+    );
+    let of_one_address = overlap & across_proxies;
+    let async_preserved = match readings.aliased_proxies {
+        AliasedProxies::EachFence => {
+            let in_one_cta = same_cta & (async_memory * async_memory);
+            of_one_address | (by_alias & (across_proxies | in_one_cta))
+        }
+        AliasedProxies::AliasFence => {
+            let other = async_memory | tensormap;
+            of_one_address | (by_alias & ((other * memory) | (memory * other)))
+        }
+        AliasedProxies::Generic => of_one_address,
+    };
+    let async_preserved =
+        m.define(section::ASYNC_PROXY, "async-preserved-base-causality", async_preserved);
+    // 8.9.4. The end of a kernel orders the accesses of all proxies, and so those by all addresses of a location (8.6), but
+    // for the tensormap proxy afterwards, which is acquired by a fence. Reading B12.
+    let behind_kernel = base_causality.opt() >> kernel_order >> base_causality;
     let kernel_preserved = m.define(
         section::MEMORY_SYNCHRONIZATION,
         "kernel-preserved-base-causality",
-        (overlap & (memory * (memory - tensormap)) & (kernel_ended >> base_causality))
-            | (overlap & (tensormap_released >> base_causality >> acquired)),
+        (location_overlap & (memory * (memory - tensormap)) & behind_kernel)
+            | (location_overlap & (behind_kernel >> acquired)),
     );
     // 9.7.18.6.3. What orders the execution of threads, also where it makes no memory visible.
     let execution_order = m.define(
@@ -465,11 +491,9 @@ pub fn under(readings: Readings) -> Model {
     );
 
     // 8.7.1, 8.7.2. Readings R9, R24.
-    let conflict = m.define(
-        section::CONFLICT_AND_RACES,
-        "conflict",
-        (overlap & ((write * memory) | (memory * write))) - all.id(),
-    );
+    let one_writes = (write * memory) | (memory * write);
+    let conflict =
+        m.define(section::CONFLICT_AND_RACES, "conflict", (overlap & one_writes) - all.id());
     let race = m.define(
         section::CONFLICT_AND_RACES,
         "data-race",
@@ -492,7 +516,9 @@ pub fn under(readings: Readings) -> Model {
         m.tag(Tag::UnfencedMultiply).id(),
         FlagMeaning::Undefined("wgmma-register"),
     );
-    // 8.9.1.1. Reading B9. In a `.cat` file the name says what a flag means.
+    // 8.9.1.1. Reading B9: the text names memory locations, which are physical (8.2), so aliases count. In a `.cat` file the
+    // name says what a flag means.
+    let contested = (location_overlap & one_writes) - all.id();
     let (race, means) = match readings.async_race {
         AsyncRace::Undefined => ("async-race", FlagMeaning::Undefined("async-race")),
         AsyncRace::Allowed => ("allowed-async-race", FlagMeaning::Race),
@@ -500,7 +526,7 @@ pub fn under(readings: Readings) -> Model {
     m.flag(
         Some(section::ASYNC_OPERATIONS),
         race,
-        ((conflict - of_threads - (tensor * tensor)) - morally_strong)
+        ((contested - of_threads - (tensor * tensor)) - morally_strong)
             - (base_causality | base_causality.inverse())
             - (around_operand | around_operand.inverse()),
         means,
@@ -553,7 +579,7 @@ pub fn under(readings: Readings) -> Model {
     let executed = m.define(
         section::MBARRIER,
         "executed-before",
-        (execution_order | m.fixed(Fixed::Meets) | issue | tracked).plus(),
+        (execution_order | m.fixed(Fixed::Meets) | issue | tracked | trigger | exit_trigger).plus(),
     );
     let awaited = m.fixed(Fixed::NextPhase) & executed;
     m.flag(
@@ -620,29 +646,23 @@ pub fn under(readings: Readings) -> Model {
             "nothing keeps the CTA that has this shared memory from exiting before",
         ),
     );
-    // 8.1: loads through the non-coherent path are outside the model. Reading R12. What other kernels of its stream write
-    // is constant for a kernel.
-    let behind = (kernel_order & (memory * m.tag(Tag::KernelStart))) >> (po | issue);
-    m.flag(
-        Some(section::LD_GLOBAL_NC),
-        "non-coherent-read-of-written-data",
-        (location_overlap & (m.tag(Tag::NonCoherentRead) * (write - init)))
-            - (behind | behind.inverse()),
-        FlagMeaning::Undefined("non-coherent-read-of-written-data"),
+    // 8.1: loads through the non-coherent path are outside the model. Data that is read-only is written by nobody while the
+    // kernel runs that reads it: kernels that have ended before it starts, and those that start when it has ended, may
+    // write it. Readings R12 and R35.
+    let ended = m.define(
+        section::MEMORY_SYNCHRONIZATION,
+        "ended-before",
+        kernel_order >> executed.opt() >> m.tag(Tag::KernelStart).id() >> (po | issue),
     );
-    // Data that is read-only is written by nobody. Reading R35.
-    m.flag(
-        Some(section::LDU),
-        "uniform-read-of-written-data",
-        location_overlap & (m.tag(Tag::UniformRead) * (write - init)),
-        FlagMeaning::Undefined("uniform-read-of-written-data"),
-    );
-    m.flag(
-        Some(section::LD),
-        "readonly-proxy-read-of-written-data",
-        location_overlap & (m.tag(Tag::ReadonlyRead) * (write - init)),
-        FlagMeaning::Undefined("readonly-proxy-read-of-written-data"),
-    );
+    let meanwhile = (location_overlap & (memory * (write - init))) - (ended | ended.inverse());
+    for (of, tag, name) in [
+        (section::LD_GLOBAL_NC, Tag::NonCoherentRead, "non-coherent-read-of-written-data"),
+        (section::LDU, Tag::UniformRead, "uniform-read-of-written-data"),
+        (section::LD, Tag::ReadonlyRead, "readonly-proxy-read-of-written-data"),
+    ] {
+        let read = m.tag(tag).id() >> meanwhile;
+        m.flag(Some(of), name, read, FlagMeaning::Undefined(name));
+    }
     m.finish()
 }
 
@@ -657,7 +677,7 @@ mod tests {
     #[test]
     fn the_model_is_small_and_each_term_is_defined_once() {
         let model = super::model();
-        assert!(model.nodes.len() < 430, "{} nodes", model.nodes.len());
+        assert!(model.nodes.len() < 480, "{} nodes", model.nodes.len());
         let mut names: Vec<&str> = model.definitions.iter().map(|d| d.name.as_str()).collect();
         let count = names.len();
         names.sort_unstable();

@@ -220,6 +220,16 @@ readings! {
         AllCtas = "all-ctas", "all of the operation, in every CTA",
             Some("the text makes the completion one of the operation");
     }
+    /// Reading B28.
+    aliased_proxies: AliasedProxies = "B28", section::CAUSALITY_ORDER,
+        "what orders accesses of one location by two addresses, of which one is not through the generic proxy" {
+        EachFence = "each-fence", "a `fence.proxy.alias`, and what orders such accesses by one address",
+            Some("the text asks for a proxy fence between distinct proxies, and calls two addresses such");
+        AliasFence = "alias-fence", "a `fence.proxy.alias` alone",
+            Some("the text asks for an alias fence between aliases, whatever their proxies");
+        Generic = "generic", "no fence",
+            Some("the text has virtual aliases use the generic method of access");
+    }
 }
 
 impl Reading {
@@ -340,6 +350,8 @@ mod tests {
             "B16=any-lane",
             "B22=alias-fence",
             "B24=all-ctas",
+            "B28=alias-fence",
+            "B28=generic",
         ];
         assert_eq!(names(Readings::default()), admitted);
         let none = Readings::default().switch("R13=none").expect("there is one");

@@ -107,6 +107,7 @@ impl Model {
                 | Fixed::Trigger
                 | Fixed::LaterTrigger
                 | Fixed::ImplicitTrigger
+                | Fixed::ExitTrigger
                 | Fixed::Covers
                 | Fixed::NextPhase
                 | Fixed::Meets

@@ -365,7 +365,7 @@ fn base(fixed: Fixed, from: usize, to: usize) -> Edge {
         Fixed::Covers => Some(section::MEMBAR),
         Fixed::TensorBehind => Some(section::TENSOR_SYNCHRONIZATION),
         Fixed::TensorPipeline => Some(section::TENSOR_PIPELINES),
-        Fixed::Trigger | Fixed::LaterTrigger | Fixed::ImplicitTrigger => {
+        Fixed::Trigger | Fixed::LaterTrigger | Fixed::ImplicitTrigger | Fixed::ExitTrigger => {
             Some(section::GRIDDEPCONTROL)
         }
     };

@@ -86,7 +86,7 @@ fn step(u: &Unfolding<'_>, event: usize) -> Option<MbarrierStep> {
 
 /// From the events of threads that have exited to the waits that wait for the exit.
 fn exits<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
-    let mut exit: BitRel<R> = kernel::order(u).or(&kernel::launched_by_exit(u));
+    let mut exit: BitRel<R> = kernel::order(u).or(&kernel::exit_trigger(u));
     for &(generation, thread) in &u.exits {
         let first = u.first[thread];
         for wait in waits(u, generation).filter(|&wait| !u.exchanges(wait)) {

@@ -87,7 +87,7 @@ pub(super) fn later_trigger<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 
 /// From the events of the CTAs of a kernel that execute no `launch_dependents` to the starts of dependent threads: these
 /// CTAs launch the kernel when all of their threads have ended.
-pub(super) fn launched_by_exit<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
+pub(super) fn exit_trigger<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let firsts = first_triggers(u);
     between(u, |before, after, order| {
         let own = |trigger: &usize| in_one_cta(u, before, &u.events[*trigger]);
