@@ -306,7 +306,8 @@ impl Temporary {
             Some(folder) => builder.tempdir_in(folder),
             None => builder.tempdir(),
         };
-        let folder = made.map_err(about(below.unwrap_or(&std::env::temp_dir())))?;
+        // An error of the crate has its path.
+        let folder = made?;
         known().unfinished.insert(folder.path().to_path_buf());
         Ok(Temporary(folder))
     }

@@ -6,9 +6,9 @@ use super::{Cli, Command, Judging, Ptx, Sass};
 use crate::output::InputPath;
 
 /// Where an option or an argument has files to read.
-struct Inputs<'a>(Vec<InputPath<'a>>);
+struct NamedInputs<'a>(Vec<InputPath<'a>>);
 
-impl<'a> Inputs<'a> {
+impl<'a> NamedInputs<'a> {
     fn add(&mut self, path: &'a Path) {
         self.below(std::iter::once(path), "");
     }
@@ -34,7 +34,7 @@ impl<'a> Inputs<'a> {
 impl Cli {
     /// What is read.
     pub(crate) fn inputs(&self) -> Vec<InputPath<'_>> {
-        let mut all = Inputs(Vec::new());
+        let mut all = NamedInputs(Vec::new());
         all.maybe(self.config.as_ref());
         match &self.command {
             Command::Check(check) => {
