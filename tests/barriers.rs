@@ -197,14 +197,18 @@ impl Reference<'_> {
 
     /// Whether threads of a warp have executed different aligned barriers.
     fn warps_diverge(&self, world: &World) -> bool {
-        let executed = |thread: usize| -> Vec<(EventKind, BarrierUse)> {
+        let executed = |thread: usize| -> Vec<(EventKind, BarrierUse, u16)> {
             let next = world.next[thread];
             let waits = self.barrier_at(thread, next).is_some_and(|(k, _)| k == EventKind::Wait);
-            let leads = |(kind, used): &(EventKind, BarrierUse)| {
+            let leads = |(kind, used, _): &(EventKind, BarrierUse, u16)| {
                 used.aligned && (*kind == EventKind::Arrive || used.resource == Resource::Cluster)
             };
             let until = next + usize::from(waits);
-            (0..until).filter_map(|event| self.barrier_at(thread, event)).filter(leads).collect()
+            let barrier = |event: usize| {
+                let (kind, used) = self.barrier_at(thread, event)?;
+                Some((kind, used, self.paths[thread].events[event].line))
+            };
+            (0..until).filter_map(barrier).filter(leads).collect()
         };
         let ends_early = |thread: usize| {
             self.paths[thread].passed_over && world.next[thread] == self.paths[thread].events.len()
@@ -212,10 +216,13 @@ impl Reference<'_> {
         (0..self.paths.len()).any(|a| {
             (0..a).filter(|&b| self.placements[a].same_warp(self.placements[b])).any(|b| {
                 let (ours, theirs) = (executed(a), executed(b));
-                let differ =
-                    |((k, x), (l, y)): (&(EventKind, BarrierUse), &(EventKind, BarrierUse))| {
-                        k != l || !x.same_instruction(y)
-                    };
+                let one_text = self.paths[a].code == self.paths[b].code;
+                let differ = |((k, x, here), (l, y, there)): (
+                    &(EventKind, BarrierUse, u16),
+                    &(EventKind, BarrierUse, u16),
+                )| {
+                    k != l || !x.same_instruction(y) || one_text && here != there
+                };
                 ours.iter().zip(&theirs).any(differ)
                     || ours.len() > theirs.len() && ends_early(b)
                     || theirs.len() > ours.len() && ends_early(a)

@@ -13,7 +13,7 @@ use model::program::{Observed, Program, Stuck, ThreadId};
 use model::scope::Placement;
 use model::value::Value;
 
-use crate::{Race, RaisedFlag, Warning, stuck};
+use crate::{ExitedThread, Race, RaisedFlag, Warning, stuck};
 
 /// A thread and a line.
 type ThreadLine = (ThreadId, u16);
@@ -116,6 +116,14 @@ impl ThreadExchanges {
         self.close_places(warnings, &|warning, place| Warning {
             at: place(warning.at),
             ..warning.clone()
+        });
+    }
+
+    /// The same for threads that have exited.
+    pub(crate) fn close_exited(&self, exited: &mut BTreeSet<ExitedThread>) {
+        self.close_places(exited, &|of, place| ExitedThread {
+            thread: place((of.thread, 0)).0,
+            barrier: place(of.barrier),
         });
     }
 

@@ -39,6 +39,7 @@ pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Mode
     found.seen.races.clear();
     found.seen.warnings.clear();
     found.seen.flags.clear();
+    found.seen.exited.clear();
     found.limit = searched.and(undefined).and(aired(test, &found.seen)).err();
     found
 }
@@ -89,6 +90,7 @@ pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model)
     exchanges.close(&mut seen.races);
     exchanges.close_warnings(&mut seen.warnings);
     exchanges.close_flags(&mut seen.flags);
+    exchanges.close_exited(&mut seen.exited);
     if shows && found.witness.is_none() {
         found.witness = shown(test, engine, model, &limits);
     }

@@ -36,6 +36,13 @@ pub const CLUSTER_EXITED: &str = "cluster-exited";
 const COUNT_OMITTED: &str = "barrier-count-omitted";
 const NOT_DEALLOCATED: &str = "tensor-memory-not-deallocated";
 
+/// The code of a note that what was not explored may make the program undefined.
+pub const MAY_BE_UNDEFINED: &str = "may-be-undefined";
+/// The code of a note on a barrier that does not wait for a thread that has exited: reading R30.
+pub const EXITED: &str = "exited-thread";
+/// The code of a note on aligned barriers in different columns of one warp: reading R45.
+pub const ONE_BARRIER: &str = "one-barrier";
+
 /// The codes of the notes on rules that an execution breaks.
 const WARNINGS: [&str; 4] = [MISSING_WAIT, CLUSTER_EXITED, COUNT_OMITTED, NOT_DEALLOCATED];
 
@@ -132,8 +139,8 @@ impl Observation {
 /// What to know beside the verdict.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Note {
-    /// `stuck`, `not-explored`, `engine-undecided`, `no-outcome`, `atomics-exclude-each-other`, `flag`, or a warning of the
-    /// model: `mbarrier-missing-wait`, `cluster-exited`, `barrier-count-omitted` or `tensor-memory-not-deallocated`.
+    /// `stuck`, `not-explored` and others that `docs/json.md` lists, or a warning of the model: `mbarrier-missing-wait`,
+    /// `cluster-exited`, `barrier-count-omitted` or `tensor-memory-not-deallocated`.
     pub code: &'static str,
     pub text: String,
 }
@@ -658,6 +665,7 @@ fn difference(test: &Test, task: &Task<'_>, a: &EngineResult, b: &EngineResult) 
 }
 
 mod complaint;
+mod lanes;
 mod notes;
 #[cfg(test)]
 mod tests;

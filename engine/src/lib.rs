@@ -206,6 +206,13 @@ pub struct Warning {
     pub text: &'static str,
 }
 
+/// A thread that has exited, and that a barrier of its CTA does not wait for: reading R30.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct ExitedThread {
+    pub thread: ThreadId,
+    pub barrier: (ThreadId, u16),
+}
+
 /// Two events for which a flag of a model was raised that has no other meaning; `None` for an initial write.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct RaisedFlag {
@@ -222,6 +229,7 @@ pub struct ExecutionFacts {
     pub races: BTreeSet<Race>,
     pub warnings: BTreeSet<Warning>,
     pub flags: BTreeSet<RaisedFlag>,
+    pub exited: BTreeSet<ExitedThread>,
     pub undefined: Option<Undefined>,
     /// Where a consistent execution ends at a count, size or mask whose value was not tried ([`Limit::Number`]).
     pub unlisted: Option<(ThreadId, u16)>,

@@ -2,18 +2,19 @@
 
 use std::ops::ControlFlow;
 
+use execution::event::Resource;
 use execution::path::UNLISTED;
 use execution::structure::writes_of;
 use execution::unfold::{Slot, Unfolding};
 use execution::values::{Source, Values, final_values};
 use model::bits::BitRow;
 use model::memory::Extent;
-use model::program::{Observed, Program};
+use model::program::{Observed, Program, ThreadId};
 use model::rel::{Flag, FlagMeaning, Model};
 use model::value::{Value, low_bytes};
 
 use super::plan::Plan;
-use super::{ExecutionFacts, Limit, Race, RaisedFlag, Undefined, Warning};
+use super::{ExecutionFacts, ExitedThread, Limit, Race, RaisedFlag, Undefined, Warning};
 use crate::stuck;
 
 /// Whether an outcome may tell orders of the fences apart: by what they make coherence order.
@@ -146,7 +147,21 @@ pub fn raise_stuck(u: &Unfolding<'_>, seen: &mut ExecutionFacts) {
         stuck::join(&mut seen.stuck, u.stuck());
     } else {
         seen.finishes = true;
+        seen.exited.extend(exited(u));
     }
+}
+
+/// The threads that have exited, with the barriers of their CTAs that completed for that.
+fn exited(u: &Unfolding<'_>) -> impl Iterator<Item = ExitedThread> {
+    u.exits.iter().flat_map(|&(generation, thread)| {
+        let thread = ThreadId(u8::try_from(thread).expect("a test has few threads"));
+        let waits = u.events.iter().filter(move |event| event.generation == Some(generation));
+        waits.filter_map(move |event| {
+            let of = event.of?;
+            matches!(of.barrier?.resource, Resource::Cta { .. })
+                .then_some(ExitedThread { thread, barrier: (event.thread?, of.line) })
+        })
+    })
 }
 
 /// Notes how a consistent execution ends; whether it ends in a fault, so that its flags say nothing.

@@ -50,6 +50,7 @@ pub(crate) fn run(
     found.seen.races.clear();
     found.seen.warnings.clear();
     found.seen.flags.clear();
+    found.seen.exited.clear();
     let undefined = early.or_else(|_| directed::undefined(test, engine, model, limits, &mut found));
     let aired = any_air(&found.seen);
     found.limit = searched.and(undefined).and(aired).err().or(found.seen.stuck_limit);

@@ -166,6 +166,8 @@ pub struct Path {
     pub skipped: Vec<SkippedOperation>,
     /// The iterations that have barriers and change nothing: the first event of each, and the one behind it. None overlap.
     pub rounds: Vec<(u16, u16)>,
+    /// The first thread with the same code.
+    pub code: ThreadId,
 }
 
 /// An operation that might have changed mbarrier objects, and changed none or another one.
@@ -230,6 +232,7 @@ impl Path {
                 .filter(|(_, end)| usize::from(*end) <= events)
                 .copied()
                 .collect(),
+            code: self.code,
         }
     }
 }
@@ -321,6 +324,7 @@ fn listed(
         program,
         layout,
         thread,
+        code: code_of(program, thread),
         conventions,
         loops,
         live,
@@ -394,10 +398,18 @@ fn listed(
     Ok(Some(walk.done))
 }
 
+/// The first thread with the same code.
+fn code_of(program: &Program, thread: ThreadId) -> ThreadId {
+    let own = &program.threads[usize::from(thread.0)];
+    let mut before = (0..thread.0).zip(&program.threads);
+    before.find(|(_, other)| other.has_code_of(own)).map_or(thread, |(first, _)| ThreadId(first))
+}
+
 struct Walk<'a> {
     program: &'a Program,
     layout: &'a Layout,
     thread: ThreadId,
+    code: ThreadId,
     conventions: Conventions,
     loops: LoopRule,
     live: Liveness,
@@ -495,6 +507,7 @@ impl Walk<'_> {
             passed_over,
             skipped,
             rounds,
+            code: self.code,
         });
     }
 

@@ -141,6 +141,11 @@ impl Test {
         self.metadata.iter().find(|(known, _)| known == key).map(|(_, value)| value.as_str())
     }
 
+    /// The target whose rules apply, if the test names one.
+    pub fn target(&self) -> Option<Target> {
+        self.meta("Arch").and_then(Target::parse)
+    }
+
     /// The line of the file, from 1, of an instruction: a thread and an index into its lines.
     pub fn line_number(&self, (thread, line): (ThreadId, u16)) -> Option<usize> {
         self.line_numbers.get(usize::from(thread.0))?.get(usize::from(line)).copied()

@@ -181,6 +181,17 @@ impl Thread {
         })
     }
 
+    /// Whether two threads have the same text: a line of both is then one instruction of one kernel.
+    pub fn has_code_of(&self, other: &Thread) -> bool {
+        let target = |line: &Line| line.instruction.as_branch().map(|branch| branch.target);
+        self.lines.len() == other.lines.len()
+            && self.lines.iter().zip(&other.lines).all(|(one, other)| {
+                one.text == other.text
+                    && target(one) == target(other)
+                    && one.guard.is_some() == other.guard.is_some()
+            })
+    }
+
     /// Whether some line may be executed again.
     pub fn loops(&self) -> bool {
         self.back_branches().next().is_some()

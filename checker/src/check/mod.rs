@@ -21,7 +21,9 @@ use crate::report::json;
 use crate::report::{Reportable, RunSummary, count_of};
 use crate::suite::{FileResult, SuiteItem};
 use engine::exit::Exit;
-use engine::judge::{CLUSTER_EXITED, Judgement, Property, Verdict};
+use engine::judge::{
+    CLUSTER_EXITED, EXITED, Judgement, MAY_BE_UNDEFINED, ONE_BARRIER, Property, Verdict,
+};
 use engine::words::{place_text, with_threads};
 
 /// The result of one file.
@@ -248,16 +250,22 @@ impl Reportable for CheckedTest<'_> {
     }
 }
 
+/// The codes of the notes on tests that are as expected which a summary counts, in its words.
+const SUMMED: [(&str, &str); 6] = [
+    (MAY_BE_UNDEFINED, "not explored in full, which may be undefined"),
+    ("stuck", "with executions that never finish"),
+    ("no-outcome", "of which no outcome passes the filter"),
+    (CLUSTER_EXITED, "with accesses to shared memory of a CTA that may have exited"),
+    (EXITED, "with a barrier that does not wait for a thread that has exited"),
+    (ONE_BARRIER, "with one barrier in different columns of a warp"),
+];
+
 /// The summary of a run.
 #[derive(Clone, Debug, Default)]
 pub struct CheckSummary {
     pub ok: usize,
-    /// How many of them have some executions that never finish.
-    pub sometimes_stuck: usize,
-    /// How many of them have no outcome that passes their filter.
-    pub untested: usize,
-    /// How many of them access shared memory of a CTA that may have exited.
-    pub exited: usize,
+    /// How many of them have each note of [`SUMMED`].
+    noted: [usize; SUMMED.len()],
     pub failed: usize,
     pub undecided: usize,
     pub rejected: usize,
@@ -293,9 +301,10 @@ impl CheckSummary {
         match item.exit() {
             Exit::AsExpected => {
                 self.ok += 1;
-                self.sometimes_stuck += usize::from(has_note(item, "stuck"));
-                self.untested += usize::from(has_note(item, "no-outcome"));
-                self.exited += usize::from(has_note(item, CLUSTER_EXITED) && !is_noted(item));
+                for ((code, _), count) in SUMMED.into_iter().zip(&mut self.noted) {
+                    let known = code == CLUSTER_EXITED && is_noted(item);
+                    *count += usize::from(has_note(item, code) && !known);
+                }
             }
             Exit::Differs => self.failed += 1,
             Exit::Undecided => self.undecided += 1,
@@ -333,16 +342,9 @@ impl RunSummary for CheckSummary {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let total = self.total();
         write!(out, "{}: {} ok", count_of(total, "test"), self.ok)?;
-        let noted = [
-            (self.sometimes_stuck, "with executions that never finish"),
-            (self.untested, "of which no outcome passes the filter"),
-            (self.exited, "with accesses to shared memory of a CTA that may have exited"),
-        ];
-        let noted: Vec<String> = noted
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(count, what)| format!("{count} {what}"))
-            .collect();
+        let noted = SUMMED.into_iter().zip(self.noted).filter(|(_, count)| *count > 0);
+        let noted: Vec<String> =
+            noted.map(|((_, what), count)| format!("{count} {what}")).collect();
         if !noted.is_empty() {
             write!(out, " ({}: see -v)", noted.join(", "))?;
         }

@@ -8,9 +8,12 @@ use model::isa::{Instruction, Line, Reg, SpaceQualifier};
 use model::program::{Thread, ThreadId};
 use model::section;
 
-use super::{EngineResult, Note, Property, Task, Verdict, WARNINGS};
+use super::{
+    EXITED, EngineResult, MAY_BE_UNDEFINED, Note, ONE_BARRIER, Property, Task, Verdict, WARNINGS,
+    lanes,
+};
 use crate::words::place_text;
-use crate::{INITIAL_WRITE, RaisedFlag, Warning, stuck};
+use crate::{ExitedThread, INITIAL_WRITE, RaisedFlag, Warning, directed, stuck};
 
 /// What else is told of a verdict.
 pub(super) fn of(
@@ -33,15 +36,12 @@ pub(super) fn of(
         notes.push(Note { code: "stuck", text: words(test, stuck) });
     }
     if let (Verdict::Holds | Verdict::Fails, Some(why)) = (verdict, found.unexplored(task)) {
-        let undefined = if test.program.may_be_undefined() {
-            "; what was not explored may make the program undefined"
-        } else {
-            ""
-        };
-        notes.push(Note {
-            code: "not-explored",
-            text: format!("not explored in full: {why}{undefined}"),
-        });
+        let reason = format!("not explored in full: {why}");
+        notes.push(Note { code: "not-explored", text: reason });
+        if directed::may_be_undefined(&test.program, task.model_of(test)) {
+            let remark = "what was not explored may make the program undefined".to_owned();
+            notes.push(Note { code: MAY_BE_UNDEFINED, text: remark });
+        }
     }
     let untested = task.property == Property::ProgramSpec && found.outcomes.is_empty();
     if let (Verdict::Holds | Verdict::Fails, true) = (verdict, untested) {
@@ -67,8 +67,18 @@ pub(super) fn of(
         });
         notes.push(Note { code: "flag", text: format!("{flag}: {first} and {second}") });
     }
+    let exited = found.seen.exited.iter().filter(|_| speaks);
+    notes.extend(exited.map(|of| Note { code: EXITED, text: exited_text(test, *of) }));
     // Where only the verdict is asked for, many tests may be judged.
     if !task.verdict_only {
+        let program = &test.program;
+        let one_barrier = lanes::one_barrier(program).filter(|_| speaks);
+        notes.extend(one_barrier.map(|text| Note { code: ONE_BARRIER, text }));
+        notes.extend(lanes::absent(program).map(|text| Note { code: "absent-lane", text }));
+        let apart = lanes::clusters_apart(program);
+        notes.extend(apart.map(|text| Note { code: "clusters-apart", text }));
+        let together = lanes::before_volta(test);
+        notes.extend(together.map(|text| Note { code: "lanes-together", text }));
         notes.extend(unwritten(test).map(|text| Note { code: "unwritten-register", text }));
         notes.extend(read_at_exit(test).map(|text| Note { code: "copy-at-exit", text }));
     }
@@ -90,6 +100,15 @@ pub(super) fn of(
         notes.push(Note { code: "atomics-exclude-each-other", text: promise });
     }
     notes
+}
+
+/// `P1: `bar.sync 0` does not wait for P0, which may have exited (reading R30)`.
+fn exited_text(test: &Test, of: ExitedThread) -> String {
+    let exited = &test.program.threads[usize::from(of.thread.0)].name;
+    format!(
+        "{} does not wait for {exited}, which may have exited (reading R30)",
+        place_text(test, of.barrier)
+    )
 }
 
 /// Whether what makes the program undefined is a race of two atomics of different sizes whose scopes

@@ -216,3 +216,41 @@ fn a_limit_does_not_show_which_axiom_forbids() {
     let full = judge(&test, &Task { engines: vec![ENGINES[0]], blame: true, ..task(&model) });
     assert_eq!((full.complaint.as_deref(), full.exit()), (None, Exit::AsExpected));
 }
+
+/// The notes on warps, clusters and barriers, and tests beside them that have none.
+#[test]
+fn warps_and_clusters_have_notes() {
+    let model = model::ptx::model();
+    let notes = |key: &str, places: [&str; 2], lines: [&str; 2]| -> Vec<&'static str> {
+        let source = format!(
+            "PTX t\n{key}{{\nx=0;\n}}\n P0@{},gpu 0 | P1@{},gpu 0 ;\n {} | {} ;\nforall (x=0)\n",
+            places[0], places[1], lines[0], lines[1]
+        );
+        let test = litmus::parse("t.litmus", source.as_bytes()).expect("a test");
+        judge(&test, &task(&model)).notes.iter().map(|note| note.code).collect()
+    };
+    let warp = ["warp 0,cta 0,cluster 0"; 2];
+    let sync = "bar.sync 0";
+    let wait = "barrier.cluster.arrive ;\n barrier.cluster.wait | barrier.cluster.wait";
+    assert_eq!(notes("", warp, [sync, sync]), [""; 0]);
+    assert_eq!(notes("", warp, ["mov.u32 z, 0 | ;\n bar.sync 0", sync]), [ONE_BARRIER]);
+    assert_eq!(notes("", ["cta 0,cluster 0"; 2], ["mov.u32 z, 0", sync]), [EXITED]);
+    assert_eq!(notes("", ["cta 0,cluster 0"; 2], [sync, sync]), [""; 0]);
+    for (mask, named) in [("3", false), ("7", true), ("0xffffffff", false)] {
+        let sync = format!("bar.warp.sync {mask}");
+        let expected: &[&str] = if named { &["absent-lane"] } else { &[] };
+        assert_eq!(notes("", warp, [&sync, &sync]), expected, "{mask}");
+    }
+    for (target, told) in [("sm_60", true), ("sm_70", false)] {
+        let expected: &[&str] = if told { &["lanes-together"] } else { &[] };
+        let key = format!("Arch={target}\n");
+        assert_eq!(notes(&key, warp, ["mov.u32 z, 0"; 2]), expected, "{target}");
+    }
+    let ctas = |cluster: usize| ["cta 0,cluster 0".to_owned(), format!("cta 1,cluster {cluster}")];
+    for (cluster, apart) in [(0, false), (1, true)] {
+        let [first, second] = ctas(cluster);
+        let lines = ["barrier.cluster.arrive", wait];
+        let expected: &[&str] = if apart { &["clusters-apart"] } else { &[] };
+        assert_eq!(notes("Arch=sm_90\n", [&first, &second], lines), expected);
+    }
+}

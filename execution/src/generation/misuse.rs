@@ -44,6 +44,8 @@ pub(super) fn divergences(
         let path = paths[thread];
         path.passed_over && !matches!(path.end, PathEnd::Spins { .. })
     };
+    // The columns of one kernel: what stands in different lines are different instructions.
+    let same_code = |first: usize, second: usize| paths[first].code == paths[second].code;
     let mut found = Vec::new();
     for second in 0..steps.len() {
         for first in (0..second).filter(|&first| same_warp(first, second)) {
@@ -51,7 +53,9 @@ pub(super) fn divergences(
             let at = loop {
                 match (ours.next(), theirs.next()) {
                     (Some((_, a)), Some((_, b)))
-                        if a.kind == b.kind && a.used.same_instruction(&b.used) => {}
+                        if a.kind == b.kind
+                            && a.used.same_instruction(&b.used)
+                            && (a.line == b.line || !same_code(first, second)) => {}
                     (a, b) => break [a, b].map(|end| end.map(|(index, _)| index)),
                 }
             };
