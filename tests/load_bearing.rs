@@ -67,6 +67,7 @@ pub(crate) fn verdict(test: &Test, model: &Model) -> Verdict {
         blame: false,
         alternatives: &[],
         rests: false,
+        races: false,
     };
     judge(test, &task).verdict
 }

@@ -44,6 +44,7 @@ pub(crate) fn allowed(test: &Test, model: &Model, timeout: Option<Duration>) -> 
         blame: false,
         alternatives: &[],
         rests: false,
+        races: false,
     };
     judge(test, &task)
 }

@@ -37,6 +37,7 @@ fn the_suite_says_what_rests_on_a_reading() {
         engines: vec![&Enumerate],
         alternatives: &alternatives,
         rests: true,
+        races: false,
         ..suite::task(&model)
     };
     let (mut wrong, mut stated) = (String::new(), 0);

@@ -132,7 +132,7 @@ fn a_test_has_verdict_outcomes_picture_and_explanation() {
     assert_eq!(reply.status, 200);
     let answer = reply.json();
     assert_eq!(answer["expected"], true);
-    assert!(answer["summary"].as_str().is_some_and(|words| words.starts_with("Verdict: holds")));
+    assert!(answer["summary"].as_str().is_some_and(|words| words.starts_with("Forbidden: ")));
     assert_eq!(answer["check"]["verdict"], "holds");
     assert!(answer["check"]["outcomes"].as_array().is_some_and(|all| all.len() == 3));
     assert!(answer["explain"]["graphs"].as_array().is_some_and(|all| !all.is_empty()));

@@ -72,6 +72,7 @@ pub(crate) fn task(model: &Model) -> Task<'_> {
         blame: true,
         alternatives: &[],
         rests: false,
+        races: false,
     }
 }
 
@@ -129,6 +130,20 @@ fn the_verdict_alone_and_races_are_those_of_the_full_search() {
             let free = ask(Property::NoDataRace, true).verdict.name();
             if !full.found.seen.races.is_empty() && free == "holds" {
                 differs("no data race", "fails", free);
+            }
+            let listed = Task { races: true, engines: vec![engine], ..task.clone() };
+            let listed = judge(&test, &listed).found.seen;
+            let known = listed.races_limit.is_none() && full.found.limit.is_none();
+            let defined = full.found.seen.undefined.is_none();
+            if known && defined && !listed.races.is_superset(&full.found.seen.races) {
+                differs("races", "more", "some");
+            }
+            if known
+                && defined
+                && ["holds", "fails"].contains(&free)
+                && listed.races.is_empty() != (free == "holds")
+            {
+                differs("races", free, "another list");
             }
         }
     }

@@ -6,6 +6,7 @@ use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::object::{ByName, Error, OneNote, by_name};
+use engine::headline::Headline;
 use engine::judge::{Judgement, Observation, Verdict};
 use engine::resting::Resting;
 use engine::words::race_text;
@@ -19,6 +20,8 @@ pub struct CheckObject<'a> {
     /// What the verdict is about; absent for the condition.
     #[serde(skip_serializing_if = "Option::is_none")]
     property: Option<&'static str>,
+    /// The answer in words, such as `Forbidden: P1 cannot see flag = 1 and x = 0`.
+    headline: Option<String>,
     quantifier: Option<&'a str>,
     condition: Option<&'a str>,
     verdict: &'a str,
@@ -63,6 +66,7 @@ impl<'a> CheckObject<'a> {
             name: None,
             model,
             property: None,
+            headline: None,
             quantifier: None,
             condition: None,
             verdict: "error",
@@ -103,6 +107,7 @@ impl<'a> CheckObject<'a> {
             name: Some(&test.name),
             model: &judgement.model,
             property: judgement.property.stated(),
+            headline: Some(Headline::new(test, judgement).to_string()),
             quantifier: Some(test.quantifier.name()),
             condition: Some(&test.condition_text),
             verdict: judgement.verdict.name(),

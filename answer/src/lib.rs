@@ -75,7 +75,7 @@ pub struct AnswerSettings {
 /// The answer to one test.
 #[derive(Serialize)]
 struct AnswerObject<'a> {
-    /// The verdict in one sentence.
+    /// The answer in one line: `Forbidden: P1 cannot see flag = 1 and x = 0`.
     summary: &'a str,
     /// Whether the test expects what was found.
     expected: bool,
@@ -128,6 +128,7 @@ impl AnswerSettings {
             blame: self.readings == Some(Readings::default()),
             alternatives: &self.alternatives,
             rests: true,
+            races: true,
             ..Task::new(&self.model)
         };
         let judgement = judge(test, &task);
@@ -141,6 +142,7 @@ impl AnswerSettings {
             deep: false,
             show: [None; SHOWN_RELATIONS],
             readings: self.readings.filter(|_| self.cxx.is_none() || test.dialect != Dialect::Cxx),
+            ..ExplainOptions::default()
         };
         let explanation = explanation(test, model, options).expect("it is written to memory");
         let part = TestedPart { test, judgement: &judgement, explanation: &explanation };
@@ -158,7 +160,7 @@ impl AnswerSettings {
         let values = judgement.found.outcomes.len().saturating_mul(test.program.observed.len());
         let listed = values <= VALUES;
         written(&AnswerObject {
-            summary: &part.verdict(),
+            summary: &part.headline().to_string(),
             expected: judgement.exit() == Exit::AsExpected,
             errors: Vec::new(),
             check: listed.then(|| CheckObject::judged(FILE.to_owned(), test, &judgement)),

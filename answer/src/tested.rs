@@ -1,6 +1,7 @@
-//! One judged test as a part of a page: verdict, condition, outcomes, races, pictures, explanation.
+//! One judged test as a part of a page: answer, condition, outcomes, races, pictures, explanation.
 
 use engine::explain::Explanation;
+use engine::headline::Headline;
 use engine::judge::{Judgement, Observation};
 use engine::words::{race_text, with_threads};
 use litmus::Test;
@@ -29,25 +30,33 @@ impl TestedPart<'_> {
         self.explanation.exit == Exit::Undecided
     }
 
-    /// The verdict, as in `Verdict: holds (Never 0/3)`.
-    pub fn verdict(&self) -> String {
-        let seen = self.judgement.observation.map_or(String::new(), |seen| {
-            format!(" ({})", self.judgement.with_counts(Observation::name(seen)))
-        });
-        format!("Verdict: {}{seen}", self.judgement.verdict.name())
+    pub fn headline(&self) -> Headline {
+        Headline::new(self.test, self.judgement)
+    }
+
+    /// What was observed, with counts, as in `Never 0/3`; the verdict where nothing was.
+    fn observed(&self) -> String {
+        let seen = self.judgement.observation;
+        seen.map_or(self.judgement.verdict.name().to_owned(), |seen| {
+            self.judgement.with_counts(Observation::name(seen))
+        })
     }
 
     /// The markup, without a heading.
     pub fn write(&self, out: &mut String) {
         let TestedPart { test, judgement, .. } = self;
-        verdict(out, &self.verdict());
+        headline(out, &self.headline());
+        for line in &test.doc {
+            xml::element(out, "p", &[("class", "doc")], line);
+        }
         if let Some(complaint) = &judgement.complaint {
             xml::element(out, "p", &[("class", "complaint")], complaint);
         }
         for note in &judgement.notes {
             xml::element(out, "p", &[], &format!("Note: {}", note.text));
         }
-        let condition = format!("Condition: {}", with_threads(&test.condition_text));
+        let condition = with_threads(&test.condition_text);
+        let condition = format!("Condition: {condition} ({})", self.observed());
         xml::element(out, "p", &[("class", "code")], &condition);
         self.outcomes(out);
         self.explained(out);
@@ -96,8 +105,16 @@ impl TestedPart<'_> {
     }
 }
 
-/// The line with the verdict.
+/// The line with the answer, in its colour, and the line with what the test expects.
+pub fn headline(out: &mut String, headline: &Headline) {
+    let class = format!("verdict {}", headline.answer.tone().name());
+    xml::element(out, "p", &[("class", &class)], &headline.to_string());
+    xml::element(out, "p", &[("class", "expectation")], headline.expectation());
+    out.push('\n');
+}
+
+/// The line with the answer on what is no test.
 pub fn verdict(out: &mut String, words: &str) {
-    xml::element(out, "p", &[("class", "verdict")], words);
+    xml::element(out, "p", &[("class", "verdict wrong")], words);
     out.push('\n');
 }

@@ -63,6 +63,7 @@ fn task<'a>(model: &'a Model, engine: &str, verdict_only: bool) -> Task<'a> {
         blame: false,
         alternatives: &[],
         rests: false,
+        races: false,
     }
 }
 

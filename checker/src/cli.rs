@@ -1,6 +1,7 @@
 //! Commands, options and their help texts.
 
 mod files;
+mod property;
 mod reading;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ptx::version::{PtxIsa, Target};
 
+pub use self::property::PropertyName;
 pub(crate) use self::reading::list as readings;
 pub use self::reading::{AsyncRaces, ReadingArgs};
 use crate::diff;
@@ -449,18 +451,6 @@ pub enum EngineName {
     All,
 }
 
-/// What `check` checks of each test: two names are those of Dartagnan.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum PropertyName {
-    /// The condition of the test, with its quantifier.
-    #[value(name = "program_spec")]
-    ProgramSpec,
-    /// Every execution finishes: no thread waits or repeats a loop for ever.
-    Termination,
-    /// No execution has a data race, nor one of accesses through different proxies.
-    NoDataRace,
-}
-
 /// What a test may take.
 #[derive(Args, Clone, Debug)]
 pub struct LimitArgs {
@@ -576,6 +566,9 @@ pub struct Explain {
     /// Explain this condition instead of that of the test, such as `exists (1:r0=1 /\ 1:r1=0)`
     #[arg(long, value_name = "CONDITION")]
     pub ask: Option<String>,
+    /// What to explain
+    #[arg(long, value_enum, default_value_t = PropertyName::ProgramSpec, conflicts_with_all = ["ask", "weaken"])]
+    pub property: PropertyName,
     /// Expand every definition, also those that add nothing
     #[arg(long)]
     pub deep: bool,

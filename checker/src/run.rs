@@ -391,6 +391,8 @@ fn explain_command(
         deep: explain.deep,
         show,
         readings,
+        property: explain.property.property(),
+        asked: explain.ask.is_some(),
     };
     let explanation = explain::explanation(&test, &model, options)?;
     let explained = ExplainedTest {
@@ -404,7 +406,7 @@ fn explain_command(
         let alternatives = readings.map_or(Vec::new(), alternatives);
         let judged = (&model, explain.judging.bound, &*alternatives);
         let of = (&*explain.path, &*bytes, explain.ask.as_deref());
-        fix::advise(of, judged, &explain.limits, explain.weaken, out)
+        fix::advise(of, judged, explain.property, &explain.limits, explain.weaken, out)
     };
     explanations::write(&explained, advise, explain.format, out)?;
     Ok(explanation.exit)

@@ -16,6 +16,7 @@ use rustc_hash::FxHashSet;
 use crate::account::Budget;
 use crate::alike::{ThreadExchanges, alike};
 use crate::judge::{EngineResult, aired};
+use crate::outcome::DATA_RACE;
 use crate::sought::{Demand, Sought};
 use crate::witness::Witness;
 use crate::{Engine, ExecutionFacts, Limit, Limits, outcome};
@@ -196,7 +197,11 @@ pub(crate) fn undefined(
         return Ok(());
     }
     let alike = || alike(&test.program, &[]);
-    let mut seen = ExecutionFacts::default();
+    // Of races, those that are not known are looked for.
+    let races = FlagMeaning::Undefined(DATA_RACE);
+    let known = model.flags.iter().any(|flag| flag.meaning == races).then_some(&found.seen.races);
+    let races = known.cloned().unwrap_or_default();
+    let mut seen = ExecutionFacts { races, ..ExecutionFacts::default() };
     let visit = &mut |_: &[Value], _: &dyn Fn() -> Witness| ControlFlow::Continue(());
     let result =
         engine.search(model, &test.program, limits, Sought::Undefined(&alike), &mut seen, visit);
@@ -268,6 +273,6 @@ pub fn demand<'q>(program: &'q Program, prop: &'q Prop, truth: bool) -> Demand<'
 
 /// Whether some execution might make the program undefined under this model: in C++ any data race does.
 pub fn may_be_undefined(program: &Program, model: &Model) -> bool {
-    let races = FlagMeaning::Undefined("data-race");
+    let races = FlagMeaning::Undefined(DATA_RACE);
     program.may_be_undefined() || model.flags.iter().any(|flag| flag.meaning == races)
 }

@@ -34,7 +34,7 @@ use self::symmetry::Symmetry;
 use self::writes::{LAZY_PAIRS, observed_cells};
 use super::account::Budget;
 use super::options::SourceOptions;
-use super::outcome::{is_overwritten, observes_memory, overwriting};
+use super::outcome::{is_overwritten, knows_race, observes_memory, overwriting, place};
 use super::plan::{self, Bounds, Plan, PlannedFlag, Stage, shrinks_with_choice};
 use super::sought::{PartialOutcome, Sought, checked_slots, may_matter, observed_slots};
 use super::structures::{self, Stop, Structures};
@@ -167,6 +167,15 @@ impl Structures for EnumerationJob<'_, '_> {
 /// Whether a flag makes the program undefined.
 fn undefines(model: &Model, flag: &PlannedFlag) -> bool {
     matches!(model.flags[flag.flag].meaning, FlagMeaning::Undefined(_))
+}
+
+/// Whether a flag that is raised for these pairs says more than the races that are known.
+fn raises_more<R: BitRow>(u: &Unfolding<'_>, rows: &[R], seen: &ExecutionFacts) -> bool {
+    if seen.races.is_empty() {
+        return !bits::is_empty(rows);
+    }
+    let mut pairs = rows.iter().enumerate().flat_map(|(a, row)| row.events().map(move |b| (a, b)));
+    pairs.any(|(a, b)| !knows_race(seen, place(u, a), place(u, b)))
 }
 
 /// The flags whose rise is sought, if none of them can rise later in a completion of a candidate.
@@ -494,7 +503,8 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
     fn may_raise(&mut self) -> bool {
         let Some(shrinking) = &self.shrinking else { return true };
         self.plan.run_flags();
-        shrinking.iter().any(|&node| !bits::is_empty(self.plan.node(node)))
+        let (u, plan, seen) = (self.structure.unfolding, &self.plan, &self.job.seen);
+        shrinking.iter().any(|&node| raises_more(u, plan.node(node), seen))
     }
 
     fn tick(&mut self) -> Result<(), Stop> {

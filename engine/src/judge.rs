@@ -36,13 +36,6 @@ pub const CLUSTER_EXITED: &str = "cluster-exited";
 const COUNT_OMITTED: &str = "barrier-count-omitted";
 const NOT_DEALLOCATED: &str = "tensor-memory-not-deallocated";
 
-/// The code of a note that what was not explored may make the program undefined.
-pub const MAY_BE_UNDEFINED: &str = "may-be-undefined";
-/// The code of a note on a barrier that does not wait for a thread that has exited: reading R30.
-pub const EXITED: &str = "exited-thread";
-/// The code of a note on aligned barriers in different columns of one warp: reading R45.
-pub const ONE_BARRIER: &str = "one-barrier";
-
 /// The codes of the notes on rules that an execution breaks.
 const WARNINGS: [&str; 4] = [MISSING_WAIT, CLUSTER_EXITED, COUNT_OMITTED, NOT_DEALLOCATED];
 
@@ -181,6 +174,8 @@ pub struct Task<'a> {
     pub alternatives: &'a [Alternative],
     /// Whether to find out which readings each verdict rests on.
     pub rests: bool,
+    /// Whether to list every data race; otherwise those of the executions that were looked at are known.
+    pub races: bool,
 }
 
 impl<'a> Task<'a> {
@@ -226,6 +221,7 @@ impl<'a> Task<'a> {
             blame: false,
             alternatives: &[],
             rests: false,
+            races: false,
         }
     }
 
@@ -233,6 +229,15 @@ impl<'a> Task<'a> {
     pub fn model_of(&self, test: &Test) -> &'a Model {
         let cxx = self.cxx.filter(|_| test.dialect == Dialect::Cxx);
         cxx.unwrap_or(self.model)
+    }
+
+    /// When a search for more ends, of a test that was judged from `start` on.
+    pub(crate) fn until(&self, start: Instant) -> Option<Instant> {
+        // Engines that take turns share one limit.
+        let searches =
+            if self.portfolio { 1 } else { u32::try_from(self.engines.len()).unwrap_or(1) };
+        let own = self.timeout.map(|timeout| start + timeout * searches);
+        own.into_iter().chain(self.until).min()
     }
 
     /// What a search that begins now has.
@@ -305,6 +310,12 @@ impl Judgement {
         if self.found.directed { word.to_owned() } else { format!("{word} {positive}/{all}") }
     }
 
+    /// Whether the complaint is that the test has this verdict, and no more.
+    pub fn is_plain(&self) -> bool {
+        let stated = self.verdict.reason().map(|why| plain(&self.verdict, why));
+        stated.is_some() && stated == self.complaint
+    }
+
     pub fn exit(&self) -> Exit {
         if self.disagreement.is_some() {
             Exit::Disagreement
@@ -322,6 +333,11 @@ impl Judgement {
             Exit::AsExpected
         }
     }
+}
+
+/// The complaint that a test has this verdict, where it expects none like it.
+fn plain(verdict: &Verdict, reason: &str) -> String {
+    format!("{}: {reason}", verdict.name())
 }
 
 /// Judges one test.
@@ -348,6 +364,9 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
         },
         None => run_engines(test, task),
     };
+    if task.races {
+        races::add(test, task, &mut judgement, start);
+    }
     if let Some(Complaint { text, open }) = complaint(test, task, &judgement) {
         (judgement.complaint, judgement.is_open) = (Some(text), open);
     }

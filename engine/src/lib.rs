@@ -4,7 +4,7 @@
 //! Engines do not depend on each other.
 //!
 //! Built on them: [`judge`], the verdict of one test; [`resting`], the readings that a verdict rests
-//! on; [`explain`], the derivation of a verdict.
+//! on; [`headline`], the answer in one line; [`explain`], the derivation of a verdict.
 
 pub mod account;
 mod alike;
@@ -14,6 +14,7 @@ mod domains;
 pub mod enumerate;
 pub mod exit;
 pub mod explain;
+pub mod headline;
 pub mod interrupt;
 pub mod judge;
 pub mod options;
@@ -246,6 +247,8 @@ pub struct ExecutionFacts {
     pub stuck_is_known: bool,
     /// The limit that ended the search for them, if one did.
     pub stuck_limit: Option<Limit>,
+    /// The limit that ended the list of races, if one did.
+    pub races_limit: Option<Limit>,
 }
 
 impl ExecutionFacts {

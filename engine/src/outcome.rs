@@ -17,6 +17,9 @@ use super::plan::Plan;
 use super::{ExecutionFacts, ExitedThread, Limit, Race, RaisedFlag, Undefined, Warning};
 use crate::stuck;
 
+/// The reason for which a race makes a program of C++ undefined.
+pub(crate) const DATA_RACE: &str = "data-race";
+
 /// Whether an outcome may tell orders of the fences apart: by what they make coherence order.
 pub fn observes_memory(program: &Program) -> bool {
     program.observed.iter().any(|observed| matches!(observed, Observed::Memory { .. }))
@@ -203,6 +206,25 @@ pub fn raise_flags<R: BitRow>(
     }
 }
 
+/// The instruction of an event; an initial write has none.
+pub fn place(u: &Unfolding<'_>, event: usize) -> Option<(ThreadId, u16)> {
+    let of = &u.events[event];
+    of.thread.zip(of.of.map(|of| of.line))
+}
+
+/// Whether a data race between two places is known: what is sought is then another one.
+pub fn knows_race(
+    seen: &ExecutionFacts,
+    first: Option<(ThreadId, u16)>,
+    second: Option<(ThreadId, u16)>,
+) -> bool {
+    let race = first.zip(second).map(|(first, second)| {
+        let (first, second) = (first.min(second), first.max(second));
+        Race { first, second }
+    });
+    race.is_some_and(|race| seen.races.contains(&race))
+}
+
 /// Raises a flag for these pairs of events.
 pub fn raise_flag(
     flag: &Flag,
@@ -210,13 +232,8 @@ pub fn raise_flag(
     pairs: impl Iterator<Item = (usize, usize)>,
     seen: &mut ExecutionFacts,
 ) {
-    // An initial write has no place.
-    let place = |event: usize| {
-        let of = &u.events[event];
-        of.thread.zip(of.of.map(|of| of.line))
-    };
     for (a, b) in pairs {
-        let (first, second) = (place(a), place(b));
+        let (first, second) = (place(u, a), place(u, b));
         match flag.meaning {
             FlagMeaning::Warning(text) => {
                 let name = flag.name.clone();
@@ -230,6 +247,7 @@ pub fn raise_flag(
             FlagMeaning::Report => {
                 seen.flags.insert(RaisedFlag { flag: flag.name.clone(), first, second });
             }
+            FlagMeaning::Undefined(DATA_RACE) if knows_race(seen, first, second) => {}
             FlagMeaning::Undefined(reason) => {
                 seen.undefined.get_or_insert_with(|| Undefined {
                     reason: reason.to_owned(),

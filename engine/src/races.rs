@@ -5,16 +5,16 @@
 
 use litmus::Test;
 use model::rel::{FlagMeaning, Model};
+use web_time::Instant;
 
-use crate::judge::{EngineResult, Verdict};
+use crate::alike::ThreadExchanges;
+use crate::judge::{EngineResult, Judgement, Note, Task, Verdict};
+use crate::outcome::DATA_RACE;
 use crate::termination::any_air;
-use crate::{Engine, ExecutionFacts, Limits, Race, directed};
+use crate::{ENGINES, Engine, ExecutionFacts, Limits, Race, directed};
 
 /// What a test expects.
 pub(crate) const EXPECTED: &str = "expected that there is no data race";
-
-/// The reason for which a race makes a program of C++ undefined.
-const DATA_RACE: &str = "data-race";
 
 /// Runs one engine under a model for an execution with a data race. A program that is undefined has no other answer.
 pub(crate) fn run(
@@ -40,6 +40,52 @@ pub(crate) fn run(
     found.limit = defined.and(searched).and(aired).err();
     found
 }
+
+/// Lists the data races of a program that is defined.
+pub(crate) fn add(test: &Test, task: &Task<'_>, judgement: &mut Judgement, start: Instant) {
+    let seen = &mut judgement.found.seen;
+    match judgement.verdict {
+        Verdict::Unsupported(_) => return,
+        Verdict::Undefined(_) => return seen.races.clear(),
+        Verdict::Holds | Verdict::Fails | Verdict::Stuck(_) | Verdict::Undecided(_) => {}
+    }
+    let model = task.model_of(test);
+    if task.verdict_only || model.flags.iter().all(|flag| flag.meaning != FlagMeaning::Race) {
+        return;
+    }
+    list(test, &Limits { deadline: task.until(start), ..task.limits() }, model, seen);
+    if let Some(limit) = seen.races_limit {
+        let remark = format!("not all data races are known: {}", limit.text());
+        judgement.notes.push(Note { code: "races-not-listed", text: remark });
+    }
+}
+
+/// Lists every race: of each consistent execution, and also those in iterations that are left out elsewhere. One engine lists them, so the
+/// list is the same whatever was asked of a test, and of which engine.
+fn list(test: &Test, limits: &Limits, model: &Model, seen: &mut ExecutionFacts) {
+    let limits = Limits { work: Some(limits.work.map_or(WORK, |work| work.min(WORK))), ..*limits };
+    let racy = racy(model);
+    let exchanges = ThreadExchanges::of(&test.program, &[]);
+    let mut found = EngineResult::default();
+    loop {
+        if let Err(limit) = directed::undefined(test, ENGINES[0], &racy, &limits, &mut found) {
+            seen.races_limit = Some(limit);
+            break;
+        }
+        let undefined = found.seen.undefined.take();
+        let Some([first, second]) = undefined.as_ref().map(|of| &of.where_[..]) else { break };
+        let (first, second) = (*first.min(second), *first.max(second));
+        found.seen.races.insert(Race { first, second });
+        exchanges.close(&mut found.seen.races);
+    }
+    // A race that an engine has seen is one, also where the list ends at a limit.
+    found.seen.races.extend(seen.races.iter().copied());
+    exchanges.close(&mut found.seen.races);
+    seen.races = found.seen.races;
+}
+
+/// The work for each race of a list.
+const WORK: u64 = 1 << 18;
 
 /// A model under which a data race makes a program undefined.
 pub(crate) fn racy(model: &Model) -> Model {

@@ -110,10 +110,7 @@ impl Resting {
 /// What the judgement of a test rests on; nothing where the test is not judged under the built-in model of
 /// PTX, or there is no verdict. The comparison has what is left of the time of the test, which was judged from `start` on.
 pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement, start: Instant) -> Resting {
-    // Engines that take turns share one limit.
-    let searches = if task.portfolio { 1 } else { u32::try_from(task.engines.len()).unwrap_or(1) };
-    let own = task.timeout.map(|timeout| start + timeout * searches);
-    let until = own.into_iter().chain(task.until).min();
+    let until = task.until(start);
     let task = &Task { until, engines: task.engines.clone(), ..*task };
     let mut resting = Resting::default();
     let judged = match judgement.verdict {
@@ -188,6 +185,7 @@ fn again(test: &Test, task: &Task<'_>, engine: Option<&dyn Engine>, model: &Mode
         blame: false,
         alternatives: &[],
         rests: false,
+        races: false,
     };
     judge(test, &task)
 }

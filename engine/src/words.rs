@@ -24,6 +24,12 @@ pub fn with_threads(text: &str) -> String {
     out
 }
 
+/// The condition without its quantifier.
+pub fn condition(test: &Test) -> String {
+    let bare = test.condition_text.trim_start_matches(test.quantifier.name()).trim();
+    with_threads(bare.strip_prefix('(').and_then(|b| b.strip_suffix(')')).unwrap_or(bare))
+}
+
 /// `P0: st.weak [x], 1  and  P1: ld.weak r0, [x]`.
 pub fn race_text(test: &Test, race: Race) -> String {
     format!("{} and {}", place_text(test, race.first), place_text(test, race.second))

@@ -206,6 +206,7 @@ pub fn axioms(test: &Test, question: &ExploreQuestion<'_>) -> Option<Judgement> 
         blame: false,
         alternatives: &[],
         rests: false,
+        races: false,
     };
     question.check.then(|| judge(test, &task))
 }

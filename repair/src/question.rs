@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use engine::judge::{BOUND, Judgement, Task, Verdict, judge};
+use engine::judge::{BOUND, Judgement, Property, Task, Verdict, judge};
 use engine::resting::{Alternative, Resting};
 use engine::{ENGINES, Engine, MEMORY};
 use litmus::revise::{Revision, SourceTest};
@@ -36,6 +36,8 @@ pub struct RepairOptions<'a> {
     pub work: Option<u64>,
     /// What the model of a proposal is compared with: see [`engine::resting::alternatives`].
     pub alternatives: &'a [Alternative],
+    /// What is to hold.
+    pub property: Property,
 }
 
 impl<'a> RepairOptions<'a> {
@@ -53,6 +55,7 @@ impl<'a> RepairOptions<'a> {
             memory: MEMORY,
             work: None,
             alternatives: &[],
+            property: Property::ProgramSpec,
         }
     }
 }
@@ -144,6 +147,7 @@ impl<'q> Questions<'q> {
             work: self.options.work,
             counts: false,
             verdict_only,
+            property: self.options.property,
             ..Task::new(self.options.model)
         }
     }
@@ -206,7 +210,7 @@ impl<'q> Questions<'q> {
         };
         wanted
             && judgement.disagreement.is_none()
-            && !found.outcomes.is_empty()
+            && (!self.options.property.is_of_outcomes() || !found.outcomes.is_empty())
             && (self.stuck || found.seen.stuck.is_none())
     }
 
@@ -239,13 +243,15 @@ impl<'q> Questions<'q> {
     /// The outcomes of a test that are not unwanted, as text; `None` if they are not known.
     pub(crate) fn wanted(&self, revisions: &[Revision]) -> Option<Vec<String>> {
         let test = claimed(self.source.parse(revisions).ok()?);
-        let judgement = judge(&test, &self.task(false));
+        let task = Task { property: Property::ProgramSpec, ..self.task(false) };
+        let judgement = judge(&test, &task);
         let complete = judgement.found.limit.is_none() && !judgement.found.seen.bound_reached;
         let defined = matches!(judgement.verdict, Verdict::Holds | Verdict::Fails);
         let unwanted = test.quantifier != Quantifier::ForAll;
+        let any = !self.options.property.is_of_outcomes();
         let outcomes = judgement.found.outcomes.keys();
-        let wanted =
-            outcomes.filter(|outcome| test.proposition.holds(&test.program, outcome) != unwanted);
+        let wanted = outcomes
+            .filter(|outcome| any || test.proposition.holds(&test.program, outcome) != unwanted);
         let all = wanted.map(|outcome| test.display_outcome(outcome)).collect();
         (complete && defined).then_some(all)
     }

@@ -3,7 +3,7 @@
 //! First each place takes its strongest edit: the smallest sets of places that forbid the outcome then are those of any
 //! solution. Within each set, the weakest choices that suffice are found, by the same law.
 
-use engine::judge::Verdict;
+use engine::judge::{Property, Verdict};
 use engine::resting::{Alternative, Resting};
 use litmus::Quantifier;
 use litmus::revise::{EXPECTATIONS, Revision, SourceTest};
@@ -42,6 +42,10 @@ pub enum RepairState {
     Undefined(String),
     /// No execution finishes, for this reason; with a proposal each one does.
     Stuck(String),
+    /// The test has another property than that of its condition.
+    Keeps(Property),
+    /// It does not have it; with a proposal it does.
+    Violates(Property),
 }
 
 /// What a search for edits found.
@@ -95,6 +99,12 @@ pub fn repair(source: &SourceTest, options: &RepairOptions<'_>) -> Repairs {
             RepairState::Stuck(why.clone())
         }
         (_, Some(why)) => return Repairs::of(RepairState::Excluded(why)),
+        (Verdict::Fails, None) if !options.property.is_of_outcomes() => {
+            RepairState::Violates(options.property)
+        }
+        (Verdict::Holds, None) if !options.property.is_of_outcomes() => {
+            return Repairs::of(RepairState::Keeps(options.property));
+        }
         (Verdict::Fails, None) => RepairState::Allowed,
         (Verdict::Undefined(why), None) => RepairState::Undefined(why.clone()),
         (
@@ -238,7 +248,8 @@ fn propose(
         }
         _ => (None, Vec::new()),
     };
-    if source.test.quantifier == Quantifier::Exists && !questions.to_finish {
+    let claims = questions.options.property.is_of_outcomes() && !questions.to_finish;
+    if source.test.quantifier == Quantifier::Exists && claims {
         revisions.push(Revision::Claim(Quantifier::NotExists));
     }
     let resting = questions.resting(&revisions);

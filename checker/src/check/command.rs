@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use engine::exit::Exit;
 use engine::explain::ExplainOptions;
-use engine::judge::{BOUND, Property, Task};
+use engine::judge::{BOUND, Task};
 use engine::resting::alternatives;
 use indicatif::ProgressBar;
 use model::cxx::{self, ReleaseSequence};
@@ -62,6 +62,7 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         return list(&files, &request, out, err);
     }
     let cxx = check.judging.model.is_none().then(|| cxx::model(ReleaseSequence::Cpp20));
+    let verbose = check.format == ReportFormat::Text && (check.verbose || check.outcomes);
     let task = Task {
         model: &model,
         cxx: cxx.as_ref(),
@@ -69,11 +70,7 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         bound: check.judging.bound,
         timeout: check.limits.timeout,
         memory: check.limits.bytes(),
-        property: match check.property {
-            PropertyName::ProgramSpec => Property::ProgramSpec,
-            PropertyName::Termination => Property::Termination,
-            PropertyName::NoDataRace => Property::NoDataRace,
-        },
+        property: check.property.property(),
         verdict_only: check.verdict_only,
         counts: check.count_executions,
         portfolio: engine == EngineName::Auto,
@@ -82,9 +79,13 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         // The annotations of a test on axioms and readings apply to the unmodified model.
         blame: check.judging.model.is_none() && readings == Some(Readings::default()),
         alternatives: &alternatives,
-        // This takes time, so it is computed only where it is shown.
+        // These take time, so they are computed only where they are shown.
         rests: check.format == ReportFormat::Json
             || check.format == ReportFormat::Text && check.verbose,
+        races: matches!(check.format, ReportFormat::Json | ReportFormat::Herd)
+            || verbose
+            || check.report.is_some()
+            || check.property == PropertyName::NoDataRace,
     };
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let jobs = check.jobs.map_or(cores, usize::from);
@@ -155,6 +156,9 @@ fn explain_command(check: &Check) -> String {
     }
     if let Some(ask) = &check.ask {
         option("--ask", ask);
+    }
+    if let Some(name) = check.property.property().stated() {
+        option("--property", name);
     }
     words.join(" ")
 }

@@ -21,9 +21,7 @@ use crate::report::json;
 use crate::report::{Reportable, RunSummary, count_of};
 use crate::suite::{FileResult, SuiteItem};
 use engine::exit::Exit;
-use engine::judge::{
-    CLUSTER_EXITED, EXITED, Judgement, MAY_BE_UNDEFINED, ONE_BARRIER, Property, Verdict,
-};
+use engine::judge::{CLUSTER_EXITED, Judgement, Property, Verdict};
 use engine::words::{place_text, with_threads};
 
 /// The result of one file.
@@ -173,9 +171,8 @@ impl<'a> CheckedTest<'a> {
 
     /// The command that explains why the result is not as expected.
     fn help(&self, judgement: &Judgement) -> Option<String> {
-        let explains = text::explains(judgement)
-            && self.item.has_path()
-            && matches!(judgement.exit(), Exit::Differs | Exit::Disagreement);
+        let explains =
+            self.item.has_path() && matches!(judgement.exit(), Exit::Differs | Exit::Disagreement);
         let path = || {
             let path = self.item.path.to_string_lossy();
             // Not to be taken for an option.
@@ -252,12 +249,12 @@ impl Reportable for CheckedTest<'_> {
 
 /// The codes of the notes on tests that are as expected which a summary counts, in its words.
 const SUMMED: [(&str, &str); 6] = [
-    (MAY_BE_UNDEFINED, "not explored in full, which may be undefined"),
+    ("may-be-undefined", "not explored in full, which may be undefined"),
     ("stuck", "with executions that never finish"),
     ("no-outcome", "of which no outcome passes the filter"),
     (CLUSTER_EXITED, "with accesses to shared memory of a CTA that may have exited"),
-    (EXITED, "with a barrier that does not wait for a thread that has exited"),
-    (ONE_BARRIER, "with one barrier in different columns of a warp"),
+    ("exited-thread", "with a barrier that does not wait for a thread that has exited"),
+    ("one-barrier", "with one barrier in different columns of a warp"),
 ];
 
 /// The summary of a run.

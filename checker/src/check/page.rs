@@ -11,6 +11,7 @@ use std::path::Path;
 use answer::tested::{self, TestedPart, WORK};
 use engine::exit::Exit;
 use engine::explain::{self, ExplainOptions};
+use engine::headline::Headline;
 use engine::judge::Judgement;
 use litmus::{Dialect, Test};
 use model::rel::Model;
@@ -66,11 +67,15 @@ impl<'m> ReportFolder<'m> {
     /// Writes the page of one test, and its row.
     pub(super) fn add(&mut self, item: &SuiteItem) -> io::Result<()> {
         let path = item.path.to_string_lossy().into_owned();
+        let mut doc: &[String] = &[];
+        let mut headline = None;
         let (name, verdict, condition, exit, body) = match &item.outcome {
             FileResult::Filtered => return Ok(()),
             FileResult::Judged { test, judgement } => {
                 let body = self.judged(item, test, judgement)?;
                 let verdict = judgement.verdict.name();
+                doc = &test.doc;
+                headline = Some(Headline::new(test, judgement));
                 (test.name.clone(), verdict, test.condition_text.clone(), judgement.exit(), body)
             }
             FileResult::Rejected(_) | FileResult::Unreadable(_) => {
@@ -97,13 +102,24 @@ impl<'m> ReportFolder<'m> {
         xml::open(out, "li", &[("data-verdict", verdict), ("class", class)]);
         xml::element(out, "a", &[("href", &file)], &name);
         out.push(' ');
-        let words =
-            if expected { verdict.to_owned() } else { format!("{verdict}, not as expected") };
-        xml::element(out, "span", &[("class", "verdict")], &words);
-        out.push(' ');
+        if let Some(headline) = headline {
+            out.push_str("<span>");
+            let class = format!("verdict {}", headline.answer.tone().name());
+            xml::element(out, "span", &[("class", &class)], &headline.to_string());
+            out.push_str(", ");
+            xml::element(out, "span", &[("class", "expectation")], headline.expectation());
+            out.push_str("</span> ");
+        } else {
+            xml::element(out, "span", &[("class", "expectation")], "not read");
+            out.push(' ');
+        }
         xml::element(out, "span", &[("class", "code")], &condition);
         out.push(' ');
         xml::element(out, "span", &[("class", "path")], &path);
+        for line in doc {
+            out.push(' ');
+            xml::element(out, "span", &[("class", "doc")], line);
+        }
         out.push_str("</li>\n");
         Ok(())
     }
@@ -116,7 +132,8 @@ impl<'m> ReportFolder<'m> {
     ) -> io::Result<String> {
         let model = self.cxx.filter(|_| test.dialect == Dialect::Cxx);
         let readings = self.options.readings.filter(|_| model.is_none());
-        let options = ExplainOptions { readings, ..self.options };
+        let property = judgement.property;
+        let options = ExplainOptions { readings, property, ..self.options };
         let explanation = explain::explanation(test, model.unwrap_or(self.model), options)?;
         let part = TestedPart { test, judgement, explanation: &explanation };
         self.unexplained += usize::from(part.is_limited());

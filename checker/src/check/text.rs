@@ -10,7 +10,8 @@ use crate::input::shown;
 use crate::report::{colour, count_of};
 use crate::suite::SuiteItem;
 use engine::exit::Exit;
-use engine::judge::{CLUSTER_EXITED, Judgement, Observation, Property, Verdict};
+use engine::headline::Headline;
+use engine::judge::{CLUSTER_EXITED, Judgement, Observation, Property};
 use engine::resting::Resting;
 use engine::stuck;
 use engine::words::{race_text, with_threads};
@@ -39,11 +40,14 @@ pub(super) fn judged(
     if !item.has_path() {
         write!(out, " {}", escaped(&test.name))?;
     }
-    if let Some(complaint) = &judgement.complaint {
-        write!(out, "   {complaint}")?;
+    let headline = Headline::new(test, judgement);
+    let style = colour::of_answer(headline.answer);
+    writeln!(out, "   {style}{}{style:#}", escaped(&headline.to_string()))?;
+    if let Some(complaint) = judgement.complaint.as_ref().filter(|_| !judgement.is_plain()) {
+        writeln!(out, "      {complaint}")?;
     }
-    writeln!(out)?;
     if verbose {
+        test.doc.iter().try_for_each(|line| writeln!(out, "      \"{}\"", escaped(line)))?;
         counts(judgement, out)?;
         for line in judgement.resting.iter().flat_map(Resting::lines) {
             writeln!(out, "      {line}")?;
@@ -92,17 +96,6 @@ pub(super) fn outcomes(test: &Test, judgement: &Judgement, out: &mut dyn Write) 
         writeln!(out, "    {count}{mark} {}", with_threads(shown.trim_end_matches([';', ' '])))?;
     }
     Ok(())
-}
-
-/// Whether `explain` says more: it is about the condition, and about what makes a program undefined.
-pub(super) fn explains(judgement: &Judgement) -> bool {
-    match judgement.verdict {
-        Verdict::Holds | Verdict::Fails => judgement.property != Property::Termination,
-        Verdict::Undefined(_)
-        | Verdict::Unsupported(_)
-        | Verdict::Stuck(_)
-        | Verdict::Undecided(_) => true,
-    }
 }
 
 fn counts(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {

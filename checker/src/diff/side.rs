@@ -209,6 +209,7 @@ impl DiffSide {
                     blame: false,
                     alternatives: &[],
                     rests: false,
+                    races: false,
                     work: None,
                 };
                 let verdict = judge::judge(test, &task).verdict;
@@ -272,6 +273,8 @@ impl DiffSide {
                     timeout: limits.timeout,
                     memory: limits.memory,
                     readings: *readings,
+                    // The sides answer a question; what the test expects is nobody's answer.
+                    asked: true,
                     ..ExplainOptions::default()
                 };
                 let mut written = Vec::new();

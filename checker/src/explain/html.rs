@@ -7,9 +7,13 @@ use picture::{page, xml};
 pub(super) fn body(of: &ExplainedTest<'_>, changes: &str) -> String {
     let mut out = String::from("<main>\n");
     xml::element(&mut out, "h1", &[], &of.test.name);
-    let verdict = first_sentence(&of.explanation.text);
-    xml::element(&mut out, "p", &[("class", "verdict")], &verdict);
+    let headline = &of.explanation.headline;
+    let class = format!("verdict {}", headline.answer.tone().name());
+    xml::element(&mut out, "p", &[("class", &class)], &headline.to_string());
     out.push('\n');
+    for line in &of.test.doc {
+        xml::element(&mut out, "p", &[("class", "doc")], line);
+    }
     out.push_str(&page::figures(&of.explanation.graphs));
     page::text(&mut out, "Explanation", &of.explanation.text);
     if !changes.is_empty() {
@@ -20,14 +24,4 @@ pub(super) fn body(of: &ExplainedTest<'_>, changes: &str) -> String {
     xml::element(&mut out, "p", &[], &model);
     out.push_str("\n</main>\n");
     out
-}
-
-/// The lines of a text up to the first one that ends a sentence, as one line.
-fn first_sentence(text: &str) -> String {
-    let paragraph = text.lines().take_while(|line| !line.is_empty());
-    let mut ended = false;
-    let lines: Vec<&str> = paragraph
-        .take_while(|line| !std::mem::replace(&mut ended, line.ends_with(['.', ':'])))
-        .collect();
-    lines.join(" ")
 }

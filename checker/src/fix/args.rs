@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 
-use crate::cli::{EngineName, Judging};
+use crate::cli::{EngineName, Judging, PropertyName};
 use crate::values::{seconds, size};
 
 pub(crate) const EXAMPLE: &str = "\
@@ -27,6 +27,9 @@ pub struct Fix {
     /// its own
     #[arg(long, value_name = "CONDITION")]
     pub ask: Option<String>,
+    /// What is to hold
+    #[arg(long, value_enum, default_value_t = PropertyName::ProgramSpec, conflicts_with_all = ["ask", "weaken"])]
+    pub property: PropertyName,
     /// Write the first proposal to the file; for `-`, print the changed test instead of everything else. A condition
     /// `exists` becomes `~exists`
     #[arg(long)]

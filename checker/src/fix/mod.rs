@@ -15,7 +15,7 @@ use repair::{RepairLimit, RepairOptions, RepairState, Repairs, Weakening, repair
 use text::Diagnostic;
 
 use self::args::{Fix, FixFormat};
-use crate::cli::LimitArgs;
+use crate::cli::{LimitArgs, PropertyName};
 use crate::input::{self, quoted};
 use crate::kind::FileKind;
 use crate::lines::{self, LineKind};
@@ -54,6 +54,7 @@ pub fn command(
         timeout: Some(fix.timeout),
         memory: usize::try_from(fix.memory.as_u64()).unwrap_or(usize::MAX),
         alternatives,
+        property: fix.property.property(),
         ..RepairOptions::new(model)
     };
     let result = if fix.weaken {
@@ -103,6 +104,7 @@ const QUESTIONS: usize = 1_000;
 pub(crate) fn advise(
     (path, bytes, ask): (&Path, &[u8], Option<&str>),
     (model, bound, alternatives): (&Model, u32, &[Alternative]),
+    property: PropertyName,
     limits: &LimitArgs,
     weaken_too: bool,
     out: &mut dyn Write,
@@ -111,7 +113,7 @@ pub(crate) fn advise(
     let file = quoted(&input::shown(path));
     let subject = match ask {
         Some(ask) => format!("{file} --ask {}", quoted(ask)),
-        None => file,
+        None => property.option().map_or(file.clone(), |option| format!("{option} {file}")),
     };
     let options = RepairOptions {
         bound,
@@ -121,6 +123,7 @@ pub(crate) fn advise(
         memory: limits.bytes(),
         work: Some(WORK),
         alternatives,
+        property: property.property(),
         ..RepairOptions::new(model)
     };
     report::brief(&subject, &repair(&source, &options), out)?;
@@ -165,8 +168,11 @@ impl FixResult {
         let asked = match self {
             FixResult::Stronger(repairs) => match repairs.state {
                 RepairState::Excluded(_) => return Exit::Undecided,
-                RepairState::Forbidden => return Exit::AsExpected,
-                RepairState::Allowed | RepairState::Undefined(_) | RepairState::Stuck(_) => true,
+                RepairState::Forbidden | RepairState::Keeps(_) => return Exit::AsExpected,
+                RepairState::Allowed
+                | RepairState::Violates(_)
+                | RepairState::Undefined(_)
+                | RepairState::Stuck(_) => true,
             },
             FixResult::Weaker(weakening) if weakening.excluded.is_some() => return Exit::Undecided,
             FixResult::Weaker(_) => false,

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use engine::judge::Property;
 use engine::resting::Resting;
 use engine::words::with_threads;
 use litmus::Quantifier;
@@ -24,6 +25,24 @@ fn does(state: &RepairState) -> [&'static str; 2] {
             ["defines it and forbids its outcome", "define it and forbid its outcome"]
         }
         RepairState::Stuck(_) => ["lets it finish", "let it finish"],
+        RepairState::Keeps(property) | RepairState::Violates(property) => match property {
+            Property::NoDataRace => ["leaves no data race", "leave no data race"],
+            Property::Termination | Property::ProgramSpec => {
+                ["lets every execution finish", "let every execution finish"]
+            }
+        },
+    }
+}
+
+/// Whether a test has a property other than that of its condition.
+fn has(property: Property, has: bool) -> &'static str {
+    match (property, has) {
+        (Property::NoDataRace, true) => "has no data race",
+        (Property::NoDataRace, false) => "has a data race",
+        (Property::Termination | Property::ProgramSpec, true) => "finishes in every execution",
+        (Property::Termination | Property::ProgramSpec, false) => {
+            "never finishes in some execution"
+        }
     }
 }
 
@@ -36,6 +55,8 @@ fn nothing(repairs: &Repairs) -> String {
         state @ (RepairState::Allowed
         | RepairState::Forbidden
         | RepairState::Excluded(_)
+        | RepairState::Keeps(_)
+        | RepairState::Violates(_)
         | RepairState::Stuck(_)) => does(state),
     };
     match (&repairs.state, repairs.asynchronous) {
@@ -94,6 +115,12 @@ fn stronger(
         }
         RepairState::Undefined(why) => writeln!(out, "{path}: the test is undefined: {why}")?,
         RepairState::Stuck(why) => writeln!(out, "{path}: {why}")?,
+        RepairState::Keeps(property) => {
+            return writeln!(out, "{path}: the test {}", has(*property, true));
+        }
+        RepairState::Violates(property) => {
+            writeln!(out, "{path}: the test {}", has(*property, false))?;
+        }
     }
     if let Some(why) = &repairs.disagreement {
         writeln!(
@@ -146,6 +173,8 @@ pub(super) fn brief(subject: &str, repairs: &Repairs, out: &mut dyn Write) -> io
     let aim = match &repairs.state {
         RepairState::Undefined(_) => "To define the test and forbid its outcome",
         RepairState::Stuck(_) => "To let it finish",
+        RepairState::Violates(Property::NoDataRace) => "To leave no data race",
+        RepairState::Violates(_) | RepairState::Keeps(_) => "To let every execution finish",
         RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => "To forbid it",
     };
     writeln!(out, "\n{aim}, see also `causeway fix {subject}`:")?;
@@ -197,7 +226,8 @@ fn none(repairs: &Repairs, most: u32, out: &mut dyn Write) -> io::Result<()> {
         return writeln!(out, "{}", nothing(repairs));
     }
     let set = if most == 1 { "edit".to_owned() } else { format!("set of at most {most} edits") };
-    writeln!(out, "no {set} forbids it; --edits raises the limit")
+    let [one, _] = does(&repairs.state);
+    writeln!(out, "no {set} {one}; --edits raises the limit")
 }
 
 fn weaker(
@@ -290,7 +320,8 @@ pub(crate) struct FixObject<'a> {
     name: &'a str,
     /// The condition with its quantifier.
     condition: &'a str,
-    /// What is known of the outcome: `allowed`, `forbidden`, `undefined`, `stuck` or `not-searched`.
+    /// What is known of the outcome: `allowed`, `forbidden`, `undefined`, `stuck` or `not-searched`; of another property `kept`
+    /// or `violated`.
     outcome: &'static str,
     /// Why the test is undefined, or was not searched.
     reason: Option<&'a str>,
@@ -415,6 +446,8 @@ pub(super) fn object<'a>(
                 RepairState::Allowed => ("allowed", None),
                 RepairState::Undefined(why) => ("undefined", Some(why.as_str())),
                 RepairState::Stuck(why) => ("stuck", Some(why.as_str())),
+                RepairState::Keeps(_) => ("kept", None),
+                RepairState::Violates(_) => ("violated", None),
             };
             object.found = repairs.found;
             object.possible = repairs.possible;

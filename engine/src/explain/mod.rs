@@ -31,7 +31,10 @@ use self::open::{Edge, Opener};
 use crate::MEMORY;
 use crate::enumerate::Enumerate;
 use crate::exit::Exit;
+use crate::headline::Headline;
 use crate::judge::{self, BOUND, Property, Task, Verdict};
+use crate::outcome::DATA_RACE;
+use crate::races;
 use crate::resting::{Resting, alternatives};
 use crate::stuck;
 use crate::witness::{ChosenRows, Witness, WitnessEvent, shown};
@@ -56,6 +59,10 @@ pub struct ExplainOptions {
     pub show: [Option<NodeId>; SHOWN_RELATIONS],
     /// The readings of the model, where it is the built-in one: what rests on them is marked.
     pub readings: Option<Readings>,
+    /// What the answer is about.
+    pub property: Property,
+    /// Whether the condition is a question, so that nothing is expected.
+    pub asked: bool,
 }
 
 impl Default for ExplainOptions {
@@ -70,6 +77,8 @@ impl Default for ExplainOptions {
             deep: false,
             show: [None; SHOWN_RELATIONS],
             readings: Some(Readings::default()),
+            property: Property::ProgramSpec,
+            asked: false,
         }
     }
 }
@@ -89,6 +98,7 @@ pub struct Explanation {
     pub graphs: Vec<ExecutionGraph>,
     /// `None` for a test with an instruction that the model does not cover.
     pub judgement: Option<judge::Judgement>,
+    pub headline: Headline,
     pub exit: Exit,
 }
 
@@ -118,7 +128,13 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         writeln!(out, "Unsupported: {why}")?;
         writeln!(out, "  {name}: `{instruction}`")?;
         let exit = Exit::AsExpected;
-        return Ok(Explanation { text: written(out), graphs: Vec::new(), judgement: None, exit });
+        return Ok(Explanation {
+            text: written(out),
+            graphs: Vec::new(),
+            judgement: None,
+            headline: Headline::unsupported(why),
+            exit,
+        });
     }
     let alternatives = options.readings.map_or(Vec::new(), alternatives);
     let task = Task {
@@ -128,7 +144,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         bound: options.bound,
         timeout: options.timeout,
         memory: options.memory,
-        property: Property::ProgramSpec,
+        property: options.property,
         verdict_only: false,
         counts: false,
         portfolio: false,
@@ -137,17 +153,21 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         blame: false,
         alternatives: &alternatives,
         rests: true,
+        races: true,
     };
     let judgement = judge::judge(test, &task);
+    let headline = Headline::new(test, &judgement);
     let limits = task.limits();
+    // A race is searched for as what leaves a program undefined.
+    let racy = (options.property == Property::NoDataRace).then(|| races::racy(model));
+    let model = racy.as_ref().unwrap_or(model);
     let mut survey = Survey::new(model, options);
     survey.resting = judgement.resting.clone().unwrap_or_default();
-    survey.wanted = match &judgement.verdict {
-        Verdict::Undefined(reason) => WantedCandidates::Undefined(reason),
-        Verdict::Stuck(_) => WantedCandidates::Stuck,
-        Verdict::Holds | Verdict::Fails | Verdict::Undecided(_) | Verdict::Unsupported(_) => {
-            WantedCandidates::Outcome
-        }
+    survey.wanted = match (&judgement.verdict, options.property) {
+        (Verdict::Undefined(reason), _) => WantedCandidates::Undefined(reason),
+        (Verdict::Stuck(_), _) | (_, Property::Termination) => WantedCandidates::Stuck,
+        (_, Property::NoDataRace) => WantedCandidates::Undefined(DATA_RACE),
+        (_, Property::ProgramSpec) => WantedCandidates::Outcome,
     };
     let complete = match candidates(test, model, survey.wanted, &limits, &mut survey) {
         Ok(complete) => complete,
@@ -157,11 +177,19 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
                 text: written(out),
                 graphs: Vec::new(),
                 judgement: Some(judgement),
+                headline,
                 exit: Exit::Undecided,
             });
         }
     };
     let threads: Vec<String> = test.program.threads.iter().map(|t| t.name.clone()).collect();
+    // Other accounts begin with these words.
+    if matches!(judgement.verdict, Verdict::Holds | Verdict::Fails) {
+        let expectation =
+            if options.asked { String::new() } else { format!(", {}", headline.expectation()) };
+        writeln!(out, "{headline}{expectation}.")?;
+        test.doc.iter().try_for_each(|line| writeln!(out, "  \"{line}\""))?;
+    }
     account_of(test, &judgement, &survey, complete, &threads, &mut out)?;
     let graphs = survey.graphs(test, &judgement);
     let exit = match judgement.verdict {
@@ -172,7 +200,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         | Verdict::Stuck(_)
         | Verdict::Unsupported(_) => Exit::AsExpected,
     };
-    Ok(Explanation { text: written(out), graphs, judgement: Some(judgement), exit })
+    Ok(Explanation { text: written(out), graphs, judgement: Some(judgement), headline, exit })
 }
 
 /// The verdict in words, with the executions that show it.
@@ -201,6 +229,9 @@ fn account_of(
         Verdict::Undecided(reason) if survey.allowed.is_none() => {
             let what = show::proposition(test);
             writeln!(out, "Undecided: {reason}.")?;
+            if !judgement.property.is_of_outcomes() {
+                return Ok(());
+            }
             if judgement.found.limit.is_some() {
                 writeln!(out, "No execution with the outcome {what} was found before.")?;
             } else {
@@ -228,12 +259,18 @@ fn account_of(
         }
         Verdict::Holds | Verdict::Fails | Verdict::Unsupported(_) | Verdict::Undecided(_) => {}
     }
-    survey.tell(test, judgement, complete, threads, out)?;
+    match judgement.property {
+        Property::ProgramSpec => survey.tell(test, judgement, complete, threads, out)?,
+        Property::Termination | Property::NoDataRace => {
+            survey.tell_readings(out)?;
+            survey.undefining(test, DATA_RACE, threads, out)?;
+        }
+    }
     for (index, note) in judgement.notes.iter().enumerate() {
         let apart = if index == 0 { "\n" } else { "" };
         writeln!(out, "{apart}note: {}", note.text)?;
     }
-    races(test, judgement, out)
+    told_races(test, judgement, out)
 }
 
 /// An execution that keeps every axiom.
@@ -264,7 +301,7 @@ fn allowed(
     account.unseen.iter().try_for_each(|note| writeln!(out, "  {note}"))
 }
 
-fn races(test: &Test, judgement: &judge::Judgement, out: &mut dyn Write) -> io::Result<()> {
+fn told_races(test: &Test, judgement: &judge::Judgement, out: &mut dyn Write) -> io::Result<()> {
     let races = &judgement.found.seen.races;
     if races.is_empty() {
         return Ok(());

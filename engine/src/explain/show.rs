@@ -8,16 +8,10 @@ use model::given::Chosen;
 
 use super::open::{Edge, NodeKind};
 use crate::witness::{Witness, WitnessEvent};
-use crate::words::with_threads;
+use crate::words::condition;
 
 /// A letter for each event that an account speaks of.
 pub(super) type Letters = BTreeMap<usize, String>;
-
-/// The condition without its quantifier.
-pub(super) fn condition(test: &Test) -> String {
-    let bare = test.condition_text.trim_start_matches(test.quantifier.name()).trim();
-    with_threads(bare.strip_prefix('(').and_then(|b| b.strip_suffix(')')).unwrap_or(bare))
-}
 
 /// What is looked for: the condition, or what violates it.
 pub(super) fn proposition(test: &Test) -> String {

@@ -6,7 +6,9 @@ use litmus::{Quantifier, Test};
 use model::reading;
 use model::rel::Model;
 
-use super::{EngineResult, Judgement, Property, Task, Verdict, WARNINGS, counts, judge, run};
+use super::{
+    EngineResult, Judgement, Property, Task, Verdict, WARNINGS, counts, judge, plain, run,
+};
 use crate::resting::Resting;
 use crate::{ENGINES, Limit, portfolio, races, termination};
 
@@ -74,9 +76,7 @@ pub(super) fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> 
             };
             Some(words.into())
         }
-        (verdict, None) => {
-            Some(format!("{}: {}", verdict.name(), verdict.reason().unwrap_or_default()).into())
-        }
+        (verdict, None) => Some(plain(verdict, verdict.reason().unwrap_or_default()).into()),
     }
 }
 

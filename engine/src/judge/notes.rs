@@ -8,10 +8,7 @@ use model::isa::{Instruction, Line, Reg, SpaceQualifier};
 use model::program::{Thread, ThreadId};
 use model::section;
 
-use super::{
-    EXITED, EngineResult, MAY_BE_UNDEFINED, Note, ONE_BARRIER, Property, Task, Verdict, WARNINGS,
-    lanes,
-};
+use super::{EngineResult, Note, Property, Task, Verdict, WARNINGS, lanes};
 use crate::words::place_text;
 use crate::{ExitedThread, INITIAL_WRITE, RaisedFlag, Warning, directed, stuck};
 
@@ -40,7 +37,7 @@ pub(super) fn of(
         notes.push(Note { code: "not-explored", text: reason });
         if directed::may_be_undefined(&test.program, task.model_of(test)) {
             let remark = "what was not explored may make the program undefined".to_owned();
-            notes.push(Note { code: MAY_BE_UNDEFINED, text: remark });
+            notes.push(Note { code: "may-be-undefined", text: remark });
         }
     }
     let untested = task.property == Property::ProgramSpec && found.outcomes.is_empty();
@@ -68,12 +65,12 @@ pub(super) fn of(
         notes.push(Note { code: "flag", text: format!("{flag}: {first} and {second}") });
     }
     let exited = found.seen.exited.iter().filter(|_| speaks);
-    notes.extend(exited.map(|of| Note { code: EXITED, text: exited_text(test, *of) }));
+    notes.extend(exited.map(|of| Note { code: "exited-thread", text: exited_text(test, *of) }));
     // Where only the verdict is asked for, many tests may be judged.
     if !task.verdict_only {
         let program = &test.program;
         let one_barrier = lanes::one_barrier(program).filter(|_| speaks);
-        notes.extend(one_barrier.map(|text| Note { code: ONE_BARRIER, text }));
+        notes.extend(one_barrier.map(|text| Note { code: "one-barrier", text }));
         notes.extend(lanes::absent(program).map(|text| Note { code: "absent-lane", text }));
         let apart = lanes::clusters_apart(program);
         notes.extend(apart.map(|text| Note { code: "clusters-apart", text }));

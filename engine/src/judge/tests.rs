@@ -3,10 +3,13 @@
 use model::program::Program;
 use model::reading::Readings;
 
+use std::collections::BTreeSet;
+
 use super::*;
+use crate::explain::{ExplainOptions, explanation};
 use crate::resting::alternatives;
 use crate::sought::Sought;
-use crate::{MEMORY, OutcomeVisitor};
+use crate::{MEMORY, OutcomeVisitor, Race};
 
 /// The race is in the iteration that reads 2.
 const RACE_BEHIND_THE_BOUND: &str = r"PTX race-behind-the-bound
@@ -42,6 +45,7 @@ fn task(model: &Model) -> Task<'_> {
         blame,
         alternatives: &[],
         rests: false,
+        races: false,
     }
 }
 
@@ -233,8 +237,8 @@ fn warps_and_clusters_have_notes() {
     let sync = "bar.sync 0";
     let wait = "barrier.cluster.arrive ;\n barrier.cluster.wait | barrier.cluster.wait";
     assert_eq!(notes("", warp, [sync, sync]), [""; 0]);
-    assert_eq!(notes("", warp, ["mov.u32 z, 0 | ;\n bar.sync 0", sync]), [ONE_BARRIER]);
-    assert_eq!(notes("", ["cta 0,cluster 0"; 2], ["mov.u32 z, 0", sync]), [EXITED]);
+    assert_eq!(notes("", warp, ["mov.u32 z, 0 | ;\n bar.sync 0", sync]), ["one-barrier"]);
+    assert_eq!(notes("", ["cta 0,cluster 0"; 2], ["mov.u32 z, 0", sync]), ["exited-thread"]);
     assert_eq!(notes("", ["cta 0,cluster 0"; 2], [sync, sync]), [""; 0]);
     for (mask, named) in [("3", false), ("7", true), ("0xffffffff", false)] {
         let sync = format!("bar.warp.sync {mask}");
@@ -253,4 +257,44 @@ fn warps_and_clusters_have_notes() {
         let expected: &[&str] = if apart { &["clusters-apart"] } else { &[] };
         assert_eq!(notes("Arch=sm_90\n", [&first, &second], lines), expected);
     }
+}
+
+/// The reader races only in an iteration that finds no flag, which changes nothing and is left out.
+const RACE_LEFT_OUT: &str = r"PTX race-left-out
+{
+x=0; f=0;
+}
+ P0@cta 0,gpu 0               | P1@cta 1,gpu 0                 ;
+ st.weak.u32 [x], 1           | L: ld.acquire.gpu.u32 r0, [f]  ;
+ st.release.gpu.u32 [f], 1    | ld.weak.u32 r1, [x]            ;
+                              | setp.eq.u32 p, r0, 0           ;
+                              | @p bra L                       ;
+~exists (P1:r1=0)
+";
+
+#[test]
+fn races_are_one_list_whatever_is_asked() {
+    let model = model::ptx::model();
+    let test = litmus::parse("", RACE_LEFT_OUT.as_bytes()).expect("a test");
+    let mut lists: Vec<BTreeSet<Race>> = Vec::new();
+    for &engine in ENGINES {
+        for property in [Property::ProgramSpec, Property::NoDataRace] {
+            for counts in [true, false] {
+                let engines = vec![engine];
+                let task = Task { engines, property, counts, races: true, ..task(&model) };
+                lists.push(judge(&test, &task).found.seen.races);
+            }
+        }
+    }
+    assert_eq!(lists[0].len(), 1, "{lists:?}");
+    assert!(lists.windows(2).all(|pair| pair[0] == pair[1]), "{lists:?}");
+    let explained = |property| {
+        let options = ExplainOptions { property, ..ExplainOptions::default() };
+        explanation(&test, &model, options).expect("it is written to memory").text
+    };
+    let race = explained(Property::NoDataRace);
+    let said = "Data race: P0: `st.weak.u32 [x], 1` and P1: `ld.weak.u32 r1, [x]`";
+    assert!(race.starts_with(said) && race.contains("data-race"), "{race}");
+    let ends = explained(Property::Termination);
+    assert!(ends.starts_with("Finishes: in every execution"), "{ends}");
 }

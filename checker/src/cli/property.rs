@@ -1,0 +1,31 @@
+//! The option `--property` of `check`, `explain` and `fix`.
+
+use clap::ValueEnum;
+use engine::judge::Property;
+
+/// What is asked of a test: two names are those of Dartagnan.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum PropertyName {
+    /// The condition of the test, with its quantifier.
+    #[value(name = "program_spec")]
+    ProgramSpec,
+    /// Every execution finishes: no thread waits or repeats a loop for ever.
+    Termination,
+    /// No execution has a data race, nor one of accesses through different proxies.
+    NoDataRace,
+}
+
+impl PropertyName {
+    pub fn property(self) -> Property {
+        match self {
+            PropertyName::ProgramSpec => Property::ProgramSpec,
+            PropertyName::Termination => Property::Termination,
+            PropertyName::NoDataRace => Property::NoDataRace,
+        }
+    }
+
+    /// The option, where it says more than none.
+    pub fn option(self) -> Option<String> {
+        self.property().stated().map(|name| format!("--property {name}"))
+    }
+}
