@@ -202,7 +202,7 @@ impl FunctionBuilder {
             }
         }
         let (draft, report) = (&mut self.draft, &mut self.report);
-        let (lowered, places) = column::read(cells, family, None, THREAD, draft, report);
+        let (lowered, places) = column::read_faulting(cells, family, THREAD, draft, report);
         program::check_accesses(&mut self.draft, &mut self.report);
         for found in self.report.finish("", text) {
             refused.push(Refused { line: found.span.line, why: found.message });

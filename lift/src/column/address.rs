@@ -1,4 +1,4 @@
-//! Addresses of accesses: sums of registers and offsets, aligned by dropping low bits.
+//! Addresses of accesses: sums of registers and offsets, in tests aligned by dropping low bits.
 
 use machine::form::Family;
 use model::isa::alu::AluOp;
@@ -67,7 +67,7 @@ impl ColumnReader<'_> {
         if i32::try_from(offset).is_err() {
             return unsupported("an offset of more than 32 bits");
         }
-        let mask = !(u64::from(bytes) - 1);
+        let mask = if self.aligns { !(u64::from(bytes) - 1) } else { u64::MAX };
         let beyond = registers.first().is_some_and(|&(register, _)| {
             let limit = self.registers.zip(register.number);
             limit.is_some_and(|(limit, number)| {

@@ -106,6 +106,27 @@ pub fn read(
     draft: &mut ProgramBuilder,
     report: &mut Diagnostics,
 ) -> (Vec<LoweredInstruction>, Vec<Option<usize>>) {
+    read_as(cells, (family, registers, true), thread, draft, report)
+}
+
+/// The same for what a compiler made: a misaligned address is a fault, since nothing in its source has that effect.
+pub fn read_faulting(
+    cells: &[ColumnCell<'_>],
+    family: Family,
+    thread: ThreadId,
+    draft: &mut ProgramBuilder,
+    report: &mut Diagnostics,
+) -> (Vec<LoweredInstruction>, Vec<Option<usize>>) {
+    read_as(cells, (family, None, false), thread, draft, report)
+}
+
+fn read_as(
+    cells: &[ColumnCell<'_>],
+    (family, registers, aligns): (Family, Option<u16>, bool),
+    thread: ThreadId,
+    draft: &mut ProgramBuilder,
+    report: &mut Diagnostics,
+) -> (Vec<LoweredInstruction>, Vec<Option<usize>>) {
     let written = cells.iter().filter_map(|cell| Some(written(cell.instruction.as_ref()?)));
     let written = written.flatten().collect();
     let guard = None;
@@ -115,6 +136,7 @@ pub fn read(
         thread,
         family,
         registers,
+        aligns,
         written,
         lowered: Vec::new(),
         hidden: 0,
@@ -175,6 +197,8 @@ struct ColumnReader<'r> {
     family: Family,
     /// The number of registers of the shader, if the test gives it.
     registers: Option<u16>,
+    /// Whether the low bits of addresses are dropped.
+    aligns: bool,
     /// Every register that some instruction may write.
     written: BTreeSet<Register>,
     lowered: Vec<LoweredInstruction>,
