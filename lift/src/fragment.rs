@@ -36,6 +36,18 @@ pub struct FragmentRow {
     pub volatile: bool,
     /// Whether it is a load of memory that the program promises not to write.
     pub read_only: bool,
+    /// What the first access of a vector requires of its address.
+    pub alignment: Option<VectorAlignment>,
+}
+
+/// The address of a vector, which is undefined if it is no multiple of its size.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct VectorAlignment {
+    /// The guard of the access, with its sign.
+    pub guard: Option<String>,
+    pub base: String,
+    pub offset: i64,
+    pub bytes: u32,
 }
 
 /// The cells of a fragment.
@@ -147,6 +159,15 @@ impl FragmentAccess {
         }
     }
 
+    /// What a vector requires of its address.
+    fn alignment(&self) -> Option<VectorAlignment> {
+        let guard = self.guard.trim().strip_prefix('@').map(str::to_owned);
+        let count = u32::try_from(self.count).expect("a vector has few elements");
+        let (base, offset) = (self.base.clone(), self.offset);
+        let bytes = count * self.ty.bytes();
+        (count > 1).then_some(VectorAlignment { guard, base, offset, bytes })
+    }
+
     /// The values of a vector, each with its address; `None` if there are more or fewer.
     fn elements(&self) -> Option<Vec<(&String, String)>> {
         let places = (0..).map(|index| self.place(index));
@@ -165,7 +186,8 @@ struct FragmentReader<'s> {
 
 impl FragmentReader<'_> {
     fn row(&mut self, cell: String) -> &mut FragmentRow {
-        self.fragment.rows.push(FragmentRow { cell, volatile: false, read_only: false });
+        let row = FragmentRow { cell, volatile: false, read_only: false, alignment: None };
+        self.fragment.rows.push(row);
         self.fragment.rows.last_mut().expect("one was pushed")
     }
 
@@ -295,8 +317,10 @@ impl FragmentReader<'_> {
         let volatile =
             matches!(order, LoadOrder::Volatile | LoadOrder::MmioRelaxed | LoadOrder::MmioAcquire);
         let FragmentAccess { guard, ty, .. } = access;
+        let mut alignment = access.alignment();
         for (value, at) in access.elements()? {
             let row = self.row(format!("{guard}load{how}.{} {value}, {at}", ty.name()));
+            row.alignment = alignment.take();
             row.volatile = volatile;
             row.read_only = order.is_of_read_only_data();
         }
@@ -316,8 +340,11 @@ impl FragmentReader<'_> {
             StoreOrder::Volatile | StoreOrder::MmioRelaxed | StoreOrder::MmioRelease
         );
         let FragmentAccess { guard, ty, .. } = access;
+        let mut alignment = access.alignment();
         for (value, at) in access.elements()? {
-            self.row(format!("{guard}store{how}.{} {at}, {value}", ty.name())).volatile = volatile;
+            let row = self.row(format!("{guard}store{how}.{} {at}, {value}", ty.name()));
+            row.alignment = alignment.take();
+            row.volatile = volatile;
         }
         Some(())
     }

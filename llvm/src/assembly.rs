@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::function::{CellText, LoweringResult, Translator};
 use super::step::{InlineAssembly, Typed};
 use super::ty::{ScalarType, Ty};
-use lift::fragment::{self, FragmentRegister, Surroundings};
+use lift::fragment::{self, FragmentRegister, Surroundings, VectorAlignment};
 use text::cursor::short;
 
 /// The prefix of the names that stand for operands in a template.
@@ -203,6 +203,12 @@ impl<'a> Translator<'a, '_> {
             Err(why) => return self.no(format!("inline assembly: {why}")),
         };
         for row in &fragment.rows {
+            if let Some(alignment) = &row.alignment {
+                self.promise(Some(alignment.bytes.into()));
+                if self.checked {
+                    self.undefined_unless_aligned(alignment);
+                }
+            }
             let line = self.row(row.cell.clone());
             (line.volatile, line.read_only) = (row.volatile, row.read_only);
         }
@@ -227,6 +233,22 @@ impl<'a> Translator<'a, '_> {
             }
         }
         Ok(())
+    }
+
+    /// A vector at an address that is no multiple of its size is undefined, as in PTX.
+    fn undefined_unless_aligned(&mut self, vector: &VectorAlignment) {
+        let VectorAlignment { guard, base, offset, bytes } = vector;
+        let place = self.made_by("add.u64", &[base, &offset.to_string()]);
+        let rest = self.made_by("and.b64", &[&place, &(bytes - 1).to_string()]);
+        let mut misaligned = self.made_by("setp.ne.u64", &[&rest, "0"]);
+        if let Some(guard) = guard {
+            let executed = match guard.strip_prefix('!') {
+                Some(negated) => self.made_by("not.pred", &[negated]),
+                None => guard.clone(),
+            };
+            misaligned = self.made_by("and.pred", &[&misaligned, &executed]);
+        }
+        self.undefined_if(&misaligned);
     }
 
     /// An operand that the template reads. A tied one is moved to the register of its result.
