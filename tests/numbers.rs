@@ -220,3 +220,48 @@ fn a_source_keeps_to_its_alignment_and_its_state_spaces() {
     let other = generic.replace("[%rd2]", "[%rd2+4]");
     assert_eq!(verdict(constant, ".param .b64 p", &other), Verdict::WrongValue);
 }
+
+/// `atom.add.f32` in global memory makes zeros of subnormal numbers, and `atomicrmw fadd` only if its function says so.
+#[test]
+fn sums_of_singles_in_memory_are_exact_unless_the_function_says_otherwise() {
+    let judged = |attributes: &str, space: u32, sum: &str| {
+        let source = format!(
+            "target triple = \"nvptx64-nvidia-cuda\"\ndefine float @f(ptr addrspace({space}) %p, float %x) #0 {{\n\
+             %r = atomicrmw fadd ptr addrspace({space}) %p, float %x syncscope(\"device\") monotonic, align 4\n\
+             ret float %r\n}}\nattributes #0 = {{ nounwind {attributes} }}\n"
+        );
+        let target = format!(
+            ".version 7.8\n.target sm_90\n.address_size 64\n\
+             .visible .func (.param .b32 out) f(.param .b64 a, .param .b32 b)\n{{\n\
+             .reg .pred %p1; .reg .b32 %r<5>; .reg .b64 %rd1;\n\
+             ld.param.b32 %r2, [b]; ld.param.b64 %rd1, [a];\n{sum}\nst.param.b32 [out], %r1;\nret;\n}}\n"
+        );
+        let (target, diagnostics) = ::ptx::read("m.ptx", target.as_bytes());
+        assert_eq!(diagnostics, [], "{sum}");
+        let target = lift::module::functions(&target.expect("a module"));
+        let source = llvm::functions("f.ll", &source).expect("it can be read");
+        judge_pair(&paired(source, target)[0]).finding
+    };
+    let looped = "ld.relaxed.gpu.global.b32 %r4, [%rd1];\nL: add.rn.f32 %r3, %r4, %r2;\n\
+        atom.relaxed.gpu.global.cas.b32 %r1, [%rd1], %r4, %r3;\nsetp.ne.b32 %p1, %r1, %r4;\n\
+        mov.b32 %r4, %r1;\n@%p1 bra L;";
+    let [global, shared] = ["global", "shared"]
+        .map(|space| format!("atom.relaxed.gpu.{space}.add.f32 %r1, [%rd1], %r2;"));
+    let flushes = "\"denormal-fp-math\"=\"preserve-sign,preserve-sign\"";
+    let singles = "\"denormal-fp-math\"=\"ieee\" \"denormal-fp-math-f32\"=\"preserve-sign\"";
+    let exact = "\"denormal-fp-math\"=\"preserve-sign\" \"denormal-fp-math-f32\"=\"ieee\"";
+    for (attributes, space, sum, expected) in [
+        ("", 1, looped, Verdict::Preserved),
+        ("", 1, &*global, Verdict::WrongValue),
+        (exact, 1, &*global, Verdict::WrongValue),
+        (flushes, 1, &*global, Verdict::Preserved),
+        (singles, 1, &*global, Verdict::Preserved),
+        ("denormal_fpenv(float: preservesign)", 1, &*global, Verdict::Preserved),
+        ("denormal_fpenv(float: ieee)", 1, &*global, Verdict::WrongValue),
+    ] {
+        let said = judged(attributes, space, sum);
+        assert_eq!(said.verdict, expected, "{attributes}, {sum}: {said:?}");
+    }
+    let said = judged("", 3, &shared);
+    assert!(matches!(said.verdict, Verdict::Preserved | Verdict::Stronger), "{said:?}");
+}

@@ -377,7 +377,10 @@ impl<'a, 'm> Translator<'a, 'm> {
         if scalar.bits() == WIDEST && !of_bits {
             return self.no(format!("this `atomicrmw` of {scalar} is not supported"));
         }
-        let single = matches!(scalar, ScalarType::Float | ScalarType::Double);
+        // PTX flushes subnormal numbers in sums of singles in global memory (9.7.15.5), and LLVM only if the function says so.
+        let flushes = scalar == ScalarType::Float && access.space != 3;
+        let exact = !flushes || self.module.flushes_singles(self.definition);
+        let single = matches!(scalar, ScalarType::Float | ScalarType::Double) && exact;
         let ty = match (op, scalar) {
             (RmwOp::Max | RmwOp::Min, _) => unsigned.replace('u', "s"),
             (RmwOp::FAdd, ScalarType::Float) => "f32".to_owned(),

@@ -53,6 +53,8 @@ pub(super) struct FunctionDefinition<'a> {
     internal: bool,
     pub(super) result: Ty,
     pub(super) parameters: Vec<SignatureParameter<'a>>,
+    /// The words behind the parameters: attributes, and names of groups of attributes.
+    attributes: Vec<&'a str>,
     /// The lines between its braces.
     body: Vec<Vec<Token>>,
 }
@@ -223,6 +225,38 @@ fn defined_once(module: &mut Module<'_>, report: &mut Diagnostics) {
         }
         first
     });
+}
+
+impl Module<'_> {
+    /// Whether a function may take subnormal singles as zeros: by `denormal-fp-math`, by its form for singles, which decides
+    /// if there is one, or by `denormal_fpenv`.
+    pub(super) fn flushes_singles(&self, function: &FunctionDefinition<'_>) -> bool {
+        let mut words: Vec<&str> = Vec::new();
+        for word in &function.attributes {
+            match self.attributes.get(word) {
+                Some(group) => words.extend(group),
+                None => words.push(word),
+            }
+        }
+        let behind = |name: &str| {
+            let at = words.iter().position(|word| word.trim_matches('"') == name)?;
+            Some(&words[at + 1..])
+        };
+        let flushes = |word: &str| {
+            ["preserve-sign", "positive-zero", "preservesign", "positivezero", "dynamic"]
+                .iter()
+                .any(|mode| word.contains(mode))
+        };
+        let named = ["denormal-fp-math-f32", "denormal-fp-math"].into_iter().find_map(behind);
+        if let Some(rest) = named {
+            return rest.iter().find(|word| **word != "=").is_some_and(|mode| flushes(mode));
+        }
+        let Some(rest) = behind("denormal_fpenv") else { return false };
+        let end = rest.iter().position(|word| *word == ")").unwrap_or(rest.len());
+        let modes = &rest[..end];
+        let singles = modes.iter().position(|word| word.starts_with("float"));
+        modes[singles.unwrap_or(0)..].iter().any(|mode| flushes(mode))
+    }
 }
 
 impl<'a> FunctionDefinition<'a> {
@@ -463,6 +497,18 @@ impl<'a> Parser<'a, '_> {
             let name = if self.text_at(0).starts_with('%') { self.name()? } else { "" };
             parameters.push(SignatureParameter { ty, name, attributes, copied, alignment });
         }
-        Ok(FunctionDefinition { name, at, kernel, variadic, internal, result, parameters, body })
+        let rest = self.tokens[self.next.min(self.tokens.len())..].iter();
+        let attributes = rest.map(|token| token.at.of(self.text)).collect();
+        Ok(FunctionDefinition {
+            name,
+            at,
+            kernel,
+            variadic,
+            internal,
+            result,
+            parameters,
+            attributes,
+            body,
+        })
     }
 }
