@@ -20,6 +20,7 @@ mod docs;
 mod document;
 mod drive;
 mod explained;
+mod faults;
 mod fix;
 mod fmt;
 mod follows;
@@ -63,6 +64,7 @@ mod run_options;
 mod sass;
 #[cfg(unix)]
 mod scripts;
+mod selections;
 mod serve;
 mod smallest;
 mod spins;

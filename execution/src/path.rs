@@ -25,7 +25,7 @@ mod tensor;
 mod tensor_memory;
 
 use self::address::AddressUse;
-pub use self::address::NOWHERE;
+pub use self::address::{MISALIGNED, NOWHERE};
 pub use self::barrier::UNLISTED;
 use self::barrier::cluster_barrier;
 use self::covered::Arrivals;
@@ -153,6 +153,8 @@ pub struct Path {
     pub checks: Vec<Assumption>,
     /// What the path decided, in order.
     pub decisions: Vec<Decision>,
+    /// The results of comparisons that depend on reads, each with its line.
+    pub compared: Vec<(u16, ExprId)>,
     /// The value of each register at the end.
     pub registers: Vec<ExprId>,
     /// The accesses to bytes that no other thread accesses: [`Program::contested`].
@@ -215,6 +217,7 @@ impl Path {
             checks: self.checks.iter().filter(known).cloned().collect(),
             // The checks are counted anew.
             decisions: Vec::new(),
+            compared: Vec::new(),
             registers: self.registers.clone(),
             private: self.private.clone(),
             finals: self.finals.clone(),
@@ -245,6 +248,7 @@ impl Path {
             + size_of_val(&*self.events)
             + size_of_val(&*self.checks)
             + size_of_val(&*self.decisions)
+            + size_of_val(&*self.compared)
             + size_of_val(&*self.registers)
             + size_of_val(&*self.private)
     }
@@ -356,6 +360,7 @@ fn listed(
         events: Vec::new(),
         checks: Vec::new(),
         decisions: Vec::new(),
+        compared: Vec::new(),
         memory: Vec::new(),
         trace: Vec::new(),
         visits: vec![Visits::default(); if walk.live.loops() { source.lines.len() + 1 } else { 0 }],
@@ -492,7 +497,7 @@ impl Walk<'_> {
 
     fn finish(&mut self, mut state: PathState, end: PathEnd) {
         let finals = self.private_finals(&mut state);
-        let PathState { exprs, events, checks, decisions, registers, .. } = state;
+        let PathState { exprs, events, checks, decisions, compared, registers, .. } = state;
         let (private, passed_over, skipped) = (state.trace, state.passed_over, state.skipped);
         let rounds = state.rounds;
         self.done.push(Path {
@@ -500,6 +505,7 @@ impl Walk<'_> {
             events,
             checks,
             decisions,
+            compared,
             registers,
             private,
             finals,
@@ -589,6 +595,9 @@ impl Walk<'_> {
                 let values: Vec<ExprId> = sources.iter().map(|s| s.0).collect();
                 let value = state.exprs.alu(alu.op, alu.ty, &values);
                 let taint = sources.iter().fold(guard_taint, |all, s| all | s.1);
+                if alu.op.result(alu.ty).compares {
+                    state.note_comparison(value);
+                }
                 state.set(alu.destination, value, taint);
             }
             Instruction::Cvta(cvta) => {

@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use engine::Limit;
-use model::program::Program;
+use model::program::{Program, Stuck};
 use model::value::Value;
 
 use super::context::Context;
@@ -164,6 +164,8 @@ pub(crate) struct ContextSearch {
     /// A refutation with a race. One without a race is the better witness.
     racy: Option<Refutation>,
     undefined: Option<(String, String)>,
+    /// Where a thread of the target faults and none of the source does.
+    pub(crate) fault: Option<(Stuck, Context)>,
     limit: Option<LimitText>,
     /// The number of contexts so far.
     contexts: usize,
@@ -204,6 +206,9 @@ impl ContextSearch {
                         postponed.push(at);
                     }
                     ContextResult::Undecided(why) => self.limit = self.limit.or(Some(why)),
+                    ContextResult::Faults(stuck) => {
+                        self.fault.get_or_insert_with(|| (stuck, context.clone()));
+                    }
                     ContextResult::TargetUndefined(why) => {
                         self.undefined.get_or_insert_with(|| (why, case.words(context)));
                     }

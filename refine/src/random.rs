@@ -642,6 +642,7 @@ fn asked(refiner: Refiner<'_>, context: &RandomContext, pair: &StepPair) -> Pair
         | ContextResult::SourceUndefined
         | ContextResult::Absent
         | ContextResult::Withdrawn
+        | ContextResult::Faults(_)
         | ContextResult::TargetUndefined(_) => return PairResult::Nothing,
     };
     let mapped = mapping::to_ptx(*source);

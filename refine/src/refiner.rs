@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use engine::{ENGINES, Engine, ExecutionFacts, Limits, MEMORY, interrupt};
 use model::cxx::{self, ReleaseSequence};
-use model::program::Program;
+use model::program::{Program, Stays, Stuck};
 use model::rel::{Axiom, Model};
 use model::value::Value;
 
@@ -92,6 +92,8 @@ pub(crate) struct AllowedOutcomes {
     /// The source is undefined and allows every outcome: reading R74.
     pub(crate) undefined: bool,
     pub(crate) cut: bool,
+    /// Whether a thread faults in some execution.
+    faults: bool,
 }
 
 impl AllowedOutcomes {
@@ -126,7 +128,25 @@ pub(crate) enum ContextResult {
     },
     /// The target is undefined here and the source is defined; the reason.
     TargetUndefined(String),
+    /// A thread of the target faults in some execution, and none of the source does.
+    Faults(Stuck),
     Undecided(LimitText),
+}
+
+impl ContextResult {
+    /// Whether the target does what the source does not.
+    pub(crate) fn differs(&self) -> bool {
+        match self {
+            ContextResult::Extra { .. }
+            | ContextResult::TargetUndefined(_)
+            | ContextResult::Faults(_) => true,
+            ContextResult::Nothing
+            | ContextResult::SourceUndefined
+            | ContextResult::Absent
+            | ContextResult::Withdrawn
+            | ContextResult::Undecided(_) => false,
+        }
+    }
 }
 
 /// Why the source forbids an outcome.
@@ -136,6 +156,12 @@ pub enum Blame {
     Values,
     /// Each of these axioms forbids it alone. If the list is empty, several axioms forbid it together.
     Axioms(Vec<String>),
+}
+
+/// Where a thread faults in some execution.
+fn faulting(seen: &ExecutionFacts) -> Option<Stuck> {
+    let mut stuck = seen.stuck.iter().flatten();
+    stuck.find(|stuck| stuck.why == Stays::Faults).copied()
 }
 
 impl<'a> Refiner<'a> {
@@ -174,6 +200,13 @@ impl<'a> Refiner<'a> {
         language.model(self.models, torn)
     }
 
+    /// What is known of the executions of a program, also of those that never end.
+    pub(crate) fn facts(&self, run: &EngineRun<'_>) -> Result<ExecutionFacts, LimitText> {
+        let all = &mut |_: &[Value]| ControlFlow::Continue(());
+        let (seen, result) = self.each_with(run, (self.bound, true), all);
+        result.map(|()| seen)
+    }
+
     /// Visits the outcomes of a program until `visit` stops.
     fn each(
         &self,
@@ -181,11 +214,20 @@ impl<'a> Refiner<'a> {
         bound: u32,
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> (ExecutionFacts, Result<(), LimitText>) {
+        self.each_with(run, (bound, false), visit)
+    }
+
+    fn each_with(
+        &self,
+        run: &EngineRun<'_>,
+        (bound, unending): (u32, bool),
+        visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
+    ) -> (ExecutionFacts, Result<(), LimitText>) {
         let mut seen = ExecutionFacts::default();
         let Patience { time, memory, work } = self.patience;
         let end = Instant::now() + time;
         let end = self.deadline.map_or(end, |deadline| deadline.min(end));
-        let limits = Limits { bound, deadline: Some(end), memory, unending: false, work };
+        let limits = Limits { bound, deadline: Some(end), memory, unending, work };
         let mut masked: Vec<Value> = Vec::new();
         let visit = &mut |values: &[Value], _: &dyn Fn() -> engine::witness::Witness| {
             if run.masks.is_empty() {
@@ -216,7 +258,8 @@ impl<'a> Refiner<'a> {
             result?;
         }
         let (races, cut) = (!seen.races.is_empty(), seen.bound_reached);
-        Ok(AllowedOutcomes { outcomes: Arc::new(outcomes), races, undefined, cut })
+        let faults = faulting(&seen).is_some();
+        Ok(AllowedOutcomes { outcomes: Arc::new(outcomes), races, undefined, cut, faults })
     }
 
     /// Whether the target adds an outcome to those that its source allows. `source` may be omitted if it has
@@ -243,7 +286,10 @@ impl<'a> Refiner<'a> {
         }
         match (result, extra, source.filter(|_| allowed.cut)) {
             (Err(why), ..) => ContextResult::Undecided(why),
-            (Ok(()), None, _) => ContextResult::Nothing,
+            (Ok(()), None, _) => match faulting(&seen).filter(|_| !allowed.faults) {
+                Some(stuck) => ContextResult::Faults(stuck),
+                None => ContextResult::Nothing,
+            },
             (Ok(()), Some(outcome), Some(source)) => self.confirm(source, outcome, allowed),
             (Ok(()), Some(outcome), None) => ContextResult::Extra { outcome, racy: allowed.races },
         }

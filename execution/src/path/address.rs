@@ -19,6 +19,9 @@ use model::isa::{Address, Operand, SpaceQualifier, Type, TypeKind};
 use model::memory::{Extent, MBARRIER_BYTES, Space, TENSOR_COLUMN_BYTES};
 use model::value::{Value, low64};
 
+/// The fault where an address is no multiple of the size of what is accessed.
+pub const MISALIGNED: &str = "a misaligned address";
+
 /// The fault where a computed address is none of those that there are.
 pub const NOWHERE: &str = "an address outside every declared location, or misaligned";
 
@@ -217,7 +220,7 @@ impl Walk<'_> {
     /// The bytes at an address, or why there are none for this instruction.
     fn bytes(&self, address: u64, of: &AddressUse) -> Result<Extent, &'static str> {
         if !address.is_multiple_of(u64::from(of.align.unwrap_or(of.length()))) {
-            return Err("a misaligned address");
+            return Err(MISALIGNED);
         }
         let whole =
             self.layout.resolve(self.thread, of.space, address, of.length()).map_err(|astray| {

@@ -27,6 +27,8 @@ pub(super) struct PathState {
     pub(super) events: Vec<PathEvent>,
     pub(super) checks: Vec<Assumption>,
     pub(super) decisions: Vec<Decision>,
+    /// As of [`super::Path::compared`].
+    pub(super) compared: Vec<(u16, ExprId)>,
     /// The writes to private bytes, oldest first. None is covered by a later one.
     pub(super) memory: Vec<PrivateWrite>,
     /// The accesses to private bytes.
@@ -184,6 +186,7 @@ impl PathState {
             + size_of_val(&*self.events)
             + size_of_val(&*self.checks)
             + size_of_val(&*self.decisions)
+            + size_of_val(&*self.compared)
             + size_of_val(&*self.memory)
             + size_of_val(&*self.trace)
             + size_of_val(&*self.visits)
@@ -202,6 +205,7 @@ impl PathState {
             events: Vec::new(),
             checks: Vec::new(),
             decisions: Vec::new(),
+            compared: Vec::new(),
             memory: Vec::new(),
             trace: Vec::new(),
             visits: Vec::new(),
@@ -258,6 +262,14 @@ impl PathState {
         self.decide(holds, None);
         if let Some(last) = self.decisions.last_mut() {
             last.depends = taint != 0;
+        }
+    }
+
+    /// Records the result of the comparison of the current line, if it depends on a read.
+    pub(super) fn note_comparison(&mut self, value: ExprId) {
+        if self.exprs.as_const(value).is_none() {
+            let line = u16::try_from(self.pc).expect("a thread has few lines");
+            self.compared.push((line, value));
         }
     }
 

@@ -12,12 +12,13 @@ use model::value::Value;
 
 use super::bind::{BoundFunction, Setup, TestColumn, bind, variable_id};
 use super::follows::{FollowedProgram, FollowedPrograms};
-use super::inputs::{as_float, scanned};
+use super::inputs::scanned;
 use super::mapped::mapped;
-use super::partner::{FRESH, MeetingLocation, alone};
+use super::partner::{FRESH, MeetingLocation, alone, fresh};
 use super::repair;
 use super::scan::{ByteRange, MemoryUse, ThreadScan, closed, common, written};
 use super::subword::PartOfWord;
+use super::together;
 use crate::context::{AwaitedValue, Context, ContextOp};
 use crate::contract;
 use crate::inclusion::MachineTarget;
@@ -81,7 +82,7 @@ impl<'a> RefinementCase<'a> {
 
     /// The bytes that several threads of a context access, and what partners write there. `lowered`: whether the
     /// function is the target, and not the source or its mapping.
-    fn contested(
+    pub(super) fn contested(
         &self,
         program: &Program,
         context: &Context,
@@ -148,7 +149,7 @@ impl<'a> RefinementCase<'a> {
     }
 
     /// The registers of these words, of a function with the results of one side.
-    fn results<'f>(&self, function: &'f Function) -> Vec<&'f str> {
+    pub(super) fn results<'f>(&self, function: &'f Function) -> Vec<&'f str> {
         let of_sides = self.source.result.iter().zip(&self.target.result);
         let words = function.result.iter().zip(of_sides);
         let words = words.filter(|(_, (ours, _))| ours.mask != 0);
@@ -273,10 +274,12 @@ impl<'a> RefinementCase<'a> {
 
     /// What a context's access with this number writes.
     fn value(&self, at: usize, value: u64) -> u64 {
-        let MeetingLocation { place, float, .. } = &self.locations[at];
-        match float.filter(|_| (FRESH..FRESH + 100).contains(&value)) {
+        let MeetingLocation { place, float, telling, .. } = &self.locations[at];
+        let number = value.checked_sub(FRESH).filter(|number| *number < 100);
+        match number {
             _ if self.torn => spread(value, 8 * place.bytes),
-            Some(bits) => as_float(value, bits, place.bytes),
+            Some(number) if telling.is_empty() => fresh(number, *float, place.bytes),
+            Some(number) => telling[usize::try_from(number).unwrap_or(0) % telling.len()],
             None => value,
         }
     }
@@ -328,7 +331,7 @@ impl<'a> RefinementCase<'a> {
     }
 
     /// The operations before and after the function in its thread.
-    fn frame(&self, context: &Context, lowered: bool) -> Option<[ThreadPiece; 2]> {
+    pub(super) fn frame(&self, context: &Context, lowered: bool) -> Option<[ThreadPiece; 2]> {
         let [before, behind] = context.frame(0)?;
         let before = self.piece(context, 0, before, "before", lowered)?;
         Some([before, self.piece(context, 0, behind, "behind", lowered)?])
@@ -350,7 +353,7 @@ impl<'a> RefinementCase<'a> {
     }
 
     /// A function's thread in a context; `None` if the language has no such context.
-    fn around(
+    pub(super) fn around(
         &self,
         mut program: Program,
         context: &Context,
@@ -578,11 +581,11 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         let Some(source) = self.program(context, false)? else { return Ok(ContextResult::Absent) };
         let Some(target) = self.program(context, true)? else { return Ok(ContextResult::Absent) };
         let found = self.compare(&source, &target);
-        let differs = |found: &ContextResult| {
-            matches!(found, ContextResult::Extra { .. } | ContextResult::TargetUndefined(_))
-        };
-        if !differs(&found) {
+        if !found.differs() {
             return Ok(found);
+        }
+        if matches!(found, ContextResult::Faults(_)) && together::is_undefined(self, context) {
+            return Ok(ContextResult::SourceUndefined);
         }
         // A volatile vector of the source promises nothing about the sizes of its accesses (reading R42).
         let sizes = |found: &ContextResult| matches!(found, ContextResult::TargetUndefined(why) if why == MIXED);
@@ -592,7 +595,7 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         }
         if let Some(mapped) = self.mapped(context)
             && mapped.threads[0].lines != target.threads[0].lines
-            && differs(&self.compare(&source, &mapped))
+            && self.compare(&source, &mapped).differs()
         {
             return Ok(ContextResult::Withdrawn);
         }
@@ -685,7 +688,7 @@ fn plain(name: &str) -> &str {
 }
 
 /// The first thread, renumbered as another thread.
-fn renumbered(mut thread: Thread, to: u8) -> Thread {
+pub(super) fn renumbered(mut thread: Thread, to: u8) -> Thread {
     for register in &mut thread.registers {
         if let InitialValue::Address { thread, .. } = &mut register.initial {
             *thread = ThreadId(to);

@@ -1,4 +1,4 @@
-//! The comparisons of a thread, and the values of memory with which each holds and fails.
+//! The comparisons, masks and shifts of a thread, and the values of memory with which each has another result.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -13,22 +13,34 @@ use model::program::{InitialValue, Program};
 use model::value::{Value, little_endian, low_bytes, low64};
 
 use super::inputs::as_float;
-use super::scan::{ByteRange, ScanOptions};
+use super::partner::fresh;
+use super::scan::{ByteRange, MemoryUse, ScanOptions};
 
 /// The maximum number of values of a dictionary, of a place, and of paths that are looked at.
 const WORDS: usize = 160;
 const WANTED: usize = 5;
 const PATHS: usize = 2_000;
 
-/// The maximum number of paths whose selections are looked at.
+/// The maximum number of paths whose selections, masks and shifts are looked at.
 const SELECTING: usize = 16;
+
+/// The maximum number of values with which partners show what is read.
+const TELLING: usize = 4;
 
 /// What the comparisons of a thread depend on.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DecisionScan {
-    /// For each place that a comparison depends on: values, the simplest first, with which each such comparison
-    /// holds and fails, as far as the dictionary has them.
+    /// For each place that a branch depends on, or that strong accesses read for any comparison, mask or shift: values, the
+    /// simplest first, with which each of them has another result, as far as the dictionary has them.
     pub wanted: BTreeMap<ByteRange, Vec<u64>>,
+    /// The places of `wanted` on which no branch depends.
+    pub selects: BTreeSet<ByteRange>,
+    /// For places of weak accesses: values with which more comparisons, masks and shifts have other results than with what
+    /// the place begins with, if a number that nobody expects does not change all of them.
+    pub telling: BTreeMap<ByteRange, Vec<u64>>,
+    /// For each line that compares what other threads may write: whether it ever fails, and whether it ever holds, with
+    /// a value that one of them writes.
+    pub moved: BTreeMap<usize, [bool; 2]>,
     /// The same for the places on which only the conditions of selections depend. They decide no path.
     pub chosen: BTreeMap<ByteRange, Vec<u64>>,
     /// For each comparison and place: whether it holds with each word of the dictionary.
@@ -100,6 +112,14 @@ impl DecisionScan {
         for (place, values) in &other.wanted {
             self.wanted.entry(*place).or_insert_with(|| values.clone());
         }
+        for (line, moved) in &other.moved {
+            let known = self.moved.entry(*line).or_default();
+            *known = [known[0] | moved[0], known[1] | moved[1]];
+        }
+        self.selects.extend(&other.selects);
+        for (place, values) in &other.telling {
+            self.telling.entry(*place).or_insert_with(|| values.clone());
+        }
         self.held.extend(other.held.iter().cloned());
         for (place, values) in &other.chosen {
             self.chosen.entry(*place).or_insert_with(|| values.clone());
@@ -110,6 +130,7 @@ impl DecisionScan {
     pub(super) fn new(
         program: &Program,
         unfolded: &Unfolded<'_>,
+        uses: &[MemoryUse],
         ScanOptions { dictionary, is_over, .. }: ScanOptions<'_>,
     ) -> DecisionScan {
         let mut found = DecisionScan::default();
@@ -161,22 +182,264 @@ impl DecisionScan {
                 }
             }
         }
-        found.wanted = deciding(&signatures, dictionary);
+        deciding(&mut found.wanted, &signatures, dictionary);
         let paths = unfolded.paths[0].iter().take(SELECTING).take_while(|_| !is_over());
         let chosen = paths.flat_map(|path| selections(path, unfolded, program, dictionary));
         let chosen: BTreeSet<(ByteRange, Vec<bool>)> = chosen.collect();
-        found.chosen = deciding(&chosen, dictionary);
+        deciding(&mut found.chosen, &chosen, dictionary);
+        let results = Results { program, unfolded, uses, dictionary };
+        let compared = results.compared(is_over);
+        let masked = results.masked(is_over);
+        let strong = |place: &ByteRange| results.use_of(*place).is_some_and(|one| !one.plain);
+        let mut read: BTreeSet<(ByteRange, Vec<bool>)> =
+            chosen.iter().filter(|(place, _)| strong(place)).cloned().collect();
+        let all = compared.iter().map(|one| &one.result);
+        let hidden = masked.iter().filter(|result| !result.fresh);
+        let of_strong = all.chain(hidden).filter(|result| strong(&result.place));
+        let of_strong = of_strong.filter(|result| result.differs.contains(&true));
+        read.extend(of_strong.map(|result| (result.place, result.differs.clone())));
+        deciding(&mut found.wanted, &read, dictionary);
+        let decided: BTreeSet<ByteRange> = signatures.iter().map(|(place, _)| *place).collect();
+        let selects = read.iter().map(|(place, _)| *place).filter(|place| !decided.contains(place));
+        found.selects = selects.collect();
+        let all = compared.iter().map(|one| &one.result).chain(&masked);
+        found.telling = telling(all.filter(|result| !strong(&result.place)), dictionary);
+        for ComparedRead { line, begun, result } in &compared {
+            let place = result.place;
+            let known = found.moved.entry((*line).into()).or_default();
+            let Some(one) = results.use_of(place).filter(|one| !one.promised && !one.constant)
+            else {
+                *known = [true, true];
+                continue;
+            };
+            let mask = low64(low_bytes(one.place.bytes));
+            let written =
+                [&found.wanted, &found.telling].into_iter().filter_map(|of| of.get(&place));
+            let written: Vec<u64> = written.flatten().copied().collect();
+            let initial = low64(results.begins(place).unwrap_or_default());
+            let words = dictionary.iter().zip(&result.differs);
+            let words = words
+                .filter(|(word, _)| written.contains(&(**word & mask)) && **word & mask != initial);
+            for differs in words.map(|(_, differs)| *differs).chain([result.fresh]) {
+                known[usize::from(differs != *begun)] = true;
+            }
+        }
+        for line in results.unknown() {
+            found.moved.insert(line, [true, true]);
+        }
         found.held = signatures.into_iter().chain(chosen).collect();
         found
     }
 }
 
-/// For each place, the simplest values with which each comparison holds and fails.
-fn deciding(
-    signatures: &BTreeSet<(ByteRange, Vec<bool>)>,
+/// What the result of an operation is if one place has other values.
+struct ReadResult {
+    place: ByteRange,
+    /// For each word of the dictionary, whether it is another one than with what the place begins with.
+    differs: Vec<bool>,
+    /// The same for a number that nobody expects.
+    fresh: bool,
+}
+
+/// The result of a comparison.
+struct ComparedRead {
+    line: u16,
+    /// Whether it holds with what memory begins with.
+    begun: bool,
+    result: ReadResult,
+}
+
+/// The operations of a thread whose results depend on what it reads.
+struct Results<'a> {
+    program: &'a Program,
+    unfolded: &'a Unfolded<'a>,
+    uses: &'a [MemoryUse],
+    dictionary: &'a [u64],
+}
+
+impl Results<'_> {
+    fn use_of(&self, place: ByteRange) -> Option<&MemoryUse> {
+        self.uses.iter().find(|one| one.place == place)
+    }
+
+    fn begins(&self, place: ByteRange) -> Option<Value> {
+        let initial = &self.program.variables[place.memory].initial;
+        Some(little_endian(initial.get(place.offset as usize..place.end() as usize)?))
+    }
+
+    /// The comparisons, whether they decide a branch, select a value or are one.
+    fn compared(&self, is_over: &dyn Fn() -> bool) -> Vec<ComparedRead> {
+        let (mut all, mut known) = (Vec::new(), HashSet::new());
+        let paths = self.unfolded.paths[0].iter().chain(&self.unfolded.covered[0]);
+        for path in paths.take(PATHS).take_while(|_| !is_over()) {
+            for &(line, expr) in &path.compared {
+                let Some(sources) = sources(path, self.unfolded, expr) else { continue };
+                if !known.insert((line, identity(path, expr, &sources))) {
+                    continue;
+                }
+                let Some(begun) = self.with(path, expr, &sources, &|_, _| None) else { continue };
+                all.extend(
+                    self.results(path, expr, &sources).into_iter().map(|result| ComparedRead {
+                        line,
+                        begun: begun != 0,
+                        result,
+                    }),
+                );
+            }
+        }
+        all
+    }
+
+    /// The lines of comparisons of which it is not known what they depend on.
+    fn unknown(&self) -> BTreeSet<usize> {
+        let paths = self.unfolded.paths[0].iter().chain(&self.unfolded.covered[0]);
+        let compared = paths.take(PATHS).flat_map(|path| {
+            path.compared.iter().map(move |&(line, expr)| (path, usize::from(line), expr))
+        });
+        let unknown = compared.filter(|(path, _, expr)| {
+            let sources = sources(path, self.unfolded, *expr);
+            sources
+                .is_none_or(|sources| sources.values().any(|place| self.begins(*place).is_none()))
+        });
+        unknown.map(|(_, line, _)| line).collect()
+    }
+
+    /// The operations other than comparisons that have one result for many values.
+    fn masked(&self, is_over: &dyn Fn() -> bool) -> Vec<ReadResult> {
+        let (mut all, mut known) = (Vec::new(), HashSet::new());
+        let paths = self.unfolded.paths[0].iter().take(SELECTING);
+        for path in paths.take_while(|_| !is_over()) {
+            for (expr, node) in (0..).map(ExprId).zip(path.exprs.all()) {
+                if !merges(node) {
+                    continue;
+                }
+                let Some(sources) = sources(path, self.unfolded, expr) else { continue };
+                if known.insert(identity(path, expr, &sources)) {
+                    all.extend(self.results(path, expr, &sources));
+                }
+            }
+        }
+        all
+    }
+
+    /// What becomes of the value of an expression with other values of each place; and of each read, where another thread
+    /// may write between two reads of a place.
+    fn results(
+        &self,
+        path: &Path,
+        expr: ExprId,
+        sources: &BTreeMap<u16, ByteRange>,
+    ) -> Vec<ReadResult> {
+        let places: BTreeSet<ByteRange> = sources.values().copied().collect();
+        let mut all = Vec::new();
+        let begun = self.with(path, expr, sources, &|_, _| None);
+        let mut add = |place: ByteRange, of: &dyn Fn(u16, ByteRange) -> bool| {
+            let differs = |word: u64| {
+                let value = Value::from(word) & low_bytes(place.bytes);
+                let given = |read: u16, at: ByteRange| of(read, at).then_some(value);
+                Some(self.with(path, expr, sources, &given)? != begun?)
+            };
+            let float = self.use_of(place).and_then(|one| one.float);
+            let result = self.dictionary.iter().map(|word| differs(*word)).collect();
+            let fresh = differs(fresh(0, float, place.bytes));
+            if let (Some(differs), Some(fresh)) = (result, fresh) {
+                all.push(ReadResult { place, differs, fresh });
+            }
+        };
+        for &place in &places {
+            add(place, &|_, at| at == place);
+        }
+        if places.len() < sources.len() {
+            for (&read, &place) in sources {
+                add(place, &|other, _| other == read);
+            }
+        }
+        all
+    }
+
+    /// The value of an expression if reads return what is given, and otherwise what their places begin with.
+    fn with(
+        &self,
+        path: &Path,
+        expr: ExprId,
+        sources: &BTreeMap<u16, ByteRange>,
+        given: &dyn Fn(u16, ByteRange) -> Option<Value>,
+    ) -> Option<Value> {
+        path.exprs.eval(expr, &mut |leaf| {
+            let Expr::Read(read) = leaf else { return None };
+            let at = *sources.get(&read)?;
+            given(read, at).or_else(|| self.begins(at))
+        })
+    }
+}
+
+/// An expression with the places of its reads, which is the same on each path.
+fn identity(
+    path: &Path,
+    expr: ExprId,
+    sources: &BTreeMap<u16, ByteRange>,
+) -> (Vec<Expr>, Vec<ByteRange>) {
+    let (parts, reads) = path.exprs.standalone(expr);
+    (parts, reads.iter().map(|read| sources[read]).collect())
+}
+
+/// Whether an operation has one result for many values, and is no comparison: a mask, a shift, a part, a minimum.
+fn merges(expr: &Expr) -> bool {
+    let Expr::Alu { op, .. } = expr else { return matches!(expr, Expr::Extend { .. }) };
+    match op {
+        AluOp::Mov
+        | AluOp::And
+        | AluOp::Or
+        | AluOp::Shl
+        | AluOp::Shr
+        | AluOp::Extract(_)
+        | AluOp::Convert(..)
+        | AluOp::Float(_)
+        | AluOp::Integer(_) => true,
+        AluOp::Add
+        | AluOp::Sub
+        | AluOp::Mul
+        | AluOp::Xor
+        | AluOp::Selp
+        | AluOp::Setp(_)
+        | AluOp::Concat(_)
+        | AluOp::Halves(_)
+        | AluOp::Flush
+        | AluOp::Opaque(_) => false,
+    }
+}
+
+/// For each place, the values that change most results, if a number that nobody expects changes fewer.
+fn telling<'r>(
+    results: impl Iterator<Item = &'r ReadResult>,
     dictionary: &[u64],
 ) -> BTreeMap<ByteRange, Vec<u64>> {
-    let mut all: BTreeMap<ByteRange, Vec<u64>> = BTreeMap::new();
+    let mut by_place: BTreeMap<ByteRange, Vec<&ReadResult>> = BTreeMap::new();
+    for result in results {
+        by_place.entry(result.place).or_default().push(result);
+    }
+    let mut all = BTreeMap::new();
+    for (place, results) in by_place {
+        let changed = |at: usize| results.iter().filter(|result| result.differs[at]).count();
+        let most = (0..dictionary.len()).map(changed).max().unwrap_or(0);
+        if most > results.iter().filter(|result| result.fresh).count() {
+            let best = (0..dictionary.len()).filter(|at| changed(*at) == most);
+            let mask = low64(low_bytes(place.bytes));
+            let mut values: Vec<u64> = best.map(|at| dictionary[at] & mask).collect();
+            values.dedup();
+            values.truncate(TELLING);
+            all.insert(place, values);
+        }
+    }
+    all
+}
+
+/// Adds, for each place, the simplest values with which each comparison holds and fails.
+fn deciding(
+    all: &mut BTreeMap<ByteRange, Vec<u64>>,
+    signatures: &BTreeSet<(ByteRange, Vec<bool>)>,
+    dictionary: &[u64],
+) {
     for (place, held) in signatures {
         let wanted = all.entry(*place).or_default();
         for truth in [false, true] {
@@ -197,7 +460,6 @@ fn deciding(
         values.sort_unstable();
         values.dedup();
     }
-    all
 }
 
 /// For each selection and each place on which its condition depends: whether it holds with each word.
@@ -246,7 +508,7 @@ fn sources(path: &Path, unfolded: &Unfolded<'_>, expr: ExprId) -> Option<BTreeMa
             known = false;
             return;
         };
-        let access = path.events[usize::from(read)].access;
+        let access = path.events.get(usize::from(read)).and_then(|event| event.access);
         let place = access.and_then(|access| {
             let object = &unfolded.layout.virtuals[usize::from(access.va.object)];
             matches!(object.space, Space::Global | Space::Shared).then(|| ByteRange {

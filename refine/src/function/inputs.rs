@@ -3,6 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use execution::path::MISALIGNED;
 use lift::external::is_memory;
 use lift::function::{EntryValue, Function, Refused};
 use model::isa::float::{self, Rounding};
@@ -44,6 +45,8 @@ pub(super) struct Inputs {
     pub(super) astray: Option<LocatedFinding>,
     /// Lines of the source, and of the target, that decide the same way in all of them, and how.
     pub(super) one_sided: [Vec<(usize, bool)>; 2],
+    /// Lines of both that compare what other threads may write, and have one result with all that they write.
+    pub(super) unmoved: [Vec<usize>; 2],
 }
 
 /// The lines that decide something in the setups so far, by side.
@@ -189,7 +192,20 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
         .or(overlapping.misaligned)
         .or(astray)
         .or_else(|| endless(&kept, by_themselves, refiner));
-    Ok(Inputs { setups: kept, alone, astray, one_sided: coverage.one_sided() })
+    let unmoved = unmoved(&kept);
+    Ok(Inputs { setups: kept, alone, astray, one_sided: coverage.one_sided(), unmoved })
+}
+
+/// For each side, the lines of comparisons that have one result in all choices with what other threads write.
+fn unmoved(kept: &[ScannedSetup]) -> [Vec<usize>; 2] {
+    [0, 1].map(|side| {
+        let mut moved: BTreeMap<usize, [bool; 2]> = BTreeMap::new();
+        for (line, one) in kept.iter().flat_map(|(_, scans)| &scans[side].decisions.moved) {
+            let known = moved.entry(*line).or_default();
+            *known = [known[0] | one[0], known[1] | one[1]];
+        }
+        moved.into_iter().filter(|(_, moved)| moved[0] != moved[1]).map(|(line, _)| line).collect()
+    })
 }
 
 /// A choice where numbers in memory lead to places that have no numbers yet: those have some, too.
@@ -311,8 +327,12 @@ fn fitted(
             }
             Err((_, ScanError::Outside { .. })) => {}
             Err((side, ScanError::Fault { line, why })) => {
-                let why = format!("line {line} of the {side}: {why}");
-                return Err(found(Verdict::Unsupported, why));
+                // The source is scanned first, and ends. Other faults may be due to what is assumed of pointers.
+                let faults = side == SIDES[1] && why == MISALIGNED;
+                let verdict = if faults { Verdict::WrongValue } else { Verdict::Unsupported };
+                let behind = if faults { ", and the source ends" } else { "" };
+                let why = format!("line {line} of the {side}: {why}{behind}");
+                return Err(found(verdict, why));
             }
             Err((side, ScanError::Cut)) => {
                 let why =
@@ -449,7 +469,16 @@ fn with_wanted(setup: &Setup, scans: &[ThreadScan; 2]) -> Vec<Setup> {
             memory.set_initial(one.place.offset, one.place.bytes, number);
         }
     }
-    all.push(begun);
+    // A selection may leave what it reads out where the value is one that it singles out, and not where it is another.
+    let mut last = begun.clone();
+    for place in scans.iter().flat_map(|scan| &scan.decisions.selects) {
+        let memory = &mut last.memory[place.memory];
+        let value = wanted.get(place).and_then(|values| values.last());
+        if let Some(value) = value.filter(|_| memory.space == Space::Global) {
+            memory.set_initial(place.offset, place.bytes, *value);
+        }
+    }
+    all.extend([begun, last]);
     all
 }
 

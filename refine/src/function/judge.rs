@@ -9,6 +9,7 @@ use lift::external::is_memory;
 use lift::function::{Function, Language, Refused};
 use model::isa::Instruction;
 use model::memory::Space;
+use model::program::Stuck;
 use model::scope::Scope;
 use model::strength::{AccessOrder, Strength};
 use model::value::Value;
@@ -23,17 +24,18 @@ use super::inputs::{Inputs, checked, inputs, wanted};
 use super::invented::invented;
 use super::lanes::among_equals;
 use super::met::{counted, not_met, other_barriers};
+use super::notes::{one_result, promised, reduction, unpromised, unseen};
 use super::partner::{self, JudgedScopes, MeetingLocation, OWN, contexts, meetings};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::subword::{NOTE as PARTS_OF_WORDS, words};
 use super::variety::TakenPaths;
 use super::weaken::{self, PassedContext};
-use super::{progress, run};
+use super::{progress, run, together};
 use crate::cited;
 use crate::context::Context;
 use crate::judgement::{self, Answer, ContextSearch, Refinement, Refutation};
 use crate::language::SourceId;
-use crate::refiner::{ContextResult, Patience, Refiner};
+use crate::refiner::{Patience, Refiner};
 use crate::rounding::all_near;
 use crate::verdict::{Finding, Refuter, Verdict};
 
@@ -176,6 +178,8 @@ pub(super) struct Cases<'a> {
     astray: Option<LocatedFinding>,
     /// Lines of the source, and of the target, that decide the same way in all of them, and how.
     one_sided: [Vec<(usize, bool)>; 2],
+    /// Lines of both that compare what other threads may write, and have one result with all that they write.
+    unmoved: [Vec<usize>; 2],
 }
 
 pub(super) fn cases<'a>(
@@ -185,7 +189,7 @@ pub(super) fn cases<'a>(
 ) -> JudgeResult<Cases<'a>> {
     signatures(source, target)?;
     let sides = [source, target];
-    let Inputs { setups, alone, astray, one_sided } = inputs(sides, &mut refiner)?;
+    let Inputs { setups, alone, astray, one_sided, unmoved } = inputs(sides, &mut refiner)?;
     let scopes = scopes(sides);
     let seq_cst = SourceId::of(source.language).has_seq_cst();
     let mut cases = Vec::new();
@@ -216,11 +220,11 @@ pub(super) fn cases<'a>(
         }
         (case, scans, all)
     });
-    Ok(Cases { setups: cases, alone: alone.collect(), astray, one_sided })
+    Ok(Cases { setups: cases, alone: alone.collect(), astray, one_sided, unmoved })
 }
 
 fn judged(
-    Cases { setups: cases, alone, astray, one_sided }: &mut Cases<'_>,
+    Cases { setups: cases, alone, astray, one_sided, unmoved }: &mut Cases<'_>,
 ) -> JudgeResult<LocatedFinding> {
     let Some((first, ..)) = cases.first() else {
         return Err(found(Verdict::Unsupported, "no input reaches its end"));
@@ -242,6 +246,10 @@ fn judged(
     if let Some(found) = astray {
         return Ok(found.clone());
     }
+    let (stays, met) = together::compare(cases);
+    if let Some(found) = stays {
+        return Ok(found);
+    }
     let followed = followed(cases, refiner.within(FOLLOWING_SHARE));
     let all = number(cases);
     if followed {
@@ -255,6 +263,9 @@ fn judged(
         if let Some(found) = refuted(cases, &mut search, followed)? {
             return Ok(found);
         }
+    }
+    if let Some((stuck, context)) = search.fault.take() {
+        return faulting(&mut cases[0].0, stuck, &context);
     }
     if let Some(finding) = late.iter().position(|finding| finding.verdict == Verdict::Weaker) {
         return Ok((late.swap_remove(finding), nowhere));
@@ -300,7 +311,7 @@ fn judged(
     }
     let unseen = unseen(cases, one_sided);
     // Code that no context reaches may need what the others do not.
-    let sufficient = if unseen.is_empty() && untried == 0 {
+    let mut sufficient = if unseen.is_empty() && untried == 0 {
         for (case, ..) in cases.iter_mut().chain(&mut *alone) {
             case.refiner = refiner;
         }
@@ -308,12 +319,31 @@ fn judged(
     } else {
         None
     };
+    // The values of the contexts do not show what the comparison was made for.
+    let unmoved = sufficient.as_ref().and_then(|_| one_result(cases, unmoved));
+    sufficient = sufficient.filter(|_| unmoved.is_none());
     let mut finding = judgement::included(tally, &more, sufficient);
-    finding.notes.extend(unseen);
+    finding.notes.extend(unseen.into_iter().chain(unmoved).chain(met));
     let late = late.into_iter().flat_map(|finding| finding.notes);
     finding.notes.splice(0..0, late);
     finding.notes.dedup();
     Ok((finding, nowhere))
+}
+
+/// The finding for a fault of the target in a context in which the source has none.
+fn faulting(
+    case: &mut RefinementCase<'_>,
+    stuck: Stuck,
+    context: &Context,
+) -> JudgeResult<LocatedFinding> {
+    let target = case.target;
+    let bound = case.bound(context, true).map_err(|why| refused("context", &why))?;
+    let line = bound.map(|bound| bound.line(target, stuck.line.into()));
+    let at = line.map(|line| format!(" at line {line}")).unwrap_or_default();
+    let why = format!("in this context the target faults{at}, and the source does not");
+    let context = Some(case.words(context));
+    let finding = Finding { context, ..Finding::new(Verdict::WrongValue, why) };
+    Ok((finding, FaultLines { source: None, target: line }))
 }
 
 /// Whether the target follows its source or the mapping for all choices of inputs.
@@ -398,78 +428,6 @@ fn refuted_in(
         }
     }
     Ok(Some((finding, line)))
-}
-
-/// A note if the outcome of a context needs that `red` does not count as a read for an acquire: reading R11.
-fn reduction(case: &mut RefinementCase<'_>, context: &Context) -> Option<String> {
-    let source = case.program(context, false).ok()??;
-    let mut target = case.program(context, true).ok()??;
-    let threads = &mut target.threads[..context.judged_threads()];
-    let mut any = false;
-    for line in threads.iter_mut().flat_map(|thread| &mut thread.lines) {
-        if let Instruction::Atomic(atomic) = &mut line.instruction {
-            any |= std::mem::take(&mut atomic.reduction);
-        }
-    }
-    let found = any.then(|| case.compare(&source, &target));
-    (found == Some(ContextResult::Nothing)).then(|| cited::reduction(" in this context"))
-}
-
-/// The finding of a target with a load of read-only data that the source does not promise: code around the function may
-/// write what it reads, also if no context of the source may.
-fn unpromised(cases: &[JudgedSetup<'_>]) -> Option<LocatedFinding> {
-    let (case, scans, _) = cases.first()?;
-    let (line, text) = fault::unpromised(case, scans)?;
-    let why = format!("line {line}: {}", cited::unpromised(&text));
-    Some((Finding::new(Verdict::Outside, why), FaultLines::of(case, scans, Some(line))))
-}
-
-/// A note on the memory that no thread of a context writes, as the source promises, or because its loads require that:
-/// reading R12.
-fn promised(cases: &[JudgedSetup<'_>]) -> Option<String> {
-    let (case, scans, _) = cases.first()?;
-    let uses = scans[0].uses.iter().filter(|one| one.promised || one.constant);
-    let names: BTreeSet<&str> =
-        uses.map(|one| case.setup.memory[one.place.memory].name.as_str()).collect();
-    let names: Vec<String> = names.into_iter().map(|name| format!("`{name}`")).collect();
-    (!names.is_empty()).then(|| cited::promised(&names.join(" and ")))
-}
-
-/// The maximum number of notes on code that no context reaches.
-const UNSEEN: usize = 3;
-
-/// Notes on the comparisons that go the same way in every context.
-fn unseen(cases: &[JudgedSetup<'_>], one_sided: &[Vec<(usize, bool)>; 2]) -> Vec<String> {
-    let Some((case, ..)) = cases.first() else { return Vec::new() };
-    let mut all = Vec::new();
-    for (side, name) in SIDES.into_iter().enumerate() {
-        let function = [case.source, case.target][side];
-        let Ok(bound) = bind(&case.setup, function, &Default::default()) else { continue };
-        // Calls, returns and ends of relocatable code are compared with what callers expect, which is no condition of
-        // the program.
-        let of_calls = |line: usize| {
-            let row = bound.rows.get(line).copied().flatten();
-            row.is_some_and(|row| {
-                let text = &function.rows[row].text;
-                text.is_empty() || ["RET.", "CALL."].iter().any(|opcode| text.contains(opcode))
-            })
-        };
-        let mut lines: Vec<(usize, bool)> = one_sided[side]
-            .iter()
-            .filter(|(line, _)| !of_calls(*line))
-            .map(|&(line, holds)| (bound.line(function, line), holds))
-            .collect();
-        lines.dedup();
-        let more = lines.len().saturating_sub(UNSEEN);
-        all.extend(lines.into_iter().take(UNSEEN).map(|(line, holds)| {
-            let way = if holds { "holds" } else { "fails" };
-            format!("the condition at line {line} of the {name} {way} in every context: the other way is not examined")
-        }));
-        if more > 0 {
-            all.push(format!("so do {more} other conditions of the {name}"));
-        }
-    }
-    all
 }
 
 /// Why a target that runs alone is weaker where pointers are virtual aliases.
@@ -581,6 +539,10 @@ pub(super) fn case<'a>(
         let values = by_place.get(&place).into_iter().flatten();
         values.copied().filter(|value| *value != begins).collect()
     };
+    let telling = |place: ByteRange| {
+        let found = scans.iter().find_map(|scan| scan.decisions.telling.get(&place));
+        found.cloned().unwrap_or_default()
+    };
     let shared = |memory: usize| setup.memory[memory].space == Space::Shared;
     let alone = |memory: usize| {
         let parameters = sides[0].parameters.iter().zip(&setup.arguments);
@@ -600,6 +562,7 @@ pub(super) fn case<'a>(
             promised: one.promised,
             float: one.float,
             wanted: wanted(one.place),
+            telling: telling(one.place),
             like_another: false,
             in_word: words.contains_key(&one.place),
             of_callee: is_memory(&setup.memory[one.place.memory].name),
@@ -618,6 +581,7 @@ pub(super) fn case<'a>(
             promised: false,
             float: None,
             wanted: Vec::new(),
+            telling: Vec::new(),
             like_another: false,
             in_word: false,
             of_callee: false,

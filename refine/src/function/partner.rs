@@ -10,6 +10,7 @@ use std::collections::BTreeSet;
 use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
+use super::inputs::as_float;
 use super::scan::{ByteRange, ThreadScan};
 use crate::context::{
     AwaitedValue, CHAINED, Context, ContextOp, ContextShape, pairs, placements, shape,
@@ -36,6 +37,9 @@ pub struct MeetingLocation {
     pub float: Option<u16>,
     /// Values other than the initial one with which some comparison of the function holds or fails.
     pub wanted: Vec<u64>,
+    /// What partners write there in place of a number that nobody expects, if that changes more of what the function
+    /// computes.
+    pub telling: Vec<u64>,
     /// Whether it is accessed between the same operations as a place before it, so that it needs no contexts.
     pub like_another: bool,
     /// Whether the target accesses it as a part of a word: then other threads can swap it.
@@ -90,6 +94,12 @@ const MANY: usize = 1_000;
 
 /// The first value of a context's stores. A function is unlikely to store such a value.
 pub const FRESH: u64 = 101;
+
+/// What a context's store with this number writes: the number, or that float.
+pub fn fresh(number: u64, float: Option<u16>, bytes: u32) -> u64 {
+    let value = FRESH + number;
+    float.map_or(value, |bits| as_float(value, bits, bytes))
+}
 
 /// The scopes that matter for the placement of a function's partners.
 pub struct JudgedScopes {

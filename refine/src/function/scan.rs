@@ -79,6 +79,10 @@ pub struct ThreadScan {
     pub fences: bool,
     /// Whether a loop was cut.
     pub bound_reached: bool,
+    /// Whether some path ends with a fault.
+    pub faults: bool,
+    /// The lines of the barriers on each path to the end, of those at which all threads of a warp have to be together.
+    pub aligned: BTreeSet<Vec<usize>>,
     /// Whether an address depends on what is read.
     pub computes_addresses: bool,
     /// Whether only strong accesses were assumed to return what other threads write.
@@ -87,6 +91,12 @@ pub struct ThreadScan {
     pub omits_paths: bool,
     /// The accesses on each path to the end of the thread, or to where the rest is left out.
     pub paths: Vec<Vec<PathAccess>>,
+}
+
+/// Whether a line of the thread is a barrier that all threads of a warp have to execute together: 9.7.15.1.
+fn is_aligned(program: &Program, line: usize) -> bool {
+    let instruction = &program.threads[0].lines[line].instruction;
+    matches!(instruction, Instruction::Barrier(barrier) if barrier.aligned)
 }
 
 /// The step of a thread at a barrier.
@@ -193,8 +203,9 @@ fn scan_contested(program: &Program, options: ScanOptions<'_>) -> Result<ThreadS
     let places = uses.iter().filter(|one| !first.only_strong || !one.plain);
     let places = closed(places.map(|one| one.place).collect(), &uses);
     let contested = places.into_iter().map(|place| {
-        let wanted = first.decisions.wanted.get(&place).into_iter().flatten();
-        let values = wanted.copied().chain(fresh.clone()).map(Value::from).collect();
+        let DecisionScan { wanted, telling, .. } = &first.decisions;
+        let known = [wanted, telling].into_iter().filter_map(|of| of.get(&place)).flatten();
+        let values = known.copied().chain(fresh.clone()).map(Value::from).collect();
         place.contested(Some(values))
     });
     let program = Program { contested: Some(contested.collect()), ..program.clone() };
@@ -313,6 +324,7 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
             }
             PathEnd::Fault { reason, line } => {
                 let why = reason.to_owned();
+                scan.faults = true;
                 fault.get_or_insert(ScanError::Fault { line: line.into(), why });
             }
             PathEnd::Finished
@@ -326,6 +338,9 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
         // Others do not come to the end of the thread.
         if path.end == PathEnd::Finished {
             barriers.insert(path.events.iter().filter_map(meeting).collect());
+            let arrives = |event: &&PathEvent| event.kind == EventKind::Arrive;
+            let lines = path.events.iter().filter(arrives).map(|event| usize::from(event.line));
+            scan.aligned.insert(lines.filter(|line| is_aligned(program, *line)).collect());
         }
         scan.path(path, (options.promised, &floats), &unfolded);
     }
@@ -347,7 +362,7 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
     scan.barriers = most.filter(|most| barriers.iter().all(|met| most.starts_with(met))).cloned();
     let fence = |line: &Line| matches!(line.instruction, Instruction::Fence(_));
     scan.fences = program.threads[0].lines.iter().any(fence);
-    scan.decisions = DecisionScan::new(program, &unfolded, options);
+    scan.decisions = DecisionScan::new(program, &unfolded, &scan.uses, options);
     if (options.is_over)() {
         return Err(ScanError::Limit(TOO_LONG));
     }

@@ -173,7 +173,11 @@ fn last(setup: &Setup, scans: &[ThreadScan; 2], sides: [&Function; 2]) -> Vec<Se
 }
 
 /// Scans both sides without other threads, with memory that they stay inside, as far as there is any.
-fn grown(setup: &mut Setup, sides: [&Function; 2], refiner: &Refiner<'_>) -> ScannedSides {
+pub(super) fn grown(
+    setup: &mut Setup,
+    sides: [&Function; 2],
+    refiner: &Refiner<'_>,
+) -> ScannedSides {
     let mut found = scanned(setup, sides, refiner, alone);
     for size in &SIZES {
         let Err((_, ScanError::Outside { .. })) = found else { break };
@@ -210,7 +214,9 @@ pub(super) fn endless(
         step.line.instruction.as_branch().is_some_and(|branch| branch.target <= at)
     };
     let loops = lines.any(back);
-    chosen.iter().filter(|_| loops).find_map(|(setup, _)| astray(setup, sides, refiner))
+    let may_stay = |scans: &[ThreadScan; 2]| loops || scans[1].faults && !scans[0].faults;
+    let mut chosen = chosen.iter().filter(|(_, scans)| may_stay(scans));
+    chosen.find_map(|(setup, _)| astray(setup, sides, refiner))
 }
 
 fn of_stop(
