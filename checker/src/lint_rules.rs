@@ -31,7 +31,7 @@ fn authority(by: Authority) -> &'static str {
             "Required by the document; ptxas accepts what breaks it. A warning; with --strict, an error."
         }
         Authority::Neither => {
-            "The instructions are legal, and do less together than they seem to. A warning."
+            "The instructions are legal, and do less than they seem to. A warning."
         }
         Authority::Ptxas => {
             "Required by ptxas; the document does not forbid what breaks it. An error; with --strict, a warning."

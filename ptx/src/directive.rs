@@ -5,7 +5,17 @@ use crate::version::{PtxIsa, Target};
 
 use super::lex;
 use super::parse::Parser;
+use super::symbols::CTA_MEMORY;
 use text::cursor::short;
+
+/// What the directives before a body ask for.
+#[derive(Clone, Copy, Default)]
+pub(super) struct FunctionRequests {
+    /// `.noreturn`
+    pub(super) no_return: bool,
+    /// `.minperctamemory`
+    pub(super) cta_memory: bool,
+}
 
 impl Parser<'_, '_> {
     pub(super) fn version(&mut self) {
@@ -117,12 +127,12 @@ impl Parser<'_, '_> {
     }
 
     /// `.maxntid 128, 1, 1 .pragma "nounroll";`, up to a body or to what follows a prototype.
-    /// Whether one of them is `.noreturn`.
-    pub(super) fn performance_directives(&mut self) -> bool {
-        let mut no_return = false;
+    pub(super) fn performance_directives(&mut self) -> FunctionRequests {
+        let mut requests = FunctionRequests::default();
         while self.token.kind == lex::TokenKind::Dotted && !begins_declaration(self.word()) {
             let pragma = self.word() == ".pragma";
-            no_return |= self.word() == ".noreturn";
+            requests.no_return |= self.word() == ".noreturn";
+            requests.cta_memory |= self.word() == CTA_MEMORY;
             self.bump();
             while matches!(self.token.kind, lex::TokenKind::Number | lex::TokenKind::Text)
                 || self.is(",")
@@ -133,7 +143,7 @@ impl Parser<'_, '_> {
                 self.eat(";");
             }
         }
-        no_return
+        requests
     }
 
     /// `.pragma "nounroll";`, `.alias f, g;`, or one that is not known: up to its `;`, but never

@@ -1,6 +1,7 @@
 //! The spellings of fences of proxies, of one state space and of one operation.
 
-use crate::version::PtxIsa;
+use crate::qualifier::Qualifier;
+use crate::version::{PtxIsa, Target};
 
 /// A fence of proxies, of one state space or of one operation: an instruction of its own.
 #[derive(Clone, Copy, Debug)]
@@ -51,6 +52,7 @@ pub static SPELLINGS: &[Spelling] = spellings! {
     "proxy" "fabric::fabric" "alias" "release" "sys", false, 9 . 3, sm_ 100;
     "proxy" "alias" "acquire" "sys", false, 9 . 4, sm_ 90;
     "proxy" "alias" "release" "sys", false, 9 . 4, sm_ 90;
+    "alias" "sync_restrict::read" "release" "sys", false, 9 . 5, sm_ 90;
     "acquire" "sync_restrict::shared::cluster" "cluster", false, 8 . 6, sm_ 90;
     "release" "sync_restrict::shared::cta" "cluster", false, 8 . 6, sm_ 90;
     "mbarrier_init" "release" "cluster", false, 8 . 0, sm_ 90;
@@ -136,6 +138,76 @@ const UNDOCUMENTED: &[UndocumentedFence] = &[
     },
 ];
 
+/// A word that ptxas takes in some fences without looking at it, and the document has in none of these.
+struct IgnoredWord {
+    word: &'static str,
+    isa: PtxIsa,
+    sm: u16,
+    /// Of which fences, by the other parts after the opcode.
+    of: fn(&[&str]) -> bool,
+}
+
+const IGNORED: &[IgnoredWord] = &[
+    IgnoredWord { word: "async", isa: PtxIsa::new(8, 0), sm: 90, of: |rest| rest[0] != "proxy" },
+    IgnoredWord { word: "global", isa: PtxIsa::new(8, 0), sm: 90, of: has_two_proxies },
+    IgnoredWord { word: "shared::cta", isa: PtxIsa::new(8, 0), sm: 90, of: has_two_proxies },
+    IgnoredWord {
+        word: "sync_restrict::shared::cta",
+        isa: PtxIsa::new(8, 6),
+        sm: 90,
+        of: |rest| is_unrestricted(rest) || rest.contains(&"mbarrier_init"),
+    },
+    IgnoredWord {
+        word: "sync_restrict::shared::cluster",
+        isa: PtxIsa::new(8, 6),
+        sm: 90,
+        of: |rest| is_unrestricted(rest) || rest.contains(&"mbarrier_init"),
+    },
+    IgnoredWord {
+        word: "sync_restrict::shared::cluster::read",
+        isa: PtxIsa::new(9, 4),
+        sm: 90,
+        of: is_unrestricted,
+    },
+];
+
+/// Fences from one proxy to another.
+fn has_two_proxies(rest: &[&str]) -> bool {
+    rest[0] == "proxy" && rest.iter().any(|part| part.contains("::")) && !rest.contains(&"async")
+}
+
+/// Fences of proxies that have no restriction.
+fn is_unrestricted(rest: &[&str]) -> bool {
+    rest[0] == "proxy" && !rest.contains(&"async::generic")
+}
+
+/// Which of these parts after the opcode ptxas does not look at, for this version and target; what is left may still be wrong.
+pub(crate) fn ignored(parts: &[&str], isa: PtxIsa, target: Option<Target>) -> Option<usize> {
+    parts
+        .iter()
+        .enumerate()
+        .skip(1)
+        .position(|(at, part)| {
+            let rest = [&parts[..at], &parts[at + 1..]].concat();
+            let known = IGNORED.iter().find(|known| known.word == *part);
+            known.is_some_and(|known| {
+                isa >= known.isa
+                    && target.is_none_or(|target| target.sm >= known.sm)
+                    && (known.of)(&rest)
+            })
+        })
+        .map(|at| at + 1)
+}
+
+/// Whether some fence has this word.
+pub(crate) fn is_word(part: &str) -> bool {
+    let written = |parts: &[&str]| parts.contains(&part);
+    SPELLINGS.iter().any(|known| written(known.parts))
+        || UNDOCUMENTED.iter().any(|known| written(known.parts))
+        || IGNORED.iter().any(|known| known.word == part)
+        || Qualifier::named(part).is_some()
+}
+
 /// The fence without a page that these parts after the opcode are, and which of them it is about.
 pub(crate) fn undocumented<'a>(
     parts: &(impl Iterator<Item = &'a str> + Clone),
@@ -155,15 +227,28 @@ pub const UNKNOWN: &str = "unknown fence";
 /// What stands in its place.
 pub const EXPECTED: &str = "expected a proxy fence, or a fence of a state space or of an operation";
 
-/// The spelling that these parts after the opcode are, if they are one.
+/// The spelling that these parts after the opcode are, if they are one. They stand in any order, `proxy` first.
 pub fn spelled<'a>(parts: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'static Spelling> {
-    let scope = |part: &str| matches!(part, "cta" | "cluster" | "gpu" | "sys");
+    let is = |part: &str, known: &str| part == known || known == "*" && SCOPES.contains(&part);
     SPELLINGS.iter().find(|spelling| {
-        let mut written = parts.clone();
-        spelling.parts.iter().all(|known| {
-            written.next().is_some_and(|part| part == *known || *known == "*" && scope(part))
-        }) && written.next().is_none()
+        let there = |known: &&str| parts.clone().filter(|part| is(part, known)).count() == 1;
+        let first = spelling.parts[0];
+        parts.clone().count() == spelling.parts.len()
+            && spelling.parts.iter().all(there)
+            && (first != "proxy" || parts.clone().next() == Some(first))
     })
+}
+
+/// The same parts in the order in which the document writes them.
+pub fn in_order<'a>(parts: &(impl Iterator<Item = &'a str> + Clone)) -> Option<Vec<&'a str>> {
+    let place = |part: &str| {
+        let known = spelled(parts)?.parts;
+        known.iter().position(|one| *one == part).or(known.iter().position(|one| *one == "*"))
+    };
+    let mut all: Vec<(usize, &str)> =
+        parts.clone().map(|part| Some((place(part)?, part))).collect::<Option<_>>()?;
+    all.sort_unstable();
+    Some(all.into_iter().map(|(_, part)| part).collect())
 }
 
 /// The names of all of them, with some scope.
@@ -185,6 +270,18 @@ mod tests {
         assert_eq!(found("fence.proxy.tensormap::generic.acquire.gpu"), Some((true, 90)));
         assert_eq!(found("fence.proxy.tensormap::generic.acquire"), None);
         assert_eq!(found("fence.proxy"), None);
+        let newest = "fence.release.alias.sys.sync_restrict::read";
+        assert_eq!(found(newest), Some((false, 90)));
+        assert_eq!(found("fence.alias.proxy"), None);
+        assert_eq!(found("fence.release.release.sync_restrict::shared::cta"), None);
+        assert_eq!(
+            in_order(&newest.split('.').skip(1)),
+            Some(vec!["alias", "sync_restrict::read", "release", "sys"])
+        );
+        assert_eq!(
+            in_order(&"proxy.gpu.tensormap::generic.release".split('.')),
+            Some(vec!["proxy", "tensormap::generic", "release", "gpu"])
+        );
     }
 
     #[test]
@@ -201,5 +298,16 @@ mod tests {
         assert_eq!(found(&format!("{read}.cta")), Some(("fence-document", 4)));
         assert_eq!(found(&format!("{read}.gpu")), None);
         assert_eq!(found("fence.proxy.tensormap::generic.acq_rel.gl"), None);
+        let ignored = |name: &str| {
+            let parts: Vec<&str> = name.split('.').skip(1).collect();
+            ignored(&parts, PtxIsa::new(9, 3), None)
+        };
+        assert_eq!(ignored("fence.sc.sys.async"), Some(2));
+        assert_eq!(ignored("fence.proxy.async"), None);
+        assert_eq!(ignored("fence.proxy.alias.sync_restrict::shared::cta"), Some(2));
+        assert_eq!(ignored("fence.proxy.alias.sync_restrict::shared::cluster::read"), None);
+        assert_eq!(ignored("fence.proxy.alias.global"), None);
+        assert_eq!(ignored("fence.proxy.tensormap::generic.release.gpu.global"), Some(4));
+        assert_eq!(ignored("fence.acquire.gpu.sync_restrict::shared::cluster"), None);
     }
 }

@@ -58,6 +58,9 @@ fn who(by: Authority) -> Option<&'static str> {
     }
 }
 
+/// What is said of a word that is not known, in a module of a later version than the newest that is.
+const LATER: &str = "it may exist in a later version of PTX";
+
 /// Stands for any bad qualifier among the codes of what is wrong.
 const BAD_QUALIFIER: &str = "qualifier";
 
@@ -92,6 +95,7 @@ impl<'a> Linter<'a, '_> {
                 }
             }
             self.labels(function);
+            self.special_registers(function, &setting);
         }
         count
     }
@@ -161,7 +165,7 @@ impl<'a> Linter<'a, '_> {
         let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
         self.report
             .error("opcode", at, format!("PTX has no instruction `{}`", short(name)))
-            .note(if newer { "it may exist in a later version of PTX" } else { "" })
+            .note(if newer { LATER } else { "" })
             .severity(if newer { Severity::Warning } else { Severity::Error })
             .section(section::INSTRUCTIONS)
             .help_if(near.map(|near| format!("did you mean `{near}`?")));
@@ -180,7 +184,7 @@ impl<'a> Linter<'a, '_> {
         let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
         self.report
             .error("modifier", places[fault.position], fault.message(&parts))
-            .note(if newer { "it may exist in a later version of PTX" } else { "" })
+            .note(if newer { LATER } else { "" })
             .severity(if newer { Severity::Warning } else { Severity::Error })
             .section(section::of_parts(&parts))
             .help_if(fault.help(near));
@@ -272,7 +276,13 @@ impl<'a> Linter<'a, '_> {
                         after.len() <= left && after.iter().all(|code| *code == BAD_QUALIFIER);
                     legal.then(|| written.fix(&[edit], safe)).flatten()
                 });
+                let newer = setting.isa > PtxIsa::NEWEST
+                    && matches!(fault, BadQualifier::Unknown { .. })
+                    && bad_qualifier::correction(self.report, &written, fault, accepts).is_none();
                 let draft = bad_qualifier::tell(self.report, &written, fault, accepts);
+                if newer {
+                    draft.severity(Severity::Warning).note(LATER);
+                }
                 draft.fix_if(fix);
                 if let Some(other) = other {
                     draft.help(written.corrected(&[other]));
@@ -436,13 +446,30 @@ impl<'a> Linter<'a, '_> {
     fn other_fence(&mut self, memory: &MemoryInstruction, setting: &RuleContext) -> bool {
         let parts = memory.parts.of(&self.module.parts);
         let names = parts[1..].iter().map(|part| part.of(self.text));
+        let section = rules::fence::FENCE_PROXY.section;
+        let written: Vec<&str> = names.clone().collect();
+        if let Some(at) = fences::ignored(&written, setting.isa, setting.target)
+            && memory.opcode == Opcode::Fence
+            && self.is_fence_without(memory, at + 1, setting)
+        {
+            let help = self.written(memory).corrected(&[Edit::Remove(1 + at)]);
+            self.report
+                .error("fence-document", parts[1 + at], "this fence has no such word")
+                .severity(severity(Authority::Document, self.options.strict))
+                .note(format!(
+                    "ptxas does not look at it; {}",
+                    who(Authority::Document).unwrap_or_default()
+                ))
+                .section(section)
+                .help(help);
+            return true;
+        }
         let marks = |name: &str| {
-            matches!(name, "proxy" | "mbarrier_init") || name.starts_with("sync_restrict")
+            matches!(name, "proxy" | "mbarrier_init" | "alias") || name.starts_with("sync_restrict")
         };
-        if !names.clone().any(marks) {
+        if !written.iter().any(|name| marks(name)) {
             return false;
         }
-        let section = rules::fence::FENCE_PROXY.section;
         if let Some((fence, at)) = fences::undocumented(&names)
             && memory.opcode == Opcode::Fence
             && setting.isa >= fence.isa
@@ -462,9 +489,17 @@ impl<'a> Linter<'a, '_> {
                 && parts.len() == 3);
         let Some(spelling) = fences::spelled(&names).filter(|_| !proxy_of_membar) else {
             let at = parts[0].to(*parts.last().unwrap_or(&parts[0]));
+            let unknown = |name: &&&str| !fences::is_word(name);
+            let near = |name: &&str| {
+                self.report
+                    .nearest(name, fences::SPELLINGS.iter().flat_map(|one| one.parts).copied())
+            };
+            let newer = written.iter().find(unknown).is_some_and(|name| near(name).is_none())
+                && setting.isa > PtxIsa::NEWEST;
             self.report
                 .error("fence-spelling", at, fences::UNKNOWN)
-                .note(fences::EXPECTED)
+                .note(if newer { LATER } else { fences::EXPECTED })
+                .severity(if newer { Severity::Warning } else { Severity::Error })
                 .section(section)
                 .help(
                     "fence.proxy.alias, fence.proxy.async, fence.mbarrier_init.release.cluster, …",
@@ -493,6 +528,26 @@ impl<'a> Linter<'a, '_> {
                 .fix_if(fix);
         }
         true
+    }
+
+    /// Whether a fence is legal without the part at this position.
+    fn is_fence_without(
+        &self,
+        memory: &MemoryInstruction,
+        position: usize,
+        setting: &RuleContext,
+    ) -> bool {
+        let written = self.written(memory);
+        let edit = [Edit::Remove(position)];
+        let parts = written.corrected_parts(&edit);
+        let admits = |spelling: &Spelling| {
+            setting.isa >= spelling.isa
+                && setting.target.is_none_or(|target| target.sm >= spelling.sm)
+        };
+        fences::spelled(&parts[1..].iter().copied()).is_some_and(admits)
+            || self
+                .broken_by(memory, &written, &edit, setting)
+                .is_some_and(|codes| codes.is_empty())
     }
 
     /// A fence of a tensor map names its address and its size, which is 128 bytes.

@@ -63,6 +63,13 @@ const MULTICAST: &str = "multicast::cluster multicast::cluster::16b multicast::c
 const COMPLETION: &str =
     "mbarrier::complete_tx::bytes mbarrier::report::* bulk_group cp_mask ignore_oob";
 
+/// What a wait is restricted to.
+const RESTRICTED: &str =
+    "sync_restrict::proxy::async sync_restrict::shared::cta sync_restrict::shared::cluster";
+
+/// What copies from and to the fabric have.
+const FABRIC: &str = "shared::cta mbarrier::report::fabric relaxed sys L2::cache_hint";
+
 const TENSOR: &str = "1d 2d 3d 4d 5d tile tile::gather4 tile::scatter4 im2col im2col::w \
     im2col::w::128 im2col_no_offs im2col_no_offs::w override::*";
 
@@ -73,7 +80,7 @@ const VIDEO: &str = "u32 s32 sat add min max";
 const ROWS: &[ModifierRow] = &[
     ModifierRow {
         heads: "mbarrier.init mbarrier.check_layout",
-        words: &["b64 shared shared::cta layout::v0 layout::v1"],
+        words: &["b64 shared shared::cta layout::v0 layout::v1 cta cluster gpu sys"],
     },
     ModifierRow { heads: "mbarrier.inval", words: &["b64 shared shared::cta"] },
     ModifierRow { heads: "mbarrier.pending_count", words: &["b64 layout::v0 layout::v1"] },
@@ -90,7 +97,7 @@ const ROWS: &[ModifierRow] = &[
         heads: "mbarrier.test_wait mbarrier.try_wait",
         words: &[SHARED, ORDERS, "b64 parity phase_type::primary phase_type::conditional nosleep"],
     },
-    ModifierRow { heads: "cp.async", words: &["ca cg global", SHARED, CACHE] },
+    ModifierRow { heads: "cp.async", words: &["ca cg global L1::32B", SHARED, CACHE] },
     ModifierRow {
         heads: "cp.async.commit_group cp.async.wait_all cp.async.wait_group",
         words: &[],
@@ -102,7 +109,7 @@ const ROWS: &[ModifierRow] = &[
         words: &["L2 global b128", SHARED, COMPLETION, MULTICAST, TENSOR, GROUPS, CACHE, ORDERS],
     },
     ModifierRow { heads: "cp.async.bulk.commit_group", words: &[] },
-    ModifierRow { heads: "cp.async.bulk.wait_group", words: &["read"] },
+    ModifierRow { heads: "cp.async.bulk.wait_group", words: &["read", RESTRICTED] },
     ModifierRow {
         heads: "cp.reduce.async.bulk cp.reduce.async.bulk.tensor",
         words: &["global noftz", SHARED, COMPLETION, TENSOR, CACHE, ORDERS, REDUCTIONS, TYPES],
@@ -198,8 +205,13 @@ const ROWS: &[ModifierRow] = &[
         words: &[
             "tile global_address rank box_dim global_dim global_stride element_stride elemtype",
             "interleave_layout swizzle_mode swizzle_atomicity fill_mode b32 b64 b1024 global",
+            "alloc_large alloc_small alloc_same",
             SHARED,
         ],
+    },
+    ModifierRow {
+        heads: "tensormap.query.alloc_class_large",
+        words: &["global const param shared::cta b1024"],
     },
     ModifierRow {
         heads: "tensormap.cp_fenceproxy",
@@ -234,7 +246,7 @@ const ROWS: &[ModifierRow] = &[
     ModifierRow {
         heads: "createpolicy.fractional createpolicy.range createpolicy.cvt",
         words: &[
-            "global L2 L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged b64",
+            "global fabric L2 L2::evict_last L2::evict_normal L2::evict_first L2::evict_unchanged b64",
         ],
     },
     ModifierRow { heads: "shfl", words: &["sync up down bfly idx b32 b64"] },
@@ -266,7 +278,48 @@ const ROWS: &[ModifierRow] = &[
     ModifierRow { heads: "mul24 mad24 madc", words: &["hi lo sat cc", TYPES] },
     ModifierRow { heads: "fma", words: &["sat ftz relu oob", ROUNDING, TYPES, PACKED] },
     ModifierRow { heads: "div rcp sqrt rsqrt", words: &["approx full ftz", ROUNDING, TYPES] },
-    ModifierRow { heads: "sin cos lg2 ex2 tanh", words: &["approx ftz", TYPES] },
+    ModifierRow { heads: "lg2 ex2 tanh", words: &["approx ftz", TYPES] },
+    ModifierRow { heads: "sin cos", words: &["approx ftz 2pi", TYPES] },
+    ModifierRow { heads: "trace.mark", words: &[] },
+    ModifierRow {
+        heads: "fabric.try_get.async",
+        words: &[FABRIC, "mbarrier::complete_tx::bytes b128"],
+    },
+    ModifierRow {
+        heads: "fabric.try_put.async",
+        words: &[FABRIC, "mbarrier::complete_tx::16B multimem counted::bytes cp_mask b128"],
+    },
+    ModifierRow {
+        heads: "fabric.try_red.async fabric.try_atom.async",
+        words: &[
+            FABRIC,
+            "mbarrier::complete_tx::16B multimem counted::bytes exch cas acc::f16 acc::f32",
+            REDUCTIONS,
+            TYPES,
+        ],
+    },
+    ModifierRow {
+        heads: "fabric.try_pullred.async",
+        words: &[
+            FABRIC,
+            "mbarrier::complete_tx::bytes multimem sync acc::f16 acc::f32 e4m3 e5m2",
+            REDUCTIONS,
+            TYPES,
+        ],
+    },
+    ModifierRow {
+        heads: "fabric.try_get.async.tensor fabric.try_put.async.tensor fabric.try_red.async.tensor",
+        words: &[
+            FABRIC,
+            "mbarrier::complete_tx::bytes mbarrier::complete_tx::16B 1d 2d 3d 4d 5d tile",
+            "im2col im2col_no_offs",
+            REDUCTIONS,
+            TYPES,
+        ],
+    },
+    ModifierRow { heads: "fabric.submit", words: &["op_restrict::fetching"] },
+    ModifierRow { heads: "fabric.submit.commit_group", words: &[] },
+    ModifierRow { heads: "fabric.wait", words: &["sync_restrict::read sync_restrict::reads"] },
     ModifierRow { heads: "abs neg", words: &["ftz", TYPES] },
     ModifierRow { heads: "min max", words: &["relu ftz NaN xorsign abs", TYPES] },
     ModifierRow { heads: "rem sad popc clz brev bfe bfi copysign", words: &[TYPES] },
@@ -473,7 +526,7 @@ mod tests {
             .filter(|opcode| of(&format!("{opcode}.no_such_modifier")).is_none())
             .collect();
         // The pages of these are not known here.
-        assert_eq!(without, ["fabric", "spcompress", "spdecompress"]);
+        assert_eq!(without, ["spcompress", "spdecompress"]);
         for head in ROWS.iter().flat_map(|row| row.heads.split_whitespace()) {
             let opcode = head.split('.').next().unwrap_or("");
             assert!(opcode::all().any(|known| known == opcode), "{head} is no instruction");
@@ -498,7 +551,7 @@ mod tests {
             "tcgen05.mma.cta_group::1.kind::f16.collector::b3::lastuse",
             "vote.all.pred",
             "vote.sync.all.pred",
-            "fabric.anything",
+            "fabric.try_put.async.multimem.shared::cta.mbarrier::complete_tx::16B.relaxed.sys",
             "spcompress.anything",
             "tcgen05.mma.cta_group::1.kind::f16.collector::b::fill",
             "prefetch.L1::32B.valid_addr",
@@ -513,6 +566,9 @@ mod tests {
         }
         for (name, position, wrong, known) in [
             ("bar.syncc", 1, Wrong::Operation, "sync"),
+            ("fabric.anything", 1, Wrong::Operation, "submit"),
+            ("fabric.submit.banana", 2, Wrong::Modifier, "commit_group"),
+            ("trace.banana", 1, Wrong::Operation, "mark"),
             ("barrier.cluster", 1, Wrong::Bare, "arrive"),
             ("bar", 0, Wrong::Bare, "warp"),
             ("mbarrier.bogus", 1, Wrong::Operation, "init"),

@@ -67,7 +67,7 @@ const OUTSIDE: &[UnmodelledOpcodes] = &[
     UnmodelledOpcodes {
         what: "traps, breakpoints, pauses and events of performance counters",
         memory: false,
-        opcodes: &["trap", "brkpt", "nanosleep", "pmevent"],
+        opcodes: &["trap", "brkpt", "nanosleep", "pmevent", "trace"],
     },
     UnmodelledOpcodes {
         what: "changes of the number of registers, and of the stack",
@@ -127,8 +127,16 @@ pub const MODELLED: &[&str] = &[
 ];
 
 /// Opcodes without an effect on memory, values or control flow.
-pub const WITHOUT_EFFECT: &[&str] =
-    &["nanosleep", "pragma", "prefetch", "prefetchu", "applypriority", "pmevent", "setmaxnreg"];
+pub const WITHOUT_EFFECT: &[&str] = &[
+    "nanosleep",
+    "pragma",
+    "prefetch",
+    "prefetchu",
+    "applypriority",
+    "pmevent",
+    "setmaxnreg",
+    "trace",
+];
 
 /// Opcodes and forms of the peer dialect that PTX does not have.
 pub const PEER: &[&str] =

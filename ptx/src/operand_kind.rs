@@ -66,6 +66,8 @@ pub(crate) struct TypedAddress {
     pub(crate) offset: bool,
     /// The registers of its coordinates.
     pub(crate) coordinates: RegisterVector,
+    /// The registers of all that follows its base.
+    pub(crate) behind: RegisterVector,
     /// How many coordinates there are, if they are a register that is declared as a vector.
     pub(crate) lanes: Option<u8>,
 }
@@ -125,6 +127,8 @@ pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str])
         "m" | "mg" | "ms" | "ma" | "mc" | "mb" | "mw" | "ml" | "mp" | "mo" | "t" => {
             is_address(kind, operand, modifiers)
         }
+        "h" => is_handle(operand, 2),
+        "hc" => is_handle(operand, 3),
         "v4" => is_vector(operand, 32, RegisterClass::Any),
         "o" => {
             is_vector(operand, 16, RegisterClass::Integer)
@@ -184,7 +188,23 @@ pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str])
     }
 }
 
-/// Whether a prefetch of a tensor map names no state space.
+/// `[endpoint, offset]`, or with the offset of a counter: registers, to which nothing is added.
+fn is_handle(operand: &WrittenOperand<'_>, length: usize) -> bool {
+    let inner = operand.text.strip_prefix('[').and_then(|text| text.strip_suffix(']'));
+    let Some(pieces) = inner.map(crate::production::split) else { return false };
+    let names = pieces.iter().all(|piece| is_name(piece.trim()) && !piece.contains('+'));
+    let Some(address) = operand.ty.address() else { return pieces.len() == length && names };
+    let endpoint = match address.base {
+        TypedBase::Register(ty) => ty.bits == 32 && is_integer(ty),
+        TypedBase::Unknown => true,
+        TypedBase::Variable(_) | TypedBase::Number | TypedBase::Other => false,
+    };
+    let offsets =
+        has_elements(address.behind, 64, RegisterClass::Integer) && !address.behind.special;
+    pieces.len() == length && names && endpoint && offsets
+}
+
+/// Whether the address of a tensor map names neither `.const` nor `.param`.
 fn generic_map(modifiers: &[&str]) -> bool {
     !modifiers.iter().any(|one| matches!(*one, "const" | "param"))
 }
@@ -259,11 +279,7 @@ fn is_address(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str]) -> b
         },
         TypedBase::Variable(space) if kind == "mo" => space == SpaceQualifier::Local,
         TypedBase::Variable(space) if kind == "mp" => space == SpaceQualifier::Global,
-        TypedBase::Variable(space)
-            if modifiers.contains(&"tensormap") && !generic_map(modifiers) =>
-        {
-            is_in_window(space, modifiers)
-        }
+        TypedBase::Variable(space) if !generic_map(modifiers) => is_in_window(space, modifiers),
         TypedBase::Variable(space) if shared => space.is_shared(),
         TypedBase::Variable(space) if global => space == SpaceQualifier::Global,
         TypedBase::Variable(space) => {

@@ -399,6 +399,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         } else if self.is("{") {
             let open = self.bump().at;
             let inside = self.module.variables.len();
+            let reads = self.module.special_reads.len();
             self.marks.clear();
             let statements = self.body(open);
             self.module.functions.push(Function {
@@ -408,6 +409,7 @@ impl<'a, 'r> Parser<'a, 'r> {
                 results: Range::new(first, results),
                 parameters: Range::new(results, inside),
                 variables: Range::new(inside, self.module.variables.len()),
+                special_reads: Range::new(reads, self.module.special_reads.len()),
                 marks: std::mem::take(&mut self.marks),
                 statements,
             });
@@ -448,8 +450,12 @@ impl<'a, 'r> Parser<'a, 'r> {
         if self.is("(") {
             self.parameters(space, Role::Input)?;
         }
-        if self.performance_directives() {
+        let requests = self.performance_directives();
+        if requests.no_return {
             self.module.no_return.push(at);
+        }
+        if requests.cta_memory {
+            self.module.cta_memory.push(at);
         }
         Ok(())
     }

@@ -3,15 +3,15 @@
 //! A production has the name of the instruction, its modifiers, and behind a colon its operands:
 //! `mbarrier.try_wait@7.8/90 parity {relaxed+cta@8.6, relaxed+cluster@8.6} {shared, shared::cta} b64 : p, m, #32(0,1) {, #}`.
 //!
-//! - A word is a modifier that must be there; `<a, b>` is one of several, `{a, b}` one of several or none. `a+b` are
-//!   modifiers that come together, and `a+(b/c)` stands for `a+b, a+c`. The order in which modifiers are written is not checked.
+//! - A word is a modifier that must be there; `<a, b>` is one of several, `{a, b}` one of several or none, and `[a, b]` the same
+//!   where ptxas takes them and the document does not have them. `a+b` are modifiers that come together, and `a+(b/c)` stands for `a+b, a+c`. The order in which modifiers are written is not checked.
 //! - `@8.6/90` behind a word says what brought it: the version of PTX, and the targets, separated by `|`: `90` is that
 //!   number or a higher one, `pre70` a lower one than 70, or any below PTX ISA 6.4, `90a` that target (as `103a` and `107a`), `100a` any `a` and
 //!   `100f` any `a` or `f` of 100 to 119, `103f` of 100 to 109, `120f` of 120 to 129, `101f` of 101 to 119, `107f` of 107,
 //!   and `110a` an `a` of 100, 101 or 110.
 //! - Operands are addresses: `m` in the state space that the modifiers say, `mg` in global memory, `ms` in shared memory, `ma` in tensor memory (`mb` in a register
 //!   of bits, `mc` in one of pairs as well), `mw` in a register of 32 or 64 bits whatever the state space, `ml` in one of 64 bits, `mp` in such a one or a variable in global
-//!   memory, `mo` in local memory, `t` with coordinates; registers of so many bits that are not of floating point: `8`, `16`, `32`, `64`, `q` of 128; `w32` a register of 32 bits
+//!   memory, `mo` in local memory, `t` with coordinates, `h` of an endpoint of the fabric, and an offset, `hc` with that of a counter; registers of so many bits that are not of floating point: `8`, `16`, `32`, `64`, `q` of 128; `w32` a register of 32 bits
 //!   of any type, `f32` one of floating point or of bits; `a32` and `a64` an address in such a register, or the name of a variable in
 //!   shared memory; `u32` a register of 32 bits that has integers, bits or a pair;
 //!   `g` a variable in the state space of the modifiers, `e` any with a number added to its address; `p` a predicate, `n` one that may be negated, `s` one that may be negated, or an integer; `y` the registers that the type of
@@ -21,15 +21,20 @@
 //!   values of an integer, `(0..7)` its range, `(*16)` what it is a multiple of. `{, a}` may be missing; `(a: b)` is there exactly if a
 //!   modifier begins with `a`.
 //! - `...` in the place of the operands, or among the modifiers, is whatever is not checked.
-//! - ` ! why` behind all: ptxas takes the instruction, and the document forbids it, or does not have it.
+//! - ` ! why` behind all: ptxas takes the instruction, and the document forbids it, or does not have it. ` !deprecated@9.5 why` is a
+//!   form that is deprecated from that version on, and ` !trap@/120 why` one that ptxas makes a trap of for these targets.
+
+mod warning;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::operand_kind::{TensorFault, fits, is_space, tensor_fault, vector_length};
 pub(crate) use crate::operand_kind::{WrittenOperand, WrittenType};
-use crate::productions::PRODUCTIONS;
+use crate::productions;
 use crate::version::{PtxIsa, Target};
+use warning::ProductionWarning;
+pub(crate) use warning::WarningKind;
 
 /// What is not checked.
 const OPEN: &str = "...";
@@ -79,6 +84,8 @@ pub(crate) struct ModifierChoice {
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct ModifierSlot {
     pub(crate) optional: bool,
+    /// Whether only ptxas takes what stands here.
+    undocumented: bool,
     pub(crate) choices: Vec<ModifierChoice>,
 }
 
@@ -117,8 +124,8 @@ pub(crate) struct Production {
     is_open: bool,
     /// `None` if they are not checked.
     operands: Option<Vec<ProductionOperand>>,
-    /// Why the document forbids it although ptxas takes it.
-    pub(crate) warning: Option<&'static str>,
+    /// What is to be said of it although ptxas takes it.
+    warnings: Vec<ProductionWarning>,
     /// The operands as they are written.
     operand_text: &'static str,
 }
@@ -159,7 +166,7 @@ pub(crate) fn of(head: &str) -> Option<&'static [Production]> {
 
 static TABLE: LazyLock<HashMap<&'static str, Vec<Production>>> = LazyLock::new(|| {
     let mut table: HashMap<&str, Vec<Production>> = HashMap::new();
-    for text in PRODUCTIONS {
+    for text in productions::all() {
         let production = read(text).unwrap_or_else(|| panic!("`{text}` is no production"));
         table.entry(production.head).or_default().push(production);
     }
@@ -211,10 +218,9 @@ fn choices(text: &'static str, all: &mut Vec<ModifierChoice>) -> Option<()> {
 }
 
 fn read(text: &'static str) -> Option<Production> {
-    let (text, warning) = match text.split_once(" ! ") {
-        Some((text, why)) => (text, Some(why.trim())),
-        None => (text, None),
-    };
+    let mut pieces = text.split(" !");
+    let text = pieces.next()?;
+    let warnings = pieces.map(warning::read).collect::<Option<_>>()?;
     let (left, operand_text) = text.split_once(" : ").unwrap_or((text.trim_end_matches(" :"), ""));
     let left = left.trim();
     let (name, mut rest) = left.split_once(' ').unwrap_or((left, ""));
@@ -226,9 +232,15 @@ fn read(text: &'static str) -> Option<Production> {
         let close = match first {
             '{' => Some('}'),
             '<' => Some('>'),
+            '[' => Some(']'),
             _ => None,
         };
-        let mut slot = ModifierSlot { optional: first == '{', choices: Vec::new() };
+        let undocumented = first == '[';
+        let mut slot = ModifierSlot {
+            optional: first == '{' || undocumented,
+            undocumented,
+            choices: Vec::new(),
+        };
         if let Some(close) = close {
             let end = rest.find(close)?;
             for choice in rest[1..end].split(',') {
@@ -249,7 +261,7 @@ fn read(text: &'static str) -> Option<Production> {
     }
     let operand_text = operand_text.trim();
     let operands = if operand_text == OPEN { None } else { Some(operands(operand_text)?) };
-    Some(Production { head, gate: head_gate, slots, is_open, operands, warning, operand_text })
+    Some(Production { head, gate: head_gate, slots, is_open, operands, warnings, operand_text })
 }
 
 fn operands(text: &'static str) -> Option<Vec<ProductionOperand>> {
@@ -358,10 +370,32 @@ impl OperandRule {
 }
 
 impl Production {
+    /// What is to be said of it for this version and target.
+    pub(crate) fn warnings(
+        &self,
+        modifiers: &[&str],
+        isa: PtxIsa,
+        target: Option<Target>,
+    ) -> impl Iterator<Item = ProductionWarning> {
+        let undocumented = self.slots.iter().filter(|slot| slot.undocumented);
+        let taken = |slot: &&ModifierSlot| {
+            slot.choices
+                .iter()
+                .any(|choice| choice.words.iter().all(|word| modifiers.contains(word)))
+        };
+        let of_modifiers = undocumented.filter(taken).map(|_| warning::UNDOCUMENTED);
+        self.warnings
+            .iter()
+            .copied()
+            .filter(move |one| one.applies(isa, target))
+            .chain(of_modifiers)
+    }
+
     /// The modifiers that may stand in the place of one that does not fit: choices that begin with it, or else all
     /// that are not there yet.
     pub(crate) fn choices(&self, word: &str, modifiers: &[&str]) -> impl Iterator<Item = String> {
-        let all = || self.slots.iter().flat_map(|slot| &slot.choices);
+        let documented = || self.slots.iter().filter(|slot| !slot.undocumented);
+        let all = || documented().flat_map(|slot| &slot.choices);
         let similar = all().any(|choice| choice.words[0] == word);
         let fits = move |choice: &&ModifierChoice| {
             if similar {
@@ -545,6 +579,10 @@ pub(crate) fn is_opcode(opcode: &str) -> bool {
             | "createpolicy"
             | "isspacep"
             | "cvta"
+            | "fabric"
+            | "trace"
+            | "sin"
+            | "cos"
     )
 }
 
@@ -556,7 +594,7 @@ mod tests {
     /// A production in words that the table of modifiers has.
     #[test]
     fn every_production_can_be_read_and_its_words_are_known() {
-        for text in PRODUCTIONS {
+        for text in productions::all() {
             let production = read(text).unwrap_or_else(|| panic!("{text}"));
             let parts: Vec<&str> = production.head.split('.').collect();
             assert!(is_opcode(parts[0]) && opcode::all().any(|known| known == parts[0]), "{text}");
@@ -580,7 +618,7 @@ mod tests {
                     "m", "mg", "ms", "ma", "mb", "mc", "mw", "ml", "mp", "mo", "t", "o", "_", "p",
                     "n", "s", "i", "d", "r", "#16", "#32", "#64", "#w32", "#w64", "w32", "f32",
                     "a32", "a64", "8", "16", "32", "64", "q", "l", "u32", "e", "g", "y", "yv",
-                    "v*", "vl", "va", "v4", "vh", "vm",
+                    "v*", "vl", "va", "v4", "vh", "vm", "h", "hc",
                 ];
                 assert!(known.contains(&kind) || kind.contains('|'), "`{kind}` in {text}");
             }
@@ -590,13 +628,23 @@ mod tests {
     #[test]
     fn a_production_has_slots_operands_and_gates() {
         let production = read(
-            "a.b@8.0/90 c {d+(e/f)@8.6, g@/100f} <h, i> : m, 64/_ {, #(1..4,*2)} (d: p) ! why",
+            "a.b@8.0/90 c {d+(e/f)@8.6, g@/100f} <h, i> [j] : m, 64/_ {, #(1..4,*2)} (d: p) ! why !trap@9.5/120 it stops",
         )
         .expect("it is a production");
-        assert_eq!((production.head, production.warning), ("a.b", Some("why")));
+        assert_eq!(production.head, "a.b");
+        let said = |isa, target| {
+            let warnings = production.warnings(&["c", "h"], isa, Target::parse(target));
+            warnings.map(|one| (one.kind, one.why)).collect::<Vec<_>>()
+        };
+        assert_eq!(production.warnings(&["c", "j"], PtxIsa::new(9, 4), None).count(), 2);
+        let document = (WarningKind::Document, "why");
+        assert_eq!(said(PtxIsa::new(9, 4), "sm_120"), [document]);
+        assert_eq!(said(PtxIsa::new(9, 5), "sm_100"), [document]);
+        assert_eq!(said(PtxIsa::new(9, 5), "none"), [document]);
+        assert_eq!(said(PtxIsa::new(9, 5), "sm_120"), [document, (WarningKind::Trap, "it stops")]);
         assert_eq!(
             production.slots.iter().map(|slot| slot.optional).collect::<Vec<_>>(),
-            [false, true, false]
+            [false, true, false, true]
         );
         assert_eq!(production.slots[1].choices[1].words, ["d", "f"]);
         assert_eq!(
@@ -605,6 +653,7 @@ mod tests {
         );
         assert_eq!(production.operands.map(|all| all.len()), Some(4));
         assert_eq!(read("a <b : m"), None);
+        assert_eq!(read("a : m !unknown why"), None);
         assert_eq!(read("a b+ : m"), None);
         assert_eq!(read("a : i(x)"), None);
     }

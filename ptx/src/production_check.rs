@@ -3,7 +3,9 @@
 use std::borrow::Cow;
 
 use crate::constant;
-use crate::production::{self, Fault, FaultPlace, Production, WrittenOperand, WrittenType};
+use crate::production::{
+    self, Fault, FaultPlace, Production, WarningKind, WrittenOperand, WrittenType,
+};
 use crate::version::{PtxIsa, Target};
 use text::cursor::short;
 
@@ -37,16 +39,18 @@ pub fn fault(
         CheckedForm { head: &head, modifiers, operands: &operands, isa, target, only_modifiers };
     let productions = production::of(&head)?;
     let (production, faults) = form.nearest(productions)?;
-    if let (Some(why), true) = (production.warning, faults.is_empty()) {
+    let Some(fault) = faults.first() else {
+        // A test is judged by the document: what it deprecates still has its meaning.
+        let mut warnings = production.warnings(modifiers, isa, target);
+        let warning = warnings.find(|one| one.kind == WarningKind::Document)?;
         return Some(ProductionFault {
-            code: "production-document",
+            code: warning.kind.code(),
             modifier: None,
-            message: format!("the document forbids this `{head}`"),
-            note: why.to_owned(),
+            message: warning.kind.message(&head),
+            note: warning.why.to_owned(),
             help: String::new(),
         });
-    }
-    let fault = faults.first()?;
+    };
     let SaidFault { code, place, message, note, help } = form.said(productions, production, fault);
     let modifier = match place {
         FaultPlace::Modifier(index) => Some(length + index),
@@ -192,7 +196,8 @@ impl CheckedForm<'_> {
         });
         all.min_by_key(|(production, faults)| {
             let distance = faults.iter().map(weight).sum::<usize>();
-            (!faults.is_empty(), distance + 2 * usize::from(production.warning.is_some()))
+            let warnings = production.warnings(self.modifiers, self.isa, self.target).count();
+            (!faults.is_empty(), distance + 2 * warnings)
         })
     }
 
@@ -358,6 +363,8 @@ fn kind_word(kind: &str) -> String {
         "ms" => "an address in shared memory",
         "ma" | "mc" => "an address of tensor memory in a register of 32 bits",
         "t" => "an address with coordinates",
+        "h" => "an endpoint in a register of 32 bits and an offset in one of 64, `[e, o]`",
+        "hc" => "an endpoint, an offset and the offset of its counter, `[e, o, c]`",
         "o" => "a vector of offsets of 16 bits",
         "v*" => "a vector of registers that fit the type",
         "vl" | "vh" | "vm" => "a vector of registers of 32 bits",

@@ -13,10 +13,8 @@ use crate::operand_kind::{
 use crate::production::{self, FaultPlace};
 use crate::production_check::{CheckedForm, SaidFault};
 use crate::registers::common;
-use crate::rule::Authority;
 use crate::symbols::{is_special, special_bits};
-use crate::version::{PtxIsa, RuleContext};
-use text::diagnostic::Severity;
+use crate::version::RuleContext;
 
 /// An instruction, and where its pieces are.
 struct InstructionPlaces<'a> {
@@ -76,40 +74,26 @@ impl<'a> Linter<'a, '_> {
         let checked = production::is_checked(parts)
             && opcode::is_of_memory(parts[0], parts.get(1).copied().unwrap_or_default());
         let Some((production, faults)) = nearest else { return false };
-        if let (Some(why), true) = (production.warning, faults.is_empty()) {
-            self.report
-                .error(
-                    "production-document",
-                    written.at,
-                    format!("the document forbids this `{}`", written.head),
-                )
-                .severity(severity(Authority::Document, self.options.strict))
-                .note(why)
-                .section(section::of_parts(parts));
-            return checked;
+        if faults.is_empty() {
+            for warning in production.warnings(written.modifiers, setting.isa, setting.target) {
+                self.report
+                    .error(warning.kind.code(), written.at, warning.kind.message(&written.head))
+                    .severity(severity(warning.kind.by(), self.options.strict))
+                    .note(warning.why)
+                    .section(section::of_parts(parts));
+            }
         }
         for fault in faults {
-            self.fault(
-                &written,
-                &instruction.said(productions, production, &fault),
-                (parts, setting),
-            );
+            self.fault(&written, &instruction.said(productions, production, &fault), parts);
         }
         checked
     }
 
-    fn fault(
-        &mut self,
-        written: &InstructionPlaces<'_>,
-        said: &SaidFault,
-        (parts, setting): (&[&str], &RuleContext),
-    ) {
-        let newer = setting.isa > PtxIsa::NEWEST;
-        let note = if newer { "it may be legal in this later version of PTX" } else { &said.note };
+    /// All words are known: no later version has allowed another target, value or number of operands for them.
+    fn fault(&mut self, written: &InstructionPlaces<'_>, said: &SaidFault, parts: &[&str]) {
         self.report
             .error(said.code, written.place(said.place), said.message.clone())
-            .severity(if newer { Severity::Warning } else { Severity::Error })
-            .note(note)
+            .note(said.note.clone())
             .section(section::of_parts(parts))
             .help(said.help.clone());
     }
@@ -175,6 +159,7 @@ impl<'a> Linter<'a, '_> {
         let span = |piece| ByteSpan::within(self.text, piece).trimmed(self.text);
         let first = pieces.first().map_or(at, |piece| span(piece));
         let last = pieces.last().map_or(at, |piece| span(piece));
+        let behind = pieces.get(1).map_or(last, |second| span(second).to(last));
         let text = first.of(self.text);
         let base = match symbol(names, first) {
             _ if text.contains('[') => TypedBase::Other,
@@ -191,6 +176,7 @@ impl<'a> Linter<'a, '_> {
             narrow: wide && matches!(base, TypedBase::Register(ty) if ty.bits < 64),
             offset: text.contains('+'),
             coordinates: self.written_vector(names, last),
+            behind: self.written_vector(names, behind),
             lanes: match symbol(names, last) {
                 Some(Symbol::Vector(lanes, _)) => Some(lanes),
                 _ => None,

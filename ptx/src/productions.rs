@@ -3,6 +3,8 @@
 //! They follow the pages of the document, with what ptxas 13.5 was measured to take and to refuse
 //! (`docs/ptxas-differences.md`).
 
+mod fabric;
+
 macro_rules! release {
     () => {
         "{release+cta@8.0, release+cluster@8.0/90, relaxed+(cta/cluster)@8.6/90}"
@@ -333,15 +335,19 @@ macro_rules! sparse_scaled_kinds {
 }
 
 /// Each instruction that has a production may be written only as one of them.
+pub(crate) fn all() -> impl Iterator<Item = &'static &'static str> {
+    PRODUCTIONS.iter().chain(fabric::PRODUCTIONS)
+}
+
 #[rustfmt::skip]
-pub(crate) const PRODUCTIONS: &[&str] = &[
+const PRODUCTIONS: &[&str] = &[
     // cp.async
-    "cp.async@7.0/80 ca <shared, shared::cta> global {L2::cache_hint@7.4} {L2::64B@7.4, L2::128B@7.4, L2::256B@7.4} : ms, mg, i(4) {, #32(0..4)} (L2::cache_hint: #64)",
-    "cp.async@7.0/80 ca <shared, shared::cta> global {L2::cache_hint@7.4} {L2::64B@7.4, L2::128B@7.4, L2::256B@7.4} : ms, mg, i(8) {, #32(0..8)} (L2::cache_hint: #64)",
-    "cp.async@7.0/80 ca <shared, shared::cta> global {L2::cache_hint@7.4} {L2::64B@7.4, L2::128B@7.4, L2::256B@7.4} : ms, mg, i(16) {, #32(0..16)} (L2::cache_hint: #64)",
-    "cp.async@7.0/80 ca <shared, shared::cta> global {L2::cache_hint@7.4} {L2::64B@7.4, L2::128B@7.4, L2::256B@7.4} : ms, mg, i(4,8,16), n@7.5 (L2::cache_hint: #64)",
-    "cp.async@7.0/80 cg <shared, shared::cta> global {L2::cache_hint@7.4} {L2::64B@7.4, L2::128B@7.4, L2::256B@7.4} : ms, mg, i(16) {, #32(0..16)} (L2::cache_hint: #64)",
-    "cp.async@7.0/80 cg <shared, shared::cta> global {L2::cache_hint@7.4} {L2::64B@7.4, L2::128B@7.4, L2::256B@7.4} : ms, mg, i(16), n@7.5 (L2::cache_hint: #64)",
+    "cp.async@7.0/80 ca <shared, shared::cta> global {L2::cache_hint@7.4} {L2::64B@7.4, L2::128B@7.4, L2::256B@7.4} [L1::32B@7.4] : ms, mg, i(4) {, #32(0..4)} (L2::cache_hint: #64)",
+    "cp.async@7.0/80 ca <shared, shared::cta> global {L2::cache_hint@7.4} {L2::64B@7.4, L2::128B@7.4, L2::256B@7.4} [L1::32B@7.4] : ms, mg, i(8) {, #32(0..8)} (L2::cache_hint: #64)",
+    "cp.async@7.0/80 ca <shared, shared::cta> global {L2::cache_hint@7.4} {L2::64B@7.4, L2::128B@7.4, L2::256B@7.4} [L1::32B@7.4] : ms, mg, i(16) {, #32(0..16)} (L2::cache_hint: #64)",
+    "cp.async@7.0/80 ca <shared, shared::cta> global {L2::cache_hint@7.4} {L2::64B@7.4, L2::128B@7.4, L2::256B@7.4} [L1::32B@7.4] : ms, mg, i(4,8,16), n@7.5 (L2::cache_hint: #64)",
+    "cp.async@7.0/80 cg <shared, shared::cta> global {L2::cache_hint@7.4} {L2::64B@7.4, L2::128B@7.4, L2::256B@7.4} [L1::32B@7.4] : ms, mg, i(16) {, #32(0..16)} (L2::cache_hint: #64)",
+    "cp.async@7.0/80 cg <shared, shared::cta> global {L2::cache_hint@7.4} {L2::64B@7.4, L2::128B@7.4, L2::256B@7.4} [L1::32B@7.4] : ms, mg, i(16), n@7.5 (L2::cache_hint: #64)",
     "cp.async.commit_group@7.0/80 :",
     "cp.async.wait_all@7.0/80 :",
     "cp.async.wait_group@7.0/80 : i(0..)",
@@ -402,7 +408,7 @@ pub(crate) const PRODUCTIONS: &[&str] = &[
     concat!("mbarrier.try_wait@9.3/90 parity ", acquire!(), " phase_type::primary {shared, shared::cta} b64 : p|p/p|_, ms, #32(0,1) {, #32}"),
     concat!("mbarrier.try_wait@9.3/90 parity ", acquire!(), " phase_type::primary {shared, shared::cta} b64 : p|p/p|_/p, 8, ms, #32(0,1) {, #32}"),
     "mbarrier.pending_count@7.0/80 {layout::v0@9.3/90} b64 : 32, #64",
-    "mbarrier.check_layout@9.3/90 <layout::v0, layout::v1> {shared, shared::cta} b64 : p, ms",
+    "mbarrier.check_layout@9.3/90 <layout::v0, layout::v1> {shared, shared::cta} [cta, cluster, gpu, sys] b64 : p, ms",
     // cp.async.bulk
     concat!("cp.async.bulk@8.6/90 {weak@9.3/90a|100f, relaxed+", scopes!(), "+b128@9.3/90a|100f} shared::cta global mbarrier::complete_tx::bytes ", report!(), " {L2::cache_hint} : ms, mg, ", bulk!(), ", ms (L2::cache_hint: #64)"),
     concat!("cp.async.bulk@8.6/90 <weak@9.3, relaxed+", scopes!(), "+b128@9.3> shared::cta global mbarrier::complete_tx::bytes ", report!(), " {L2::cache_hint} : ms, mg, ", bulk!(), ", ms (L2::cache_hint: #64) ! `.weak` and `.relaxed` are for sm_90a, and for targets with `f` or `a` of 100 to 119"),
@@ -423,29 +429,31 @@ pub(crate) const PRODUCTIONS: &[&str] = &[
     concat!("cp.async.bulk@8.0/90 <weak@9.3, relaxed+", scopes!(), "+b128@9.3> global shared::cta bulk_group {L2::cache_hint} {cp_mask@8.6/100} : mg, ms, ", bulk!(), " (L2::cache_hint: #64) (cp_mask: #16(0..65535)) ! `.weak` and `.relaxed` are for sm_90a, and for targets with `f` or `a` of 100 to 119"),
     concat!("cp.async.bulk@8.0/90 b128 global shared::cta bulk_group {L2::cache_hint} {cp_mask@8.6/100} : mg, ms, ", bulk!(), " (L2::cache_hint: #64) (cp_mask: #16(0..65535)) ! `.b128` is the type of a relaxed copy"),
     "cp.async.bulk.commit_group@8.0/90 :",
-    "cp.async.bulk.wait_group@8.0/90 {read} : i",
+    "cp.async.bulk.wait_group@8.0/90 {read} [sync_restrict::shared::cta@8.6, sync_restrict::shared::cluster@8.6] : i",
+    "cp.async.bulk.wait_group@9.5/90 sync_restrict::proxy::async : i",
     concat!("cp.async.bulk.prefetch@8.0/90 L2 global {L2::cache_hint, L2::evict_last@9.4/107f} : mg, ", bulk!(), " (L2::cache_hint: #64)"),
     concat!("cp.reduce.async.bulk@8.0/90 {relaxed+(cta/cluster)@9.3} shared::cluster shared::cta mbarrier::complete_tx::bytes <add+(u32/s32/u64), (min/max)+(u32/s32), (inc/dec)+u32, (and/or/xor)+b32> : ms, ms, ", bulk!(), ", ms"),
     concat!("cp.reduce.async.bulk@8.0/90 {relaxed+", scopes!(), "@9.3} global shared::cta bulk_group {L2::cache_hint} <add+(u32/s32/u64/f32/f64), add+noftz+(f16/bf16), add+noftz+f32@9.4, (min/max)+(u32/s32/u64/s64/f16/bf16), (inc/dec)+u32, (and/or/xor)+(b32/b64)> : mg, ms, ", bulk!(), " (L2::cache_hint: #64)"),
     // cp.async.bulk.tensor
-    concat!("cp.async.bulk.tensor@8.6/90 ", tensor_load_cta!(), " shared::cta global mbarrier::complete_tx::bytes ", report!(), " {L2::cache_hint} {cta_group::1@8.6/100f, cta_group::2@8.6/100f} : ms, t, ms (im2col: o) (L2::cache_hint: #64)"),
-    concat!("cp.async.bulk.tensor@8.0/90 ", tensor_load!(), " shared::cluster global mbarrier::complete_tx::bytes ", report!(), " {L2::cache_hint} {cta_group::1@8.6/100f, cta_group::2@8.6/100f} : ms, t, ms (im2col: o) (L2::cache_hint: #64)"),
-    concat!("cp.async.bulk.tensor@8.0/90 ", tensor_multicast!(), " shared::cluster global mbarrier::complete_tx::bytes ", report!(), " <multicast::cluster, multicast::cluster::16b@9.4> {L2::cache_hint} {cta_group::1@8.6/100f, cta_group::2@8.6/100f} : ms, t, ms (im2col: o) (multicast: #16(0..65535)) (L2::cache_hint: #64)"),
-    concat!("cp.async.bulk.tensor@8.0/90 ", tensor_load!(), " shared::cluster global mbarrier::complete_tx::bytes ", report!(), " ", wide_multicast!(), " {L2::cache_hint} {cta_group::1@8.6/100f, cta_group::2@8.6/100f} : ms, t, ms (im2col: o) #32 (L2::cache_hint: #64)"),
-    concat!("cp.async.bulk.tensor@8.6/100 2d shared::cta global tile::gather4 {override::global_address@9.4/107f} mbarrier::complete_tx::bytes ", report!(), " {L2::cache_hint} {cta_group::1@/100f, cta_group::2@/100f} : ms, t, ms (L2::cache_hint: #64)"),
-    concat!("cp.async.bulk.tensor@8.6/100f 2d shared::cluster global tile::gather4 {override::global_address@9.4/107f} mbarrier::complete_tx::bytes ", report!(), " ", multicast!(), " {L2::cache_hint} {cta_group::1, cta_group::2} : ms, t, ms (multicast: #16(0..65535)) (L2::cache_hint: #64)"),
-    concat!("cp.async.bulk.tensor@8.6/100f 2d shared::cluster global tile::gather4 {override::global_address@9.4/107f} mbarrier::complete_tx::bytes ", report!(), " ", wide_multicast!(), " {L2::cache_hint} {cta_group::1, cta_group::2} : ms, t, ms, #32 (L2::cache_hint: #64)"),
-    concat!("cp.async.bulk.tensor@8.0/90 ", tensor_store!(), " global shared::cta bulk_group {L2::cache_hint} : t, ms (L2::cache_hint: #64)"),
-    "cp.async.bulk.tensor@8.6/100f 2d global shared::cta tile::scatter4 {override::global_address@9.4/107f} bulk_group {L2::cache_hint} : t, ms (L2::cache_hint: #64)",
+    concat!("cp.async.bulk.tensor@8.6/90 ", tensor_load_cta!(), " shared::cta global mbarrier::complete_tx::bytes ", report!(), " {L2::cache_hint} [cta, cluster, gpu, sys] {cta_group::1@8.6/100f, cta_group::2@8.6/100f} : ms, t, ms (im2col: o) (L2::cache_hint: #64)"),
+    concat!("cp.async.bulk.tensor@8.0/90 ", tensor_load!(), " shared::cluster global mbarrier::complete_tx::bytes ", report!(), " {L2::cache_hint} [cta, cluster, gpu, sys] {cta_group::1@8.6/100f, cta_group::2@8.6/100f} : ms, t, ms (im2col: o) (L2::cache_hint: #64)"),
+    concat!("cp.async.bulk.tensor@8.0/90 ", tensor_multicast!(), " shared::cluster global mbarrier::complete_tx::bytes ", report!(), " <multicast::cluster, multicast::cluster::16b@9.4> {L2::cache_hint} [cta, cluster, gpu, sys] {cta_group::1@8.6/100f, cta_group::2@8.6/100f} : ms, t, ms (im2col: o) (multicast: #16(0..65535)) (L2::cache_hint: #64)"),
+    concat!("cp.async.bulk.tensor@8.0/90 ", tensor_load!(), " shared::cluster global mbarrier::complete_tx::bytes ", report!(), " ", wide_multicast!(), " {L2::cache_hint} [cta, cluster, gpu, sys] {cta_group::1@8.6/100f, cta_group::2@8.6/100f} : ms, t, ms (im2col: o) #32 (L2::cache_hint: #64)"),
+    concat!("cp.async.bulk.tensor@8.6/100 2d shared::cta global tile::gather4 {override::global_address@9.4/107f} mbarrier::complete_tx::bytes ", report!(), " {L2::cache_hint} [cta, cluster, gpu, sys] {cta_group::1@/100f, cta_group::2@/100f} : ms, t, ms (L2::cache_hint: #64)"),
+    concat!("cp.async.bulk.tensor@8.6/100f 2d shared::cluster global tile::gather4 {override::global_address@9.4/107f} mbarrier::complete_tx::bytes ", report!(), " ", multicast!(), " {L2::cache_hint} [cta, cluster, gpu, sys] {cta_group::1, cta_group::2} : ms, t, ms (multicast: #16(0..65535)) (L2::cache_hint: #64)"),
+    concat!("cp.async.bulk.tensor@8.6/100f 2d shared::cluster global tile::gather4 {override::global_address@9.4/107f} mbarrier::complete_tx::bytes ", report!(), " ", wide_multicast!(), " {L2::cache_hint} [cta, cluster, gpu, sys] {cta_group::1, cta_group::2} : ms, t, ms, #32 (L2::cache_hint: #64)"),
+    concat!("cp.async.bulk.tensor@8.0/90 ", tensor_store!(), " global shared::cta bulk_group {L2::cache_hint} [cta, cluster, gpu, sys] : t, ms (L2::cache_hint: #64)"),
+    "cp.async.bulk.tensor@8.6/100f 2d global shared::cta tile::scatter4 {override::global_address@9.4/107f} bulk_group {L2::cache_hint} [cta, cluster, gpu, sys] : t, ms (L2::cache_hint: #64)",
     concat!("cp.async.bulk.prefetch.tensor@8.0/90 ", tensor_load!(), " L2 global {L2::cache_hint, L2::evict_last@9.4/107f} : t (im2col: o) (L2::cache_hint: #64)"),
     "cp.async.bulk.prefetch.tensor@8.6/100f 2d L2 global tile::gather4 {override::global_address@9.4/107f} {L2::cache_hint, L2::evict_last@9.4/107f} : t (L2::cache_hint: #64)",
-    concat!("cp.reduce.async.bulk.tensor@8.0/90 ", tensor_store!(), " global shared::cta <add, min, max, inc, dec, and, or, xor> bulk_group {L2::cache_hint} : t, ms (L2::cache_hint: #64)"),
-    "cp.reduce.async.bulk.tensor@8.6/100f 2d global shared::cta tile::scatter4 {override::global_address@9.4/107f} <add, min, max, inc, dec, and, or, xor> bulk_group {L2::cache_hint} : t, ms (L2::cache_hint: #64) ! the document has no reductions of scattered rows",
+    concat!("cp.reduce.async.bulk.tensor@8.0/90 ", tensor_store!(), " global shared::cta <add, min, max, inc, dec, and, or, xor> bulk_group {L2::cache_hint} [cta, cluster, gpu, sys] : t, ms (L2::cache_hint: #64)"),
+    "cp.reduce.async.bulk.tensor@8.6/100f 2d global shared::cta tile::scatter4 {override::global_address@9.4/107f} <add, min, max, inc, dec, and, or, xor> bulk_group {L2::cache_hint} [cta, cluster, gpu, sys] : t, ms (L2::cache_hint: #64) ! the document has no reductions of scattered rows",
     concat!("applypriority.async.bulk@9.4/107f bulk_group {global} L2::evict_normal : mg, ", bulk!()),
     concat!("applypriority.async.bulk.tensor@9.4/107f ", tensor_load!(), " bulk_group {global} L2::evict_normal : t (im2col: o)"),
     "applypriority.async.bulk.tensor@9.4/107f 2d tile::gather4 {override::global_address} bulk_group {global} L2::evict_normal : t",
     // st.async, red.async, st.bulk
     "st.async@8.1/90 {weak} {shared::cluster} mbarrier::complete_tx::bytes <b32, u32, s32, f32, b64, u64, s64, f64, b128@9.2, (v2/v4)+(b32/u32/s32/f32), v2+(b64/u64/s64/f64)> : mw, yv, m",
+    "st.async@8.1/90 cluster {shared::cluster} mbarrier::complete_tx::bytes <b32, u32, s32, f32, b64, u64, s64, f64, b128@9.2, (v2/v4)+(b32/u32/s32/f32), v2+(b64/u64/s64/f64)> : mw, yv, m ! a weak store has no scope",
     "st.async@8.1/90 {weak} <shared, shared::cta> mbarrier::complete_tx::bytes <b32, u32, s32, f32, b64, u64, s64, f64, b128@9.2, (v2/v4)+(b32/u32/s32/f32), v2+(b64/u64/s64/f64)> : mw, yv, m ! the document has `.shared::cluster` only",
     "st.async@8.7/100 <release+(gpu/sys), mmio+release+sys> {global} <b8, u8, s8> : mw, 8/i",
     "st.async@8.7/100 <release+(gpu/sys), mmio+release+sys> {global} <b16, u16, s16, b32, u32, s32, b64, u64, s64, f32, f64> : mw, y",
@@ -492,6 +500,10 @@ pub(crate) const PRODUCTIONS: &[&str] = &[
     "tensormap.replace@8.8/103a|107a tile swizzle_mode {global, shared::cta} b1024 b32 : mw, i(4)",
     "tensormap.replace@8.6/100f|120f tile swizzle_atomicity {global, shared::cta} b1024 b32 : mw, i(0..3)",
     "tensormap.replace@8.3/90a|100f|120f tile fill_mode {global, shared::cta} b1024 b32 : mw, i(0,1)",
+    "tensormap.replace@9.5/90a|100f|120f tile global_address <alloc_large, alloc_small, alloc_same> {global, shared::cta} b1024 b64 : mw, #w64",
+    "tensormap.replace@9.5/90a|100f|120f tile <alloc_large, alloc_small> {global, shared::cta} b1024 : mw",
+    "tensormap.query.alloc_class_large@9.5/90a|100f|120f {global, const, param} b1024 : p, ml",
+    "tensormap.query.alloc_class_large@9.5/90a|100f|120f shared::cta b1024 : p, ml ! the map is in `.global`, `.const` or `.param`",
     concat!("tensormap.cp_fenceproxy@8.3/90 global shared::cta tensormap::generic release+", scopes!(), " sync aligned : mg, ms, i(128)"),
     // Barriers
     concat!("bar.sync@1.0 : ", barrier!(), " {, #32(*32)}"),
@@ -515,13 +527,14 @@ pub(crate) const PRODUCTIONS: &[&str] = &[
     "prefetch@2.0/20 {global} <L1, L2> : mp",
     "prefetch@2.0/20 local <L1, L2> : mo",
     "prefetch@7.4/80 {global} <L2::evict_last, L2::evict_normal> : mp",
-    "prefetch@9.4/90 {global} L1::32B valid_addr : m",
+    "prefetch@9.4/90 {global} L1::32B valid_addr [L1, L2::evict_last, L2::evict_normal] : m",
     "prefetch@8.0/90 {const, param} tensormap : mw",
     "prefetchu@2.0/20 L1 : mp",
     "applypriority@7.4/80 {global} L2::evict_normal : ml, i(128)",
     "discard@7.4/80 {global} L2 : ml, i(128)",
     concat!("createpolicy.fractional@7.4/80 ", policies!(), " b64 : 64 {, f32/r/i(1)}"),
     concat!("createpolicy.range@7.4/80 {global} ", policies!(), " b64 : 64, ml, #32, #32"),
+    concat!("createpolicy.range@9.4/100 fabric [global] ", policies!(), " b64 : 64, h, #32, #32"),
     "createpolicy.cvt@7.4/80 L2 b64 : 64, #64",
     // Conversions of addresses
     concat!("isspacep@2.0/20 ", windows!(), " : p, #32/#64/e"),
@@ -562,6 +575,12 @@ pub(crate) const PRODUCTIONS: &[&str] = &[
     "vote@6.0/30 sync ballot b32 : w32, s, #32",
     "vote@1.2/pre70 <all, any, uni> pred : p, s",
     "vote@2.0/pre70 ballot b32 : w32, s",
+    "trace.mark@9.5/107f : i(0..4095)",
+    // Arithmetic
+    "sin {approx} {ftz} f32 : ...",
+    "sin@9.5 approx ftz 2pi f32 : ...",
+    "cos {approx} {ftz} f32 : ...",
+    "cos@9.5 approx ftz 2pi f32 : ...",
     // Branches
     "bra {uni} : l",
     "brx.idx@6.0/30 {uni} : #32, l",
@@ -628,8 +647,8 @@ pub(crate) const PRODUCTIONS: &[&str] = &[
     "tcgen05.dealloc@9.4/100f <cta_group::1, cta_group::2> exclusive sync aligned b32 : #32, #32(32..512,*32)",
     "tcgen05.dealloc@9.4/100f <cta_group::1, cta_group::2> exclusive sync aligned b32 : #32, i(544..,*32) ! an allocation has 512 columns at most",
     "tcgen05.relinquish_alloc_permit@8.6/100f <cta_group::1, cta_group::2> sync aligned :",
-    concat!("tcgen05.commit@8.6/100f <cta_group::1, cta_group::2> mbarrier::arrive::one {sync_restrict::shared::read::mma::a@9.4/107f} {shared::cluster} ", multicast!(), " b64 : mw (multicast: #16(0..65535))"),
-    concat!("tcgen05.commit@8.6/100f <cta_group::1, cta_group::2> mbarrier::arrive::one {sync_restrict::shared::read::mma::a@9.4/107f} {shared::cluster} ", wide_multicast!(), " b64 : mw, #32"),
+    concat!("tcgen05.commit@8.6/100f <cta_group::1, cta_group::2> mbarrier::arrive::one {sync_restrict::shared::read::mma::a@9.4/107f} [sync_restrict::shared::cta, sync_restrict::shared::cluster] {shared::cluster} ", multicast!(), " b64 : mw (multicast: #16(0..65535))"),
+    concat!("tcgen05.commit@8.6/100f <cta_group::1, cta_group::2> mbarrier::arrive::one {sync_restrict::shared::read::mma::a@9.4/107f} [sync_restrict::shared::cta, sync_restrict::shared::cluster] {shared::cluster} ", wide_multicast!(), " b64 : mw, #32"),
     "tcgen05.shift@8.6/100a <cta_group::1, cta_group::2> down : mc",
     "tcgen05.fence::before_thread_sync@8.6/100f :",
     "tcgen05.fence::after_thread_sync@8.6/100f :",

@@ -85,7 +85,7 @@ pub enum Qualifier {
     Level1,
     /// An eviction priority for L2.
     Level2,
-    /// How many bytes to prefetch into L2.
+    /// How many bytes to prefetch into L2; 32 is `.L1::32B`.
     Prefetch(u16),
     /// `.L2::cache_hint`: no effect, but one more operand.
     Policy,
@@ -217,6 +217,7 @@ pub const QUALIFIERS: &[(&str, Qualifier)] = &[
     ("L2::evict_normal", Qualifier::Level2),
     ("L2::evict_first", Qualifier::Level2),
     ("L2::evict_last", Qualifier::Level2),
+    ("L1::32B", Qualifier::Prefetch(32)),
     ("L2::64B", Qualifier::Prefetch(64)),
     ("L2::128B", Qualifier::Prefetch(128)),
     ("L2::256B", Qualifier::Prefetch(256)),

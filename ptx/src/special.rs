@@ -2,7 +2,12 @@
 //!
 //! ptxas 13.5 was measured with each of them in 30 instructions.
 
-use crate::symbols::special_bits;
+use model::section;
+
+use super::lint::Linter;
+use super::syntax::Function;
+use crate::symbols::{special_bits, special_need};
+use crate::version::{FunctionKind, RuleContext};
 
 /// What is wrong with a special register as an operand of an instruction that has no productions.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -28,7 +33,11 @@ pub(crate) fn fault(parts: &[&str], name: &str, element: bool) -> Option<Special
     }
     let ty = *parts.last()?;
     let kind = ty.trim_end_matches(|c: char| c.is_ascii_digit());
-    let written: u16 = ty[kind.len()..].parse().ok()?;
+    let written: u16 = match ty {
+        "pred" if name == "%is_explicit_cluster" => return None,
+        "pred" => 1,
+        _ => ty[kind.len()..].parse().ok()?,
+    };
     let narrow = NARROW.contains(&name);
     let sizes: &[u16] = match name {
         // A predicate, which `mov.pred` reads.
@@ -51,6 +60,52 @@ pub(crate) fn fault(parts: &[&str], name: &str, element: bool) -> Option<Special
     let sizes: Vec<String> = sizes.iter().map(|bits| format!("`mov.b{bits}`")).collect();
     let sizes = if sizes.is_empty() { "`mov.pred`".to_owned() } else { sizes.join(", ") };
     Some(SpecialFault::Size(sizes))
+}
+
+impl Linter<'_, '_> {
+    /// Reads of special registers that not every version, target and kernel has.
+    pub(super) fn special_registers(&mut self, function: &Function, setting: &RuleContext) {
+        for &at in function.special_reads.of(&self.module.special_reads) {
+            let name = at.of(self.text);
+            let Some(need) = special_need(name) else { continue };
+            let section = section::SPECIAL_REGISTERS;
+            if setting.isa < need.isa {
+                self.report
+                    .error(
+                        "special-register-isa",
+                        at,
+                        format!("`{name}` requires PTX ISA {}", need.isa),
+                    )
+                    .note(format!("this is PTX ISA {}", setting.isa))
+                    .section(section)
+                    .help(format!(".version {}", need.isa));
+            }
+            if let Some(target) = setting.target.filter(|target| target.sm < need.sm) {
+                self.report
+                    .error(
+                        "special-register-target",
+                        at,
+                        format!("`{name}` requires another target"),
+                    )
+                    .note(format!("the target is `{target}`"))
+                    .section(section)
+                    .help(format!("targets: sm_{} or higher", need.sm));
+            }
+            if let Some(directive) = need.directive
+                && function.kind == FunctionKind::Kernel
+                && !self.module.cta_memory.contains(&function.name)
+            {
+                self.report
+                    .error(
+                        "special-register-directive",
+                        at,
+                        format!("a kernel that reads `{name}` has `{directive}`"),
+                    )
+                    .section(section)
+                    .help(format!("write `{directive}`, and a number of bytes, before its body"));
+            }
+        }
+    }
 }
 
 #[cfg(test)]
@@ -76,6 +131,7 @@ mod tests {
             }
         }
         assert!(of("pred", "%is_explicit_cluster", false));
+        assert!(!of("pred", "%locality_domain_id", false) && !of("pred", "%tid", true));
         assert!(fault(&["mov", "v4", "u32"], "%tid", false).is_none());
         assert!(fault(&["cvt", "u64", "u32"], "%laneid", false).is_none());
         assert_eq!(fault(&["add", "u32"], "%laneid", false), Some(SpecialFault::Instruction));

@@ -7,12 +7,14 @@ use super::lex;
 use super::parse::{Lost, ParseResult, Parser};
 use super::production;
 use super::special::{self, SpecialFault};
-use super::symbols::is_special;
+use super::symbols::{is_special, special_need};
 use super::syntax::{
     AddressOperand, Element, Guard, MemoryInstruction, NameUse, Opaque, Operand, OperandKind,
     Range, Scalar, Statement, Symbol,
 };
+use crate::version::PtxIsa;
 use text::cursor::short;
+use text::diagnostic::Severity;
 use text::report::{ByteSpan, FixBuilder};
 
 impl Parser<'_, '_> {
@@ -358,13 +360,23 @@ impl Parser<'_, '_> {
         self.module.undeclared += 1;
         let worth = self.report.is_worth(self.symbols.count());
         let near = worth.then(|| self.report.nearest(name, self.symbols.all())).flatten();
+        // A later version may have another special register of this name.
+        let newer = self.module.isa.is_some_and(|(isa, _)| isa > PtxIsa::NEWEST)
+            && name.starts_with('%')
+            && near.is_none();
         let help = near.map_or_else(
             || format!("declare it: `.reg .{ty} {};`", short(name)),
             |near| format!("`{near}` is declared"),
         );
-        self.report
-            .error("undeclared", at, format!("`{}` is not declared", short(name)))
-            .help(help);
+        let draft =
+            self.report.error("undeclared", at, format!("`{}` is not declared", short(name)));
+        if newer {
+            draft
+                .severity(Severity::Warning)
+                .note("it may be a special register of a later version of PTX");
+        } else {
+            draft.help(help);
+        }
     }
 
     /// What follows `[`.
@@ -457,6 +469,8 @@ impl Parser<'_, '_> {
                 .help("write to a register that is declared with `.reg`");
         } else if symbol.is_none() && !special {
             self.undeclared(name, at, "b32");
+        } else if special && special_need(name).is_some() {
+            self.module.special_reads.push(at);
         }
         symbol.filter(|_| typed)
     }
@@ -587,12 +601,13 @@ fn has_destination(opcode: &str, form: &str) -> bool {
     match opcode {
         "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" | "st"
         | "sust" | "sured" | "stmatrix" | "prefetch" | "prefetchu" | "discard"
-        | "applypriority" | "cp" | "tensormap" | "griddepcontrol" | "setmaxnreg"
-        | "stackrestore" | "fence" | "membar" => false,
+        | "applypriority" | "cp" | "griddepcontrol" | "setmaxnreg" | "stackrestore" | "fence"
+        | "membar" | "fabric" | "trace" => false,
         "red" | "barrier" | "bar" => form == "red" && opcode != "red",
         "mbarrier" => {
             matches!(form, "arrive" | "arrive_drop" | "test_wait" | "try_wait" | "pending_count")
         }
+        "tensormap" => form == "query",
         "multimem" => form == "ld_reduce",
         "tcgen05" => form == "ld",
         "wgmma" => form == "mma_async",

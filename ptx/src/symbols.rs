@@ -6,6 +6,7 @@ use std::hash::BuildHasherDefault;
 use rustc_hash::FxHasher;
 
 use super::syntax::Symbol;
+use crate::version::PtxIsa;
 
 type Map<'a, V> = HashMap<&'a str, V, BuildHasherDefault<FxHasher>>;
 
@@ -46,6 +47,10 @@ const SPECIAL: &[&str] = &[
     "%reserved_smem_offset_begin",
     "%reserved_smem_offset_end",
     "%reserved_smem_offset_cap",
+    "%perctamemoryoffset",
+    "%perctamemorysize",
+    "%locality_domain_id",
+    "%locality_domain_supplemental_sm",
     "WARP_SZ",
 ];
 
@@ -63,7 +68,48 @@ pub fn is_special(name: &str) -> bool {
 }
 
 /// Special registers of 64 bits, and one that has either size.
-const SPECIAL_WIDE: &[&str] = &["%clock64", "%globaltimer", "%current_graph_exec"];
+const SPECIAL_WIDE: &[&str] =
+    &["%clock64", "%globaltimer", "%current_graph_exec", "%perctamemoryoffset"];
+
+/// What a special register requires that not every module has.
+pub(crate) struct SpecialNeed {
+    name: &'static str,
+    pub(crate) isa: PtxIsa,
+    pub(crate) sm: u16,
+    /// What a kernel that reads it has before its body.
+    pub(crate) directive: Option<&'static str>,
+}
+
+/// The directive that gives each CTA memory of its own.
+pub(crate) const CTA_MEMORY: &str = ".minperctamemory";
+
+/// Of the special registers that have names of their own; what older ones require is not checked.
+const SPECIAL_NEEDS: &[SpecialNeed] = &[
+    SpecialNeed {
+        name: "%perctamemoryoffset",
+        isa: PtxIsa::new(9, 4),
+        sm: 80,
+        directive: Some(CTA_MEMORY),
+    },
+    SpecialNeed {
+        name: "%perctamemorysize",
+        isa: PtxIsa::new(9, 4),
+        sm: 80,
+        directive: Some(CTA_MEMORY),
+    },
+    SpecialNeed { name: "%locality_domain_id", isa: PtxIsa::new(9, 5), sm: 100, directive: None },
+    SpecialNeed {
+        name: "%locality_domain_supplemental_sm",
+        isa: PtxIsa::new(9, 5),
+        sm: 100,
+        directive: None,
+    },
+];
+
+/// What the special register with this name requires.
+pub(crate) fn special_need(name: &str) -> Option<&'static SpecialNeed> {
+    SPECIAL_NEEDS.iter().find(|need| need.name == name)
+}
 
 /// How many bits a special register has, or each of its elements; `None` for another name.
 pub(crate) fn special_bits(name: &str) -> Option<u16> {

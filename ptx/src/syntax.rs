@@ -23,6 +23,10 @@ pub(crate) struct ModuleSyntax {
     pub(crate) aliases: Vec<[ByteSpan; 2]>,
     /// The names of the functions with `.noreturn`.
     pub(crate) no_return: Vec<ByteSpan>,
+    /// The names of the kernels with `.minperctamemory`.
+    pub(crate) cta_memory: Vec<ByteSpan>,
+    /// Reads of special registers that not every version, target and kernel has.
+    pub(crate) special_reads: Vec<ByteSpan>,
     /// Parts of all instructions, opcodes included; an instruction has a range of them.
     pub(crate) parts: Vec<ByteSpan>,
     /// Operands of all memory instructions.
@@ -91,6 +95,8 @@ pub(crate) struct Function {
     pub(crate) parameters: Range,
     /// What its body declares.
     pub(crate) variables: Range,
+    /// In [`ModuleSyntax::special_reads`].
+    pub(crate) special_reads: Range,
     /// What stands between the statements, each with the index of the statement after it.
     pub(crate) marks: Vec<(u32, BodyMark)>,
     pub(crate) statements: Vec<Statement>,

@@ -61,6 +61,8 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
         "trap" => ("a trap: it ends the grid with an error".to_owned(), false),
         "brkpt" => ("a breakpoint".to_owned(), false),
         "nanosleep" => ("a pause of the thread".to_owned(), true),
+        "fabric" => (of_fabric(form).to_owned(), false),
+        "trace" => ("a mark for tools that trace; it accesses no memory".to_owned(), true),
         "pmevent" => ("a trigger of performance counters".to_owned(), true),
         name if opcode::WITHOUT_EFFECT.contains(&name) => {
             ("an instruction without effect on memory, values and control flow".to_owned(), true)
@@ -94,6 +96,34 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
     let modifiers = modifiers::explained(&parts, section);
     let checked = production_check::is_checked(&parts);
     Some(OtherInstruction { text, is, modelled, section, modifiers, checked, account })
+}
+
+/// What an instruction of the fabric does.
+fn of_fabric(form: &str) -> &'static str {
+    match form {
+        "try_get" => {
+            "an asynchronous copy from another device, through the fabric proxy, to shared memory, through the async proxy"
+        }
+        "try_put" => {
+            "an asynchronous copy from shared memory, through the async proxy, to another device, through the fabric proxy"
+        }
+        "try_red" => {
+            "an asynchronous reduction of shared memory into the memory of another device, through the fabric proxy"
+        }
+        "try_pullred" => {
+            "an asynchronous reduction of what all devices of a multicast endpoint hold, through the fabric proxy, to shared memory"
+        }
+        "try_atom" => {
+            "an asynchronous atomic operation on the memory of another device, through the fabric proxy"
+        }
+        "submit" => {
+            "submits the operations of the fabric that this thread issued: each has to be, before the phase of its mbarrier object ends"
+        }
+        "wait" => {
+            "a wait until operations of the fabric have read their sources in shared memory, which may then be written"
+        }
+        _ => "one of the operations of the fabric",
+    }
 }
 
 /// What an instruction does that litmus tests execute and that accesses no memory.
@@ -301,6 +331,6 @@ mod tests {
         let nowhere: Vec<&str> = ptx::opcode::all()
             .filter(|opcode| section::of_opcode(opcode) == section::INSTRUCTIONS)
             .collect();
-        assert_eq!(nowhere, ["fabric", "spcompress", "spdecompress"]);
+        assert_eq!(nowhere, ["fabric", "spcompress", "spdecompress", "trace"]);
     }
 }

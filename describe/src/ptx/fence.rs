@@ -201,6 +201,12 @@ fn name(parts: &[&str]) -> String {
                 })
             )
         }
+        ["alias", "sync_restrict::read", order, scope] => {
+            format!(
+                "{} at scope `.{scope}` of reads by this thread, also through aliases",
+                an(order)
+            )
+        }
         ["mbarrier_init", ..] => {
             "a release fence at scope `.cluster` of `mbarrier.init` alone".to_owned()
         }
@@ -227,6 +233,12 @@ fn promise(parts: &[&str]) -> String {
         ["proxy", "async", ..] => {
             "accesses through the generic proxy before it are ordered before \
              accesses through the async proxy after it, and the other way round"
+                .to_owned()
+        }
+        // ptxas 13.5 emits a wait for the loads of the thread, as for the fence of reads of the async proxy, and no `MEMBAR`.
+        ["alias", "sync_restrict::read", ..] => {
+            "reads before it in its thread come before writes after an acquire that synchronizes with it; stores before it, and \
+             what other threads did, are not known to be ordered"
                 .to_owned()
         }
         ["mbarrier_init", ..] => "each `mbarrier.init` before it in its thread comes before what \

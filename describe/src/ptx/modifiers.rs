@@ -48,6 +48,36 @@ const MEANINGS: &[ModifierMeaning] = meanings! {
     }
     "cp.async.bulk.wait_group" {
         "read": "waits only until the sources have been read";
+        "sync_restrict::proxy::async": "waits until what the groups wrote is complete for accesses through the async proxy; a generic \
+            access after it may still race with them: no document that is public says what it needs, nor whether the target is sm_90 or sm_100";
+        "sync_restrict::shared::cta sync_restrict::shared::cluster": "ptxas takes it; the document does not describe it";
+    }
+    "cp.async" {
+        "L1::32B": "ptxas takes it for a prefetch size; the document does not describe it";
+    }
+    "fabric" {
+        "async": "it is performed asynchronously";
+        "multimem": "the endpoint is a multicast one: each device that is a member is accessed";
+        "shared::cta": "the bytes in shared memory, and the mbarrier object, are in this thread's CTA";
+        "mbarrier::complete_tx::bytes": "it completes by a complete-tx operation of its bytes on the mbarrier object, which has layout v1";
+        "mbarrier::complete_tx::16B": "it completes by a complete-tx operation of its bytes, divided by 16, on the mbarrier object, which has layout v1";
+        "mbarrier::report::fabric": "a failure of the fabric is reported to the mbarrier object";
+        "counted::bytes": "a counter of 8 bytes at the endpoint, whose offset is the third of the handle, counts the bytes that arrived";
+        "cp_mask": "an operand is a mask: which bytes of each 16 are copied";
+        "b128": "each 16 bytes are accessed as one";
+        "relaxed": "each access of the fabric has this order";
+        "sys": "with the scope of the system";
+        "sync": "the thread waits until all threads of the mask, the last operand, execute it";
+        "add min max and or xor inc dec exch cas": "what is done with each element at the endpoint and that in shared memory";
+        "acc::f16 acc::f32": "sums are accumulated as `.f{0}`";
+        "op_restrict::fetching": "only `fabric.try_get` and `fabric.try_pullred` are submitted; ptxas 13.5 emits nothing for it";
+        "sync_restrict::read": "waits until the groups have read their sources in shared memory, but for so many of the last ones; no document that is \
+            public says whether bulk groups are counted with them: the counter of the hardware is one";
+        "sync_restrict::reads": "the name of `.sync_restrict::read` before PTX ISA 9.5; it waits for all that was submitted";
+        "1d": "the tensor has one dimension";
+        "2d 3d 4d 5d": "the tensor has {0} dimensions";
+        "tile": "the tile is a box of the tensor, laid out as there";
+        "im2col im2col_no_offs": "the elements under a window of a convolution are laid out as columns";
     }
     "tcgen05.commit" {
         "mbarrier::arrive::one": "completion makes one arrival on the mbarrier object";
@@ -166,6 +196,14 @@ const MEANINGS: &[ModifierMeaning] = meanings! {
         "fill_mode": "the field: what elements outside of the tensor are read as";
         "b1024": "the tensormap has 128 bytes";
         "b32 b64": "the type of the new value";
+        "alloc_large": "the allocation is of the large class: bit 21 of the word at byte 8 is set; no document that is public says what it is for";
+        "alloc_small": "the allocation is of the small class: bit 21 of the word at byte 8 is cleared; no document that is public says what it is for";
+        "alloc_same": "the class of the allocation stays: the address is written without a look at it";
+    }
+    "tensormap.query.alloc_class_large" {
+        "b1024": "the tensormap has 128 bytes; the result is whether its allocation is of the large class";
+        "global const param": "where the tensormap is";
+        "shared::cta": "ptxas takes it; no document that is public describes it";
     }
     "tensormap.cp_fenceproxy" {
         "tensormap::generic": "the fence is from the generic to the tensormap proxy";
@@ -234,6 +272,8 @@ const MEANINGS: &[ModifierMeaning] = meanings! {
         "sync_restrict::shared::cluster": "only for objects in the shared memory of this thread's cluster";
         "sync_restrict::shared::cluster::read": "only for reads by this thread of objects in the shared memory \
             of its cluster";
+        "sync_restrict::read": "only for reads by this thread; no document that is public says through which proxies, nor with which \
+            acquire it pairs";
         "mbarrier_init": "only for the `mbarrier.init` of this thread";
     }
     "wgmma tcgen05 setmaxnreg tensormap barrier.cluster" {
@@ -246,6 +286,7 @@ const MEANINGS: &[ModifierMeaning] = meanings! {
 const HEADS: &[&str] = &[
     "mbarrier",
     "cp",
+    "fabric",
     "wgmma",
     "tcgen05",
     "griddepcontrol",

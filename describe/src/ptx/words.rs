@@ -72,6 +72,10 @@ pub(super) fn part(opcode: Opcode, name: &str, qualifier: Qualifier, page: Secti
         ),
         Qualifier::Cache(given) => said(page, cache(opcode, given)),
         Qualifier::Level1 | Qualifier::Level2 => said(page, eviction(name)),
+        Qualifier::Prefetch(32) => said(
+            section::of_opcode("prefetch"),
+            "of `prefetch`, not of a load: ptxas takes it for `.L2::64B`",
+        ),
         Qualifier::Prefetch(bytes) => said(page, format!("prefetches {bytes} bytes into L2")),
         Qualifier::Policy => said(
             page,

@@ -11,6 +11,7 @@ use model::isa::reach::{AllowedSpaces, COPIED, IN_SHARED};
 use model::isa::{Address, Instruction, Operand, SpaceQualifier, Type};
 use model::memory::MBARRIER_BYTES;
 use model::scope::Scope;
+use ptx::fences;
 use ptx::modifier;
 use ptx::production_check;
 use ptx::qualifier::Qualifier;
@@ -455,9 +456,12 @@ impl<'a> InstructionReader<'_> {
 
     /// The fences of the async proxy, and those of some objects only.
     pub(super) fn async_fence(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
-        let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
+        let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
         if self.draft.rounds_freely {
             return Some(Self::unsupported(cell, "this proxy is not modelled"));
+        }
+        if let Some(ordered) = fences::in_order(&parts[1..].iter().copied()) {
+            parts.splice(1.., ordered);
         }
         let fence = match parts[1..] {
             ["proxy", "async"] => AsyncFence::Proxy(FenceWindow::Everything),
@@ -482,6 +486,12 @@ impl<'a> InstructionReader<'_> {
             ["proxy", "tensormap::generic", ..] => return self.tensormap_fence(cell, &parts),
             ["release", "sync_restrict::shared::cta", "cluster"] => AsyncFence::Release,
             ["acquire", "sync_restrict::shared::cluster", "cluster"] => AsyncFence::Acquire,
+            ["alias", "sync_restrict::read", ..] => {
+                return Some(Self::unsupported(
+                    cell,
+                    "the release of reads through aliases is not modelled",
+                ));
+            }
             _ => return Some(Self::unsupported(cell, "this proxy is not modelled")),
         };
         if !self.is_written_as_produced(cell, &parts) {

@@ -14,7 +14,9 @@ use crate::cell::InstructionCell;
 
 impl<'a> InstructionReader<'_> {
     pub(super) fn fence(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
-        let restricted = cell.part(1) == "mbarrier_init" || cell.part(2).starts_with("sync_");
+        let restricted = cell.parts.iter().any(|part| {
+            matches!(part.text, "mbarrier_init") || part.text.starts_with("sync_restrict::")
+        });
         if cell.part(1) == "proxy" || restricted {
             if !self.is_spelled(cell) {
                 return None;
@@ -74,7 +76,8 @@ impl<'a> InstructionReader<'_> {
     }
 
     fn proxy_fence(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
-        let name = cell.part(2);
+        let ordered = fences::in_order(&cell.parts.iter().skip(1).map(|part| part.text));
+        let name = ordered.map_or(cell.part(2), |parts| parts[1]);
         let proxy = match name {
             "generic" => Some(Proxy::Generic),
             "constant" => Some(Proxy::Constant),

@@ -32,6 +32,7 @@ pub(super) const RULES: &[(&str, &str, &str)] = &[
     ("ld-cache-level2", "ld.global.ca.L2::evict_last.v4.u64 {u64_1, u64_2, u64_3, u64_4}, [gbl]", ""),
     ("ld-level1-space", "ld.shared.L1::evict_last.u32 u32_1, [sh]", ""),
     ("ld-prefetch-space", "ld.const.L2::64B.u32 u32_1, [cst]", ""),
+    ("ld-prefetch-level1", "ld.global.L1::32B.u32 u32_1, [gbl]", ""),
     ("ld-policy-space", "ld.local.L2::cache_hint.u32 u32_1, [lcl], pol", ""),
     ("address", "ld.global.u32 u32_1, a", ""),
     ("address-register", "ld.global.u32 u32_1, [a32]", "ld.global.u32 u32_1, [a]"),

@@ -36,6 +36,9 @@ fn targets(text: &'static str, [before, first]: [u16; 2]) -> LintExample {
 const OF_DOCUMENT: &[&str] =
     &["fence-acq-rel", "fence-document", "address-size-missing", "production-document"];
 
+/// What is legal, and not what it seems to be.
+const OF_NEITHER: &[&str] = &["production-deprecated", "production-trap"];
+
 /// The limits of a file.
 const LIMITS: &[(&str, &str)] = &[
     ("nesting", "blocks and constants are nested 50 deep at most"),
@@ -49,8 +52,10 @@ const LIMITS: &[(&str, &str)] = &[
 ];
 
 pub(super) fn rules() -> impl Iterator<Item = LintRule> {
-    let by = |code: &str| {
-        if OF_DOCUMENT.contains(&code) { Authority::Document } else { Authority::Both }
+    let by = |code: &str| match code {
+        _ if OF_DOCUMENT.contains(&code) => Authority::Document,
+        _ if OF_NEITHER.contains(&code) => Authority::Neither,
+        _ => Authority::Both,
     };
     let row = move |(code, text, section, example): ReaderRule| LintRule {
         code,
@@ -66,7 +71,42 @@ pub(super) fn rules() -> impl Iterator<Item = LintRule> {
         by: Authority::Both,
         example: None,
     };
-    rows().into_iter().map(row).chain(LIMITS.iter().map(limit))
+    let rows = rows().into_iter().chain(productions()).chain(modules());
+    rows.map(row).chain(LIMITS.iter().map(limit))
+}
+
+/// Of instructions that have productions.
+#[rustfmt::skip]
+fn productions() -> Vec<ReaderRule> {
+    let none = None;
+    vec![
+        ("production-modifier", "a modifier of an asynchronous instruction goes with the others", none,
+            kernel("mbarrier.try_wait.relaxed.shared.b64 p1, [a32], b64_1", "mbarrier.try_wait.shared.b64 p1, [a32], b64_1")),
+        ("production-missing", "an asynchronous instruction has the modifiers that its form requires", none,
+            kernel("cp.async.bulk.shared::cta.global [a32], [a], 1024, [a32]",
+                "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [a32], [a], 1024, [a32]")),
+        ("production-operands", "an asynchronous instruction has as many operands as its form requires", none,
+            kernel("cp.async.wait_all 0", "cp.async.wait_all")),
+        ("production-operand", "an operand of an asynchronous instruction is of the kind that its form requires", none,
+            kernel("mbarrier.try_wait.shared::cta.b64 p1, [a32], b32_1", "mbarrier.try_wait.shared::cta.b64 p1, [a32], b64_1")),
+        ("production-value", "an integer of an asynchronous instruction is in the range that its form allows", none,
+            kernel("cp.async.cg.shared.global [a32], [a], 8", "cp.async.cg.shared.global [a32], [a], 16")),
+        ("production-coordinates", "there are as many coordinates as a tensor has dimensions", none,
+            kernel("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [a, {b32_1}], [a32]",
+                "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [a, {b32_1, b32_2}], [a32]")),
+        ("production-registers", "a vector of an asynchronous instruction has as many registers as its modifiers say", none,
+            kernel("multimem.st.global.v2.f32 [a], {b32_1}", "multimem.st.global.v2.f32 [a], {b32_1, b32_2}")),
+        ("production-isa", "an asynchronous instruction, a modifier or an operand requires a version of PTX", none,
+            versions("mbarrier.try_wait.shared.b64 p1, [a32], b64_1", [(7, 7), (7, 8)])),
+        ("production-target", "an asynchronous instruction, a modifier or an operand requires a target", none,
+            targets("cp.async.wait_all", [75, 80])),
+        ("production-document", "the document forbids some asynchronous instructions that ptxas takes", none,
+            kernel("st.async.global.b32 [a], b32_1", "st.async.release.gpu.global.b32 [a], b32_1")),
+        ("production-deprecated", "a form that a later version of PTX deprecates is written in the new way", none,
+            kernel("fabric.wait.sync_restrict::reads", "fabric.wait.sync_restrict::read 0")),
+        ("production-trap", "an instruction that ptxas makes a trap of for a target is not executed there", none,
+            targets("fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.b128 [sh], [b32_1, b64_1], 16, [sh+64]", [120, 110])),
+    ]
 }
 
 #[rustfmt::skip]
@@ -96,28 +136,6 @@ fn rows() -> Vec<ReaderRule> {
             kernel("atm.add.u32 u32_1, [gbl], 1", "atom.add.u32 u32_1, [gbl], 1")),
         ("modifier", "an instruction has only modifiers of its opcode", none,
             kernel("bar.syncc 0", "bar.sync 0")),
-        ("production-modifier", "a modifier of an asynchronous instruction goes with the others", none,
-            kernel("mbarrier.try_wait.relaxed.shared.b64 p1, [a32], b64_1", "mbarrier.try_wait.shared.b64 p1, [a32], b64_1")),
-        ("production-missing", "an asynchronous instruction has the modifiers that its form requires", none,
-            kernel("cp.async.bulk.shared::cta.global [a32], [a], 1024, [a32]",
-                "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [a32], [a], 1024, [a32]")),
-        ("production-operands", "an asynchronous instruction has as many operands as its form requires", none,
-            kernel("cp.async.wait_all 0", "cp.async.wait_all")),
-        ("production-operand", "an operand of an asynchronous instruction is of the kind that its form requires", none,
-            kernel("mbarrier.try_wait.shared::cta.b64 p1, [a32], b32_1", "mbarrier.try_wait.shared::cta.b64 p1, [a32], b64_1")),
-        ("production-value", "an integer of an asynchronous instruction is in the range that its form allows", none,
-            kernel("cp.async.cg.shared.global [a32], [a], 8", "cp.async.cg.shared.global [a32], [a], 16")),
-        ("production-coordinates", "there are as many coordinates as a tensor has dimensions", none,
-            kernel("cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [a, {b32_1}], [a32]",
-                "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [a, {b32_1, b32_2}], [a32]")),
-        ("production-registers", "a vector of an asynchronous instruction has as many registers as its modifiers say", none,
-            kernel("multimem.st.global.v2.f32 [a], {b32_1}", "multimem.st.global.v2.f32 [a], {b32_1, b32_2}")),
-        ("production-isa", "an asynchronous instruction, a modifier or an operand requires a version of PTX", none,
-            versions("mbarrier.try_wait.shared.b64 p1, [a32], b64_1", [(7, 7), (7, 8)])),
-        ("production-target", "an asynchronous instruction, a modifier or an operand requires a target", none,
-            targets("cp.async.wait_all", [75, 80])),
-        ("production-document", "the document forbids some asynchronous instructions that ptxas takes", none,
-            kernel("st.async.global.b32 [a], b32_1", "st.async.release.gpu.global.b32 [a], b32_1")),
         ("label", "a branch leads to a label of its function", Some(section::of_opcode("bra")),
             kernel("bra NOWHERE", "HERE: bra HERE")),
         ("label-twice", "a block has a label once", Some(section::of_opcode("bra")),
@@ -132,6 +150,14 @@ fn rows() -> Vec<ReaderRule> {
             kernel("ld.global.u32 u32_1, [a-16]", "")),
         ("number", "an integer has at most 64 bits", none,
             kernel("ld.global.u32 u32_1, [a+99999999999999999999]", "ld.global.u32 u32_1, [a+4]")),
+    ]
+}
+
+/// Of the rest of a module.
+#[rustfmt::skip]
+fn modules() -> Vec<ReaderRule> {
+    let none = None;
+    vec![
         ("version", "a module has one `.version`, and it is followed by a version of PTX", none,
             module(".version nine\n.target sm_90\n", ".version 9.4\n.target sm_90\n")),
         ("version-missing", "a module begins with `.version`", Some(section::VERSION),
@@ -148,6 +174,13 @@ fn rows() -> Vec<ReaderRule> {
             kernel("add.u32 u32_1, %laneid, 1", "mov.u32 u32_1, %laneid;\nadd.u32 u32_1, u32_1, 1")),
         ("special-register-size", "`mov` reads a special register with a type of its size", Some(section::SPECIAL_REGISTERS),
             kernel("mov.u64 u64_1, %clock", "mov.u64 u64_1, %clock64")),
+        ("special-register-isa", "some special registers require a version of PTX", Some(section::SPECIAL_REGISTERS),
+            versions("mov.u32 u32_1, %locality_domain_id", [(9, 4), (9, 5)])),
+        ("special-register-target", "some special registers require a target", Some(section::SPECIAL_REGISTERS),
+            targets("mov.u32 u32_1, %locality_domain_id", [90, 100])),
+        ("special-register-directive", "a kernel that reads the place and the size of the memory of its CTA asks for it", Some(section::SPECIAL_REGISTERS),
+            module(".version 9.4\n.target sm_90\n.address_size 64\n.entry k()\n{\n    .reg .b32 r;\n    mov.u32 r, %perctamemorysize;\n}\n",
+                ".version 9.4\n.target sm_90\n.address_size 64\n.entry k() .minperctamemory 2048\n{\n    .reg .b32 r;\n    mov.u32 r, %perctamemorysize;\n}\n")),
         ("address-size", "a module has one `.address_size`, and it is 32 or 64", none,
             module(".version 9.4\n.target sm_90\n.address_size 48\n", ".version 9.4\n.target sm_90\n.address_size 64\n")),
         ("address-size-missing", "without `.address_size`, addresses have 32 bits", Some(section::ADDRESS_SIZE),

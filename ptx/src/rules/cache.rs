@@ -45,6 +45,13 @@ rule!(
     "prefetch sizes are for `.global` and generic addresses"
 );
 rule!(
+    LD_PREFETCH_LEVEL1,
+    "ld-prefetch-level1",
+    LD,
+    Document,
+    "`.L1::32B` is a modifier of `prefetch`; the prefetch sizes of a load are `.L2::64B`, `.L2::128B` and `.L2::256B`"
+);
+rule!(
     LD_POLICY_SPACE,
     "ld-policy-space",
     LD,
@@ -96,6 +103,7 @@ pub const LD: &[RuleCheck] = &[
     RuleCheck { rule: &LD_CACHE_LEVEL2, broken: with_level2 },
     RuleCheck { rule: &LD_LEVEL1_SPACE, broken: level1_space },
     RuleCheck { rule: &LD_PREFETCH_SPACE, broken: prefetch_space },
+    RuleCheck { rule: &LD_PREFETCH_LEVEL1, broken: prefetch_level1 },
     RuleCheck { rule: &LD_POLICY_SPACE, broken: policy_space },
 ];
 
@@ -177,4 +185,13 @@ fn policy_space(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let (policy, note) = (form.q.policy?, other_space(form)?);
     let fix = std::iter::once(Edit::Remove(policy.position)).chain(without_policy(form));
     Some(Breach::part(policy.position, note).fixed_by(fix).safe())
+}
+
+fn prefetch_level1(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
+    let prefetch = form.q.prefetch.filter(|at| at.value == 32)?;
+    Some(
+        Breach::part(prefetch.position, "not a prefetch size of a load")
+            .fixed_by([Edit::Replace(prefetch.position, "L2::64B")])
+            .safe(),
+    )
 }

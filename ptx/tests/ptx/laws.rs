@@ -119,7 +119,7 @@ fn every_qualifier_is_written() {
     assert_eq!(
         Opcode::ALL.map(by),
         [
-            "release acq_rel sc f16 f16x2 bf16 bf16x2 wb wt",
+            "release acq_rel sc f16 f16x2 bf16 bf16x2 wb wt L1::32B",
             "shared shared::cta shared::cluster f16 f16x2 bf16 bf16x2 v8 const param param::entry \
              param::func local",
             "acquire acq_rel sc f16 f16x2 bf16 bf16x2 ca lu cv const param::entry",

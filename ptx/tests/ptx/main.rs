@@ -15,6 +15,7 @@ mod laws;
 mod matrices;
 mod measured;
 mod mutation;
+mod newest;
 mod operands;
 mod reader;
 mod reviewed;
