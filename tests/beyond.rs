@@ -66,6 +66,79 @@ fn what_does_not_go_beyond_the_bound_has_every_outcome() {
     assert_eq!(decided, known);
 }
 
+/// What two threads of a CTA do in loops with barriers, or beside them: the first column, and the second.
+const MEETINGS: ([&str; 6], [&str; 6]) = (
+    [
+        "L: atom.relaxed.gpu.add.u32 r0, [x], 1; st.shared.u32 [s], r0; bar.sync 0; ld.shared.u32 r0, [s]; bar.sync 0; \
+         setp.lt.u32 p, r0, 1; @p bra L",
+        "L: ld.shared.u32 r0, [t]; setp.lt.u32 q, r0, 10; barrier.cta.red.or.pred p, 0, q; add.u32 r0, r0, 10; \
+         st.shared.u32 [s], r0; bar.sync 0; @p bra L",
+        "L: st.relaxed.gpu.u32 [x], 1; bar.sync 0; ld.relaxed.gpu.u32 r0, [x]; setp.ne.u32 p, r0, 1; @p bra L",
+        "L: bar.sync 0; atom.relaxed.gpu.add.u32 r0, [x], 1; setp.lt.u32 p, r0, 1; @p bra L",
+        "L: bar.sync 0; st.relaxed.gpu.u32 [x], 3; atom.relaxed.gpu.add.u32 r0, [y], 1; setp.lt.u32 p, r0, 1; @p bra L; \
+         st.relaxed.gpu.u32 [y], 7",
+        "L: barrier.cluster.arrive; barrier.cluster.wait; atom.acq_rel.gpu.cas.b32 r0, [x], 0, 1; setp.eq.u32 p, r0, 0; \
+         @p bra L",
+    ],
+    [
+        "L: bar.sync 0; ld.shared.u32 r0, [s]; bar.sync 0; setp.lt.u32 p, r0, 1; @p bra L",
+        "L: ld.shared.u32 r0, [s]; setp.lt.u32 q, r0, 10; barrier.cta.red.or.pred p, 0, q; add.u32 r0, r0, 10; \
+         st.shared.u32 [t], r0; bar.sync 0; @p bra L",
+        "bar.sync 0; st.relaxed.gpu.u32 [x], 0",
+        "ld.relaxed.gpu.u32 r0, [y]; bar.sync 0; ld.relaxed.gpu.u32 r1, [x]; bar.sync 0; st.relaxed.gpu.u32 [x], 0",
+        "L: bar.sync 0; ld.relaxed.gpu.u32 r0, [x]; setp.lt.u32 p, r0, 1; @p bra L",
+        "barrier.cluster.arrive; ld.relaxed.gpu.u32 r0, [x]; barrier.cluster.wait; atom.acq_rel.gpu.cas.b32 r1, [x], 1, 0",
+    ],
+);
+
+/// At a barrier that waits for a thread which was cut, others stop: their later writes may still be read.
+#[test]
+fn loops_with_barriers_that_do_not_go_beyond_the_bound_have_every_outcome() {
+    let model = ptx::model();
+    let mut decided = Vec::new();
+    for (a, first) in MEETINGS.0.into_iter().enumerate() {
+        for (b, second) in MEETINGS.1.into_iter().enumerate() {
+            let columns = [first, second].map(|column| column.split("; ").collect::<Vec<&str>>());
+            let mut text =
+                "PTX meet\n{ x=0; y=0; .shared .b32 s=5; .shared .b32 t=6; P1:r1=0; }\n \
+                P0@cta 0,cluster 0,gpu 0 | P1@cta 0,cluster 0,gpu 0 ;\n"
+                    .to_owned();
+            for row in 0..columns[0].len().max(columns[1].len()) {
+                let cells = columns.each_ref().map(|column| column.get(row).copied().unwrap_or(""));
+                text.push_str(&format!(" {} ;\n", cells.join(" | ")));
+            }
+            text.push_str("locations [0:r0; 1:r0; 1:r1; x; y;]\nexists (0:r0=77)\n");
+            let test = litmus::parse("meet.litmus", text.as_bytes())
+                .unwrap_or_else(|errors| panic!("{text}: {}", errors[0]));
+            let found = [1, 2, 4].map(|bound| {
+                let task = Task {
+                    engines: vec![&Enumerate],
+                    bound,
+                    work: Some(1 << 18),
+                    counts: false,
+                    ..suite::task(&model)
+                };
+                judge(&test, &task).found
+            });
+            let last = &found[2];
+            for (at, found) in found[..2].iter().enumerate() {
+                if found.limit.is_some() || found.seen.bound_reached || last.limit.is_some() {
+                    continue;
+                }
+                let undefined = |seen: &engine::ExecutionFacts| seen.undefined.is_some();
+                assert_eq!(undefined(&found.seen), undefined(&last.seen), "{text}");
+                assert_eq!(found.seen.stuck.is_some(), last.seen.stuck.is_some(), "{text}");
+                assert!(last.outcomes.keys().eq(found.outcomes.keys()), "{text}");
+                if at == 1 {
+                    decided.push((a, b));
+                }
+            }
+        }
+    }
+    assert!(decided.contains(&(0, 0)) && decided.contains(&(1, 1)), "{decided:?}");
+    assert!(decided.len() > 10 && decided.len() < 36, "{decided:?}");
+}
+
 /// Models without thin-air axiom, in which a thread goes on because another one reads what it writes only later: a release
 /// that is jumped over then, and writes of which a model leaves out what depends on reads.
 const LATER: [(&str, &str); 2] = [

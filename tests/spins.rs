@@ -6,6 +6,10 @@ use std::fmt::Write;
 use engine::enumerate::Enumerate;
 use engine::judge::{Property, Task, judge};
 use engine::{Engine, ExecutionFacts, Limits};
+use execution::accessed::Accessed;
+use execution::agreed::Agreed;
+use execution::layout::Layout;
+use model::program::ThreadId;
 use model::ptx;
 use model::reading::Readings;
 use model::rel::Model;
@@ -109,6 +113,107 @@ fn an_iteration_that_writes_what_is_there_hides_no_outcome() {
         }
     }
     assert!(fewer > 100, "{fewer} programs are looked at in full");
+}
+
+/// A column as compilers write it: what is stored, added and compared is in registers, and the address of `l`, too.
+fn through_registers(column: &[String]) -> Vec<String> {
+    let constants = (0..=2).map(|value| format!("mov.u32 c{value}, {value}"));
+    let lines = column.iter().map(|line| {
+        let writes = ["atom.", "st."].iter().any(|word| line.contains(word));
+        let line = line.replace("[l]", "[rl]");
+        if !writes {
+            return line;
+        }
+        (0..=2)
+            .fold(line, |line, value| line.replace(&format!(", {value}"), &format!(", c{value}")))
+    });
+    constants.chain(lines).collect()
+}
+
+/// What compilers keep in registers is known, and an instruction that has to do with asynchronous operations changes nothing for a loop
+/// whose bytes none of them accesses.
+#[test]
+fn what_is_left_out_depends_neither_on_registers_nor_on_other_instructions() {
+    let model = ptx::model();
+    let mut left_out = 0;
+    for (at, (name, one)) in LOOPS.into_iter().enumerate() {
+        for (other, two) in
+            [LOOPS[at], LOOPS[(at + 1) % LOOPS.len()], LOOPS[(at + 4) % LOOPS.len()]]
+        {
+            let [first, second] = [AROUND[at % AROUND.len()], AROUND[(at + 1) % AROUND.len()]];
+            let columns = [column(first.0, one, first.1), column(second.0, two, second.1)];
+            let text = program(&columns, 0);
+            let (expected, plain) = outcomes(&text, &model, 2);
+            let registers = columns.each_ref().map(|column| through_registers(column));
+            let registers = program(&registers, 0).replace("x=0; }", "x=0; P0:rl=l; P1:rl=l; }");
+            let fenced = columns.each_ref().map(|column| {
+                let fence = "fence.proxy.async".to_owned();
+                std::iter::once(fence).chain(column.iter().cloned()).collect::<Vec<String>>()
+            });
+            let fenced = program(&fenced, 0).replace("PTX spin\n", "PTX spin\nArch=sm_90\n");
+            for text in [registers, fenced] {
+                let (found, seen) = outcomes(&text, &model, 2);
+                assert_eq!(found, expected, "{name} beside {other}:\n{text}");
+                let facts = |seen: &ExecutionFacts| {
+                    (seen.bound_reached, seen.stuck.is_some(), seen.undefined.is_some())
+                };
+                assert_eq!(facts(&seen), facts(&plain), "{name} beside {other}:\n{text}");
+            }
+            left_out += usize::from(!plain.bound_reached);
+        }
+    }
+    assert!(left_out > 20, "{left_out} programs are looked at in full");
+}
+
+/// Bytes that an asynchronous operation accesses, or may access, are not those of a loop that is left out.
+#[test]
+fn what_asynchronous_operations_access_is_not_free_of_races() {
+    let agreed = |instruction: &str| {
+        let text = format!(
+            "PTX touched\nArch=sm_90\n{{ .shared .align 16 .b32 l[4]; .shared .align 16 .b32 k[4]; .shared .mbarrier b={{1}}; \
+             .global .align 16 .b32 g[4]; P0:rk=k; P0:rl=l; P0:ra=g; }}\n P0@cta 0,gpu 0 ;\n \
+             atom.shared.gpu.exch.b32 r0, [l], 1 ;\n {instruction} ;\nexists (P0:r0=0)\n"
+        );
+        let test = litmus::parse("touched", text.as_bytes())
+            .unwrap_or_else(|errors| panic!("{text}: {}", errors[0]));
+        let layout = Layout::new(&test.program);
+        let accessed = Accessed::new(&test.program, &layout);
+        Agreed::new(&test.program, &layout, &accessed).is_agreed(&accessed, ThreadId(0), 0)
+    };
+    let copy = |to: &str, from: &str| {
+        let bytes = "mbarrier::complete_tx::bytes";
+        format!("cp.async.bulk.shared::cta.global.{bytes} [{to}], [{from}], 16, [b]")
+    };
+    let out = |from: &str| format!("cp.async.bulk.global.shared::cta.bulk_group [g], [{from}], 16");
+    let apart = [
+        "fence.proxy.async".to_owned(),
+        "mbarrier.arrive.shared::cta.b64 _, [b]".to_owned(),
+        "ld.shared.u32 r1, [l+4]".to_owned(),
+        "ld.shared.u32 r1, [rk]".to_owned(),
+        "ld.global.u32 r1, [ra]".to_owned(),
+        copy("k", "g"),
+        copy("rk", "ra"),
+        out("k"),
+        "cp.async.ca.shared.global [k], [g], 16".to_owned(),
+        "ld.shared.u32 r1, [k]; ld.global.u32 r2, [r1]".to_owned(),
+    ];
+    let beside = [
+        "ld.shared.u16 r1, [rl+2]".to_owned(),
+        "ld.shared.v2.u32 {r1, r2}, [l]".to_owned(),
+        "ld.shared.u32 r1, [k]; st.shared.u32 [r1], 0".to_owned(),
+        "ld.shared.u32 r1, [k]; ld.u32 r2, [r1]".to_owned(),
+        copy("l", "g"),
+        copy("rl", "ra"),
+        out("rl"),
+        "cp.async.ca.shared.global [l], [g], 16".to_owned(),
+        "st.bulk.weak.shared::cta [l], 16, 0".to_owned(),
+        "ld.shared.u32 r1, [k]; mbarrier.arrive.shared::cta.b64 _, [r1]".to_owned(),
+    ];
+    for (instructions, free) in [(apart.as_slice(), true), (beside.as_slice(), false)] {
+        for instruction in instructions {
+            assert_eq!(agreed(&instruction.replace("; ", " ;\n ")), free, "{instruction}");
+        }
+    }
 }
 
 /// What two threads of a CTA do together, in loops with barriers: the value that the first saw last is in `r0`.

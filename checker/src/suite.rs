@@ -12,6 +12,7 @@ use crate::filter::TestFilter;
 use crate::input;
 use crate::kind::FileKind;
 use engine::judge::{Judgement, Task, judge};
+use engine::larger::larger_bound;
 use engine::parallel::in_order;
 
 /// The result of one file.
@@ -155,7 +156,8 @@ pub fn read_file(
 pub fn judge_file(input: &SuiteInput, request: &SuiteRequest<'_>, task: &Task<'_>) -> FileResult {
     match read_file(input, request) {
         Ok(Some(test)) => {
-            let judgement = Box::new(judge(&test, task));
+            let mut judgement = Box::new(judge(&test, task));
+            judgement.larger = larger_bound(&test, task, &judgement);
             FileResult::Judged { test, judgement }
         }
         Ok(None) => FileResult::Filtered,

@@ -16,6 +16,7 @@ use crate::account::Budget;
 use crate::directed;
 use crate::exit::Exit;
 use crate::goes_beyond;
+use crate::larger::LargerBound;
 use crate::portfolio;
 use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
@@ -293,6 +294,8 @@ pub struct Judgement {
     pub complaint: Option<String>,
     /// Whether the complaint is a limit that was reached when what the test states was checked.
     pub is_open: bool,
+    /// Whether a larger bound decides it, where its bound alone leaves it undecided and that was tried.
+    pub larger: Option<LargerBound>,
     /// The readings that it rests on, if they were computed.
     pub resting: Option<Resting>,
     pub seconds: f64,
@@ -359,6 +362,7 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
             disagreement: None,
             complaint: None,
             is_open: false,
+            larger: None,
             resting: None,
             seconds: 0.0,
         },
@@ -442,6 +446,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
         disagreement,
         complaint: None,
         is_open: false,
+        larger: None,
         resting: None,
         seconds: 0.0,
     }
@@ -467,7 +472,9 @@ pub(crate) fn run_within(
         let limits = Limits { work: task.work, ..limits };
         let racy = (task.property == Property::NoDataRace).then(|| races::racy(model));
         let model = racy.as_ref().unwrap_or(model);
-        found.seen.bound_reached = goes_beyond(model, &test.program, &limits);
+        let beyond = goes_beyond(model, &test.program, &limits);
+        found.seen.bound_reached = beyond != Some(false);
+        found.seen.beyond_is_open = beyond.is_none();
     }
     found
 }

@@ -17,6 +17,7 @@ pub mod explain;
 pub mod headline;
 pub mod interrupt;
 pub mod judge;
+pub mod larger;
 pub mod options;
 pub mod outcome;
 pub mod parallel;
@@ -236,6 +237,8 @@ pub struct ExecutionFacts {
     pub unlisted: Option<(ThreadId, u16)>,
     /// A loop was cut: outcomes may be missing.
     pub bound_reached: bool,
+    /// Whether a limit was reached before it was known that an execution goes beyond the bound.
+    pub beyond_is_open: bool,
     /// Values out of thin air, where no axiom forbids them.
     pub thin_air: ThinAir,
     /// Whether some execution finishes, and so has an outcome.

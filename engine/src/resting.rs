@@ -6,7 +6,8 @@
 
 use std::sync::OnceLock;
 
-use execution::agreed::agreed;
+use execution::accessed::Accessed;
+use execution::agreed::Agreed;
 use execution::layout::Layout;
 use execution::path::Path;
 use execution::unfold::Unfolded;
@@ -213,14 +214,14 @@ fn endless(program: &Program, alternative: &Alternative) -> Option<&'static str>
         return None;
     }
     // Where nobody races for what it writes, such a write changes nothing (reading R50).
-    let agreed = agreed(program, &Layout::new(program));
-    let is_agreed = |thread: ThreadId, of: &Atomic| {
-        let variable = program.variable_of(thread, of.address);
-        variable.is_some_and(|(variable, _)| agreed[usize::from(variable.0)].is_some())
-    };
+    let layout = Layout::new(program);
+    let accessed = Accessed::new(program, &layout);
+    let agreed = Agreed::new(program, &layout, &accessed);
     let in_loop = |(id, thread): (u8, &Thread)| {
         thread.lines.iter().enumerate().any(|(at, line)| {
-            let races = |of: &Atomic| of.op == AtomicOp::Cas && !is_agreed(ThreadId(id), of);
+            let races = |of: &Atomic| {
+                of.op == AtomicOp::Cas && !agreed.is_agreed(&accessed, ThreadId(id), at)
+            };
             line.instruction.as_atomic().is_some_and(races)
                 && thread.back_branches().any(|(end, target)| (target..=end).contains(&at))
         })

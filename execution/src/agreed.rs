@@ -1,126 +1,125 @@
-//! Variables whose accesses never race, in any execution.
+//! Bytes whose accesses never race, in any execution.
 //!
-//! An atomic that writes to such a variable the value that it reads can be omitted (reading R50). By Atomicity its
+//! An atomic that writes to such bytes the value that it reads can be omitted (reading R50). By Atomicity its
 //! write directly follows the write that it reads in coherence order. A read from it can read from that
 //! write instead: the value is the same, and so are the later writes. A write that was observed through the atomic is
 //! still observed. No relation gains an edge that the execution did not imply, and every axiom is antitone in them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::accessed::{Accessed, LineAccess, LineBytes, Reach};
+use crate::constants::Constants;
 use crate::layout::Layout;
-use model::isa::{Instruction, Operand, Type, TypeKind};
-use model::memory::{Proxy, VariableId};
+use model::isa::{Instruction, TypeKind};
+use model::memory::{Extent, Proxy};
 use model::program::{Program, ThreadId};
-use model::scope::{Placement, Scope};
 use model::value::{Value, little_endian, low_bits};
 
-/// Values beyond which those of a variable are not listed.
+/// Values beyond which those of such bytes are not listed.
 const MOST_VALUES: usize = 16;
 
-/// A variable all accesses to which are morally strong, of the same bytes.
+/// Bytes all accesses to which are morally strong, of the same bytes.
 #[derive(Clone, Debug)]
-pub struct RaceFreeVariable {
-    /// All values that it may hold, if the program determines them.
+pub struct RaceFreeBytes {
+    /// All values that they may hold, if the program determines them.
     pub values: Option<BTreeSet<Value>>,
 }
 
-/// For each variable, what its accesses agree on; `None` where they may race or differ in their bytes, or where
-/// the text does not say what some access of the program is to.
-pub fn agreed(program: &Program, layout: &Layout) -> Vec<Option<RaceFreeVariable>> {
-    let count = program.variables.len();
-    let Some(accesses) = accesses(program) else { return vec![None; count] };
-    let mut all = Vec::with_capacity(count);
-    for variable in 0..count {
-        let here: Vec<&VariableAccess<'_>> =
-            accesses.iter().filter(|access| usize::from(access.variable.0) == variable).collect();
-        let agree = here.iter().all(|one| here.iter().all(|other| one.agrees_with(other)));
-        let of = |location: &&crate::layout::Location| usize::from(location.variable.0) == variable;
-        let location = layout.locations.iter().find(of);
-        all.push(
-            location
-                .filter(|_| agree)
-                .map(|location| RaceFreeVariable { values: values(&location.initial, &here) }),
-        );
-    }
-    all
-}
+/// The bytes, by their physical extents, that are free of races.
+#[derive(Clone, Default, Debug)]
+pub struct Agreed(BTreeMap<Extent, RaceFreeBytes>);
 
-/// An access of the program to a variable that it names.
-struct VariableAccess<'p> {
-    thread: usize,
-    placement: Placement,
-    variable: VariableId,
-    offset: i64,
-    ty: Type,
-    /// `None` where it is weak.
-    scope: Option<Scope>,
-    instruction: &'p Instruction,
-}
-
-impl VariableAccess<'_> {
-    /// Whether two accesses to one variable are of the same bytes and morally strong.
-    fn agrees_with(&self, other: &VariableAccess<'_>) -> bool {
-        let includes = |here: &VariableAccess<'_>, there: &VariableAccess<'_>| {
-            here.scope.is_some_and(|scope| scope.includes(here.placement, there.placement))
-        };
-        self.offset == other.offset
-            && self.ty.bits == other.ty.bits
-            && (self.thread == other.thread || includes(self, other) && includes(other, self))
-    }
-}
-
-/// Every access of the program; `None` where the text does not say of some access what it accesses.
-fn accesses(program: &Program) -> Option<Vec<VariableAccess<'_>>> {
-    let plain = |variable: &model::memory::Variable| {
-        variable.alias.is_none() && variable.absolute.is_none()
-    };
-    if !program.variables.iter().all(plain) || program.is_asynchronous() {
-        return None;
-    }
-    let mut all = Vec::new();
-    for (thread, of) in program.threads.iter().enumerate() {
-        let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
-        for line in &of.lines {
-            let instruction = &line.instruction;
-            let Some((address, ty, elements)) = instruction.access() else { continue };
-            let (variable, _) = program.variable_of(id, address)?;
-            let proxied = matches!(instruction, Instruction::Load(of) if of.proxy != Proxy::Generic)
-                || matches!(instruction, Instruction::Store(of) if of.proxy != Proxy::Generic);
-            if proxied || elements != 1 {
-                return None;
-            }
-            let scope = instruction.scope();
-            let (placement, offset) = (of.placement, address.offset);
-            all.push(VariableAccess {
-                thread,
-                placement,
-                variable,
-                offset,
-                ty,
-                scope,
-                instruction,
-            });
+impl Agreed {
+    pub fn new(program: &Program, layout: &Layout, accessed: &Accessed<'_>) -> Agreed {
+        if program.variables.iter().any(|variable| variable.absolute.is_some()) {
+            return Agreed::default();
         }
+        let mut all: BTreeMap<Extent, Vec<&LineAccess<'_>>> = BTreeMap::new();
+        let mut unknown: BTreeSet<Reach> = accessed.asynchronous.iter().copied().collect();
+        for access in &accessed.accesses {
+            match &access.at {
+                LineBytes::Known(bytes) => {
+                    for of in bytes {
+                        all.entry(of.pa).or_default().push(access);
+                    }
+                }
+                LineBytes::Unknown(reach) => {
+                    unknown.insert(*reach);
+                }
+            }
+        }
+        let is_agreed = |&(&bytes, here): &(&Extent, &Vec<&LineAccess<'_>>)| {
+            let variable = layout.locations[usize::from(bytes.object)].variable;
+            let names = layout.virtuals.iter().filter(|of| of.location == bytes.object).count();
+            let whole = |other: &Extent| *other == bytes || !other.overlaps(bytes);
+            names == 1
+                && all.keys().all(whole)
+                && !unknown.iter().any(|reach| reach.includes(program, variable))
+                && here.iter().all(|one| is_plain(one))
+                && here.iter().all(|one| here.iter().all(|other| agree(program, one, other)))
+        };
+        let agreed = all.iter().filter(is_agreed).map(|(&bytes, here)| {
+            let values = values(layout, &accessed.constants, bytes, here);
+            (bytes, RaceFreeBytes { values })
+        });
+        Agreed(agreed.collect())
     }
-    Some(all)
+
+    /// What is known of these bytes if no two accesses race that access some of them.
+    pub fn of(&self, bytes: Extent) -> Option<&RaceFreeBytes> {
+        self.0.get(&bytes)
+    }
+
+    /// Whether that is so of the bytes that the instruction of a line accesses.
+    pub fn is_agreed(&self, accessed: &Accessed<'_>, thread: ThreadId, line: usize) -> bool {
+        let here = |access: &&LineAccess<'_>| (access.thread, access.line) == (thread, line);
+        accessed.accesses.iter().filter(here).all(|access| match &access.at {
+            LineBytes::Known(all) => all.iter().all(|of| self.of(of.pa).is_some()),
+            LineBytes::Unknown(_) => false,
+        })
+    }
 }
 
-/// All values that a location ever holds, where each write says its own or makes it of the one before.
-fn values(initial: &[u8], accesses: &[&VariableAccess<'_>]) -> Option<BTreeSet<Value>> {
-    let first = accesses.first()?;
-    let start = usize::try_from(first.offset).ok()?;
-    let bytes = initial.get(start..start + usize::from(first.ty.bits / 8))?;
-    let mut all = BTreeSet::from([little_endian(bytes)]);
+/// Whether it is a single access through the generic proxy, to memory that a program may write.
+fn is_plain(access: &LineAccess<'_>) -> bool {
+    let proxied = matches!(access.instruction, Instruction::Load(of) if of.proxy != Proxy::Generic)
+        || matches!(access.instruction, Instruction::Store(of) if of.proxy != Proxy::Generic);
+    let elements = access.instruction.access().map_or(0, |(.., elements)| elements);
+    elements == 1 && !proxied && !access.instruction.loads_read_only_data()
+}
+
+/// Whether two accesses to the same bytes are morally strong.
+fn agree(program: &Program, one: &LineAccess<'_>, other: &LineAccess<'_>) -> bool {
+    let placement = |of: &LineAccess<'_>| program.threads[usize::from(of.thread.0)].placement;
+    let includes = |here: &LineAccess<'_>, there: &LineAccess<'_>| {
+        let scope = here.instruction.scope();
+        scope.is_some_and(|scope| scope.includes(placement(here), placement(there)))
+    };
+    one.thread == other.thread || includes(one, other) && includes(other, one)
+}
+
+/// All values that bytes ever hold, where each write says its own or makes it of the one before.
+fn values(
+    layout: &Layout,
+    constants: &[Constants],
+    bytes: Extent,
+    accesses: &[&LineAccess<'_>],
+) -> Option<BTreeSet<Value>> {
+    let initial = &layout.locations[usize::from(bytes.object)].initial;
+    let initial = initial.get(bytes.start as usize..bytes.end() as usize)?;
+    let mut all = BTreeSet::from([little_endian(initial)]);
     loop {
         let before = all.len();
         for access in accesses {
-            let immediates: Option<Vec<Value>> =
-                access.instruction.operands().map(immediate).collect();
-            let immediates = immediates?;
+            let (thread, line) = (access.thread, access.line);
+            let of = &constants[usize::from(thread.0)];
+            let known = |operand| of.operand(layout, thread, line, operand);
+            let operands: Option<Vec<Value>> = access.instruction.operands().map(known).collect();
+            let operands = operands?;
             // A load has none.
-            let Some(&first) = immediates.first() else { continue };
-            let second = immediates.get(1).copied().unwrap_or(0);
-            let mask = low_bits(access.ty.bits);
+            let Some(&first) = operands.first() else { continue };
+            let second = operands.get(1).copied().unwrap_or(0);
+            let mask = low_bits(access.bits);
             if let Some(atomic) = access.instruction.as_atomic() {
                 let integer = [TypeKind::Unsigned, TypeKind::Signed, TypeKind::Bits];
                 if !integer.contains(&atomic.ty.kind) {
@@ -139,12 +138,5 @@ fn values(initial: &[u8], accesses: &[&VariableAccess<'_>]) -> Option<BTreeSet<V
         if all.len() == before {
             return Some(all);
         }
-    }
-}
-
-fn immediate(operand: Operand) -> Option<Value> {
-    match operand {
-        Operand::Imm(value) => Some(value.into()),
-        Operand::Reg(_) | Operand::Address(_) => None,
     }
 }

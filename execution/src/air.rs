@@ -8,7 +8,8 @@ use std::cell::{Cell, OnceCell};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use crate::agreed::agreed;
+use crate::accessed::Accessed;
+use crate::agreed::Agreed;
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::path::Assumption;
 use crate::unfold::Unfolding;
@@ -32,8 +33,8 @@ pub struct Air {
     constants: Vec<Value>,
     /// Whether a read may take its bytes from several writes.
     tearing: bool,
-    /// For each variable, whether all accesses to it are morally strong; once a candidate asks.
-    agreed: OnceCell<Vec<bool>>,
+    /// The bytes to which all accesses are morally strong; once a candidate asks.
+    agreed: OnceCell<Agreed>,
     met: Cell<bool>,
     left_out: Cell<bool>,
 }
@@ -92,15 +93,13 @@ impl Air {
     }
 
     /// Whether one of these reads may mix what it returns with the bytes of another write: it has several,
-    /// and not all accesses to the variable are morally strong.
+    /// and not all accesses to them are morally strong.
     fn may_tear(&self, u: &Unfolding<'_>, reads: &[usize]) -> bool {
-        let agreed = self
-            .agreed
-            .get_or_init(|| agreed(u.program, u.layout).iter().map(Option::is_some).collect());
+        let found = || Agreed::new(u.program, u.layout, &Accessed::new(u.program, u.layout));
+        let agreed = self.agreed.get_or_init(found);
         reads.iter().any(|&read| {
             let bytes = u.events[read].bytes();
-            let variable = u.layout.locations[usize::from(bytes.object)].variable;
-            bytes.length > 1 && !agreed[usize::from(variable.0)]
+            bytes.length > 1 && agreed.of(bytes).is_none()
         })
     }
 

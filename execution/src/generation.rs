@@ -218,9 +218,14 @@ fn barrier_groupings(
     })
 }
 
-/// Whether a thread never exits. One that faults does not come to its exit.
+/// Whether a thread never exits, as far as its path goes. One that faults does not come to its exit.
 fn stays(path: &Path) -> bool {
-    matches!(path.end, PathEnd::Spins { .. } | PathEnd::Waits { .. } | PathEnd::Fault { .. })
+    match path.end {
+        PathEnd::Cut | PathEnd::Spins { .. } | PathEnd::Waits { .. } | PathEnd::Fault { .. } => {
+            true
+        }
+        PathEnd::Finished | PathEnd::Covered => false,
+    }
 }
 
 fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<BarrierStep> {

@@ -5,6 +5,7 @@
 //! addresses. Addresses of a state space are offsets in its window; addresses of global memory are generic
 //! (`#generic-addressing`).
 
+use crate::event::Access;
 use model::isa::SpaceQualifier;
 use model::memory::MbarrierState;
 use model::memory::{Extent, Proxy, Space, VariableId};
@@ -385,6 +386,27 @@ impl Layout {
     /// The physical byte range behind a virtual one.
     pub fn physical(&self, va: Extent) -> Extent {
         Extent { object: self.virtuals[usize::from(va.object)].location, ..va }
+    }
+
+    /// The same bytes at each location behind a multimem address.
+    pub fn behind(
+        &self,
+        program: &Program,
+        thread: ThreadId,
+        accesses: &[Access],
+    ) -> Vec<Vec<Access>> {
+        let object = accesses.first().map_or(0, |access| access.va.object);
+        let multimem = self.virtuals[usize::from(object)].variable;
+        let locations = &program.variables[usize::from(multimem.0)].multimem;
+        let at = |&location| {
+            let object = self.object(location, thread);
+            let moved = |access: &Access| {
+                let va = Extent { object, ..access.va };
+                Access { va, pa: self.physical(va) }
+            };
+            accesses.iter().map(moved).collect()
+        };
+        locations.iter().map(at).collect()
     }
 
     /// The numbers that `thread` can access `length` bytes by, naturally aligned, in the space: `most` of each variable.

@@ -2,11 +2,13 @@
 //!
 //! Read in this order: `layout` (addresses), `expr` (symbolic values), `path` (what one thread may do), `generation`
 //! (which arrivals complete a barrier together), `unfold` (a path for each thread: events), `structure` (the sets and relations
-//! that a model names), `values` (what reads return). `agreed`, `contents` and `live` are analyses that make this shorter; `air`
+//! that a model names), `values` (what reads return). `constants`, `accessed`, `agreed`, `contents` and `live` are analyses that make this shorter; `air`
 //! finds values that depend on themselves.
 
+pub mod accessed;
 pub mod agreed;
 pub mod air;
+pub mod constants;
 pub mod contents;
 pub mod event;
 pub mod expr;

@@ -1,17 +1,17 @@
 //! The registers that are live at a loop head, and whether iterations without an effect can be omitted from
 //! the loops of a program.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use fixedbitset::FixedBitSet;
 
+use crate::accessed::{Accessed, LineBytes, Reach};
+use crate::constants::{ConstantDecision, Constants};
 use crate::event::Mask;
-use crate::expr::{ExprId, Exprs};
-use model::isa::alu::AluOp;
-use model::isa::{Address, Instruction, Operand, Type};
-use model::memory::VariableId;
-use model::program::{InitialValue, Observed, Program, Thread, ThreadId};
-use model::value::Value;
+use crate::expr::ExprId;
+use model::isa::Instruction;
+use model::memory::{Extent, VariableId};
+use model::program::{Observed, Program, Thread, ThreadId};
 
 /// Registers live before each line of a thread that has loops.
 pub struct Liveness {
@@ -21,32 +21,36 @@ pub struct Liveness {
     heads: Vec<usize>,
     /// The loads in loops: before one, the register that it overwrites is not live, which it may be at the head of its loop.
     loads: Vec<usize>,
-    sizes: AccessSizes,
 }
 
-/// The sizes of the accesses of a program, in bits. Reading B19: those of asynchronous operations do not count.
-enum AccessSizes {
+/// The sizes of the accesses of a program. Reading B19: those of asynchronous operations do not count.
+#[derive(Debug, Default)]
+pub enum AccessSizes {
     /// No race between accesses of different sizes makes the program undefined.
     Agree,
-    /// Those of each variable that is declared, and those whose variable is not known.
-    Of(BTreeMap<VariableId, BTreeSet<u32>>, BTreeSet<u32>),
+    Of {
+        /// Physical bytes.
+        known: BTreeSet<Extent>,
+        /// The sizes in bits of those whose bytes are not known, and where these may be.
+        elsewhere: BTreeSet<(Reach, u32)>,
+    },
+    #[default]
     Unknown,
 }
 
 impl Liveness {
-    pub fn new(program: &Program, id: ThreadId) -> Liveness {
+    pub fn new(program: &Program, accessed: &Accessed<'_>, id: ThreadId) -> Liveness {
         let thread = &program.threads[usize::from(id.0)];
         let heads: Vec<usize> = thread.back_branches().map(|(_, target)| target).collect();
         if heads.is_empty() && !program.omits_covered {
-            let sizes = AccessSizes::Unknown;
-            return Liveness { before: Vec::new(), heads, loads: Vec::new(), sizes };
+            return Liveness { before: Vec::new(), heads, loads: Vec::new() };
         }
-        let sizes = sizes(program);
         let mut loads: Vec<usize> =
             thread.back_branches().flat_map(|(branch, target)| target..=branch).collect();
         let is_load = |line: usize| matches!(thread.lines[line].instruction, Instruction::Load(_));
         loads.retain(|&line| is_load(line) && !heads.contains(&line));
-        Liveness { before: before(program, id), heads, loads, sizes }
+        let constants = &accessed.constants[usize::from(id.0)];
+        Liveness { before: before(program, constants, id), heads, loads }
     }
 
     pub fn loops(&self) -> bool {
@@ -68,19 +72,6 @@ impl Liveness {
         self.loads.contains(&line)
     }
 
-    /// Whether leaving out an access of a variable hides no race between accesses of different sizes: no other access
-    /// overlaps a part of it.
-    pub fn overlaps_completely(&self, variable: VariableId, bytes: u32) -> bool {
-        match &self.sizes {
-            AccessSizes::Agree => true,
-            AccessSizes::Unknown => false,
-            AccessSizes::Of(known, elsewhere) => {
-                let own = known.get(&variable).into_iter().flatten();
-                own.chain(elsewhere).all(|&bits| bits == 8 * bytes)
-            }
-        }
-    }
-
     /// Whether every outcome of a path that comes back to a loop head with `later` is one of a path
     /// that goes on from `earlier`: live registers hold the same and depended on no more then.
     pub fn covers(
@@ -97,7 +88,7 @@ impl Liveness {
 }
 
 /// The registers that some instruction from each line on, or the end, looks at.
-pub fn before(program: &Program, id: ThreadId) -> Vec<FixedBitSet> {
+pub fn before(program: &Program, constants: &Constants, id: ThreadId) -> Vec<FixedBitSet> {
     let thread = &program.threads[usize::from(id.0)];
     let mut at_end = FixedBitSet::with_capacity(thread.registers.len());
     for observed in &program.observed {
@@ -108,96 +99,10 @@ pub fn before(program: &Program, id: ThreadId) -> Vec<FixedBitSet> {
             Observed::Register { .. } | Observed::Memory { .. } => {}
         }
     }
-    solve(thread, &decisions(thread), &at_end)
+    solve(thread, constants, &at_end)
 }
 
-/// Whether an instruction is executed, and a branch taken, as far as constants decide it.
-#[derive(Clone, Copy)]
-struct ConstantDecision {
-    executes: Option<bool>,
-    taken: Option<bool>,
-}
-
-/// For each line, what the constants that registers have there decide. A thread knows its own index, so that the code of all
-/// threads is often a constant in each.
-fn decisions(thread: &Thread) -> Vec<ConstantDecision> {
-    let initial = thread.registers.iter().map(|register| match register.initial {
-        InitialValue::Value(value) => Some(value),
-        InitialValue::Address { .. } => None,
-    });
-    let count = thread.lines.len();
-    let mut before: Vec<Option<Vec<Option<Value>>>> = vec![None; count + 1];
-    before[0] = Some(initial.collect());
-    let mut decisions = vec![ConstantDecision { executes: None, taken: None }; count];
-    let mut pending = vec![0];
-    while let Some(at) = pending.pop() {
-        if at == count {
-            continue;
-        }
-        let mut registers = before[at].clone().expect("a pending line is reached");
-        let line = &thread.lines[at];
-        let known = |operand: Operand| match operand {
-            Operand::Reg(register) => registers[usize::from(register.0)],
-            Operand::Imm(value) => Some(value.into()),
-            Operand::Address(_) => None,
-        };
-        let executes = line.guard.map_or(Some(true), |guard| {
-            let holds = known(Operand::Reg(guard.predicate))?;
-            Some((holds != 0) != guard.negated)
-        });
-        let branch = line.instruction.as_branch();
-        let taken = branch.and_then(|branch| match branch.condition {
-            None => Some(true),
-            Some((comparison, a, b)) => {
-                let sides = [known(a)?, known(b)?];
-                Some(computed(AluOp::Setp(comparison), Type::U64, &sides)? != 0)
-            }
-        });
-        decisions[at] = ConstantDecision { executes, taken };
-        let result = if let Instruction::Alu(alu) = &line.instruction {
-            let sources: Option<Vec<Value>> = alu.sources.iter().map(|&of| known(of)).collect();
-            sources.and_then(|sources| computed(alu.op, alu.ty, &sources))
-        } else {
-            None
-        };
-        if executes != Some(false) {
-            for register in line.instruction.destinations() {
-                let of = &mut registers[usize::from(register.0)];
-                let kept = executes == Some(true) || *of == result;
-                *of = result.filter(|_| kept);
-            }
-        }
-        let jumps = branch.filter(|_| executes != Some(false) && taken != Some(false));
-        let falls_through = branch.is_none() || executes != Some(true) || taken != Some(true);
-        let next = jumps.map(|branch| branch.target.min(count));
-        for next in next.into_iter().chain(falls_through.then_some(at + 1)) {
-            let known = before[next].get_or_insert_with(|| {
-                pending.push(next);
-                registers.clone()
-            });
-            for (known, of) in known.iter_mut().zip(&registers) {
-                if known.is_some() && known != of {
-                    *known = None;
-                    pending.push(next);
-                }
-            }
-        }
-    }
-    decisions
-}
-
-fn computed(op: AluOp, ty: Type, values: &[Value]) -> Option<Value> {
-    let mut exprs = Exprs::default();
-    let values: Vec<ExprId> = values.iter().map(|&value| exprs.constant(value)).collect();
-    let result = exprs.alu(op, ty, &values);
-    exprs.as_const(result)
-}
-
-fn solve(
-    thread: &Thread,
-    decisions: &[ConstantDecision],
-    at_end: &FixedBitSet,
-) -> Vec<FixedBitSet> {
+fn solve(thread: &Thread, constants: &Constants, at_end: &FixedBitSet) -> Vec<FixedBitSet> {
     let count = thread.lines.len();
     let mut before = vec![FixedBitSet::with_capacity(at_end.len()); count + 1];
     before[count].clone_from(at_end);
@@ -205,7 +110,7 @@ fn solve(
         let mut changed = false;
         for at in (0..count).rev() {
             let line = &thread.lines[at];
-            let ConstantDecision { executes, taken } = decisions[at];
+            let ConstantDecision { executes, taken } = constants.decision(at);
             let mut needed = FixedBitSet::with_capacity(at_end.len());
             let (falls_through, jumps) = match &line.instruction {
                 Instruction::Branch(branch) => (
@@ -254,32 +159,47 @@ fn solve(
     }
 }
 
-fn sizes(program: &Program) -> AccessSizes {
-    let threads = program.threads.iter().zip(0u8..);
-    let accesses = threads.flat_map(|(thread, id)| {
-        let accesses = thread.lines.iter().filter_map(|line| line.instruction.access());
-        accesses.map(move |(address, ty, _)| (ThreadId(id), address, u32::from(ty.bits)))
-    });
-    let accesses: Vec<(ThreadId, Address, u32)> = accesses.collect();
-    let first = accesses.first().map(|(.., bits)| *bits);
-    // Accesses of one size do not overlap partially.
-    if program.sizes_agree || accesses.iter().all(|(.., bits)| Some(*bits) == first) {
-        return AccessSizes::Agree;
-    }
-    if program.variables.iter().any(|of| of.absolute.is_some() || !of.multimem.is_empty()) {
-        return AccessSizes::Unknown;
-    }
-    let (mut known, mut elsewhere) = (BTreeMap::new(), BTreeSet::new());
-    for (thread, address, bits) in accesses {
-        let Some((variable, _)) = program.variable_of(thread, address) else {
-            elsewhere.insert(bits);
-            continue;
-        };
-        let mut declared = variable;
-        while let Some(alias) = program.variables[usize::from(declared.0)].alias {
-            declared = alias.of;
+impl AccessSizes {
+    pub fn of(program: &Program, accessed: &Accessed<'_>) -> AccessSizes {
+        let all = &accessed.accesses;
+        let first = all.first().map(|access| access.bits);
+        // Accesses of one size do not overlap partially.
+        if program.sizes_agree || all.iter().all(|access| Some(access.bits) == first) {
+            return AccessSizes::Agree;
         }
-        known.entry(declared).or_insert_with(BTreeSet::new).insert(bits);
+        if program.variables.iter().any(|of| of.absolute.is_some()) {
+            return AccessSizes::Unknown;
+        }
+        let (mut known, mut elsewhere) = (BTreeSet::new(), BTreeSet::new());
+        for access in all {
+            match &access.at {
+                LineBytes::Known(all) => known.extend(all.iter().map(|of| of.pa)),
+                LineBytes::Unknown(reach) => {
+                    elsewhere.insert((*reach, u32::from(access.bits)));
+                }
+            }
+        }
+        AccessSizes::Of { known, elsewhere }
     }
-    AccessSizes::Of(known, elsewhere)
+
+    /// Whether leaving out an access hides no race between accesses of different sizes: no other access overlaps a part of
+    /// its bytes, which are of this variable.
+    pub fn overlap_completely(
+        &self,
+        program: &Program,
+        variable: VariableId,
+        bytes: Extent,
+    ) -> bool {
+        match self {
+            AccessSizes::Agree => true,
+            AccessSizes::Unknown => false,
+            AccessSizes::Of { known, elsewhere } => {
+                let whole = |other: &Extent| *other == bytes || !other.overlaps(bytes);
+                known.iter().all(whole)
+                    && elsewhere.iter().all(|(reach, bits)| {
+                        *bits == 8 * bytes.length || !reach.includes(program, variable)
+                    })
+            }
+        }
+    }
 }

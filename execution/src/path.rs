@@ -25,18 +25,19 @@ mod tensor;
 mod tensor_memory;
 
 use self::address::AddressUse;
-pub use self::address::{MISALIGNED, NOWHERE};
+pub use self::address::{MISALIGNED, NOWHERE, converted};
 pub use self::barrier::UNLISTED;
 use self::barrier::cluster_barrier;
 use self::covered::Arrivals;
 pub use self::private::{PrivateAccess, PrivateFinal};
 use self::state::{PathState, PendingPaths, Visits, proxy_tag, scope_tag};
-use crate::agreed::RaceFreeVariable;
+use crate::accessed::Accessed;
+use crate::agreed::Agreed;
 use crate::contents::MemoryContents;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::layout::Layout;
-use crate::live::Liveness;
+use crate::live::{AccessSizes, Liveness};
 use crate::unfold::{Ends, UnfoldLimit};
 use model::given::Tag;
 use model::isa::alu::{AluOp, Branch, Comparison};
@@ -292,18 +293,41 @@ impl LoopRule {
     }
 }
 
-/// Lists the paths of `thread`. `agreed` is for each variable what its
-/// accesses agree on, where loops ask for that.
+/// What is known of the accesses of a program before paths are listed, where loops ask for that.
+#[derive(Debug, Default)]
+pub struct LoopFacts<'p> {
+    pub accessed: Accessed<'p>,
+    pub agreed: Agreed,
+    pub sizes: AccessSizes,
+}
+
+impl<'p> LoopFacts<'p> {
+    pub fn new(program: &'p Program, layout: &Layout, conventions: Conventions) -> LoopFacts<'p> {
+        let loops = program.threads.iter().any(Thread::loops);
+        if !loops && !program.omits_covered {
+            return LoopFacts::default();
+        }
+        let accessed = Accessed::new(program, layout);
+        let agreed = if loops && conventions.silent_atomics {
+            Agreed::new(program, layout, &accessed)
+        } else {
+            Agreed::default()
+        };
+        LoopFacts { agreed, sizes: AccessSizes::of(program, &accessed), accessed }
+    }
+}
+
+/// Lists the paths of `thread`.
 pub fn paths(
     program: &Program,
     layout: &Layout,
-    agreed: &[Option<RaceFreeVariable>],
+    facts: &LoopFacts<'_>,
     thread: ThreadId,
     conventions: Conventions,
     loops: LoopRule,
     ends: Ends<'_>,
 ) -> Result<Vec<Path>, UnfoldLimit> {
-    let listed = |loops| listed(program, layout, agreed, thread, conventions, loops, ends);
+    let listed = |loops| listed(program, layout, facts, thread, conventions, loops, ends);
     if let Some(all) = listed(loops)? {
         return Ok(all);
     }
@@ -315,14 +339,14 @@ pub fn paths(
 fn listed(
     program: &Program,
     layout: &Layout,
-    agreed: &[Option<RaceFreeVariable>],
+    facts: &LoopFacts<'_>,
     thread: ThreadId,
     conventions: Conventions,
     loops: LoopRule,
     ends: Ends<'_>,
 ) -> Result<Option<Vec<Path>>, UnfoldLimit> {
     let source = &program.threads[usize::from(thread.0)];
-    let live = Liveness::new(program, thread);
+    let live = Liveness::new(program, &facts.accessed, thread);
     let joins = joins(program, source);
     let mut walk = Walk {
         program,
@@ -332,7 +356,7 @@ fn listed(
         conventions,
         loops,
         live,
-        agreed,
+        facts,
         is_beyond: false,
         contents: OnceCell::new(),
         pending: PendingPaths::new(!joins.is_empty()),
@@ -418,8 +442,7 @@ struct Walk<'a> {
     conventions: Conventions,
     loops: LoopRule,
     live: Liveness,
-    /// For each variable, what its accesses agree on; nothing where no loop asks.
-    agreed: &'a [Option<RaceFreeVariable>],
+    facts: &'a LoopFacts<'a>,
     /// Whether some path has followed a loop beyond the bound.
     is_beyond: bool,
     /// What memory may hold; computed when it is asked for, and nothing where the program does not say.

@@ -13,12 +13,11 @@ mod rounds;
 use std::collections::{BTreeMap, BTreeSet};
 
 pub use self::limit::{Ends, UnfoldLimit};
-use crate::agreed::agreed;
 use crate::event::{Access, Combination, EventKind, ObjectPhase, PathEvent, Resource, Tags};
 use crate::expr::{Expr, ExprId};
 use crate::generation::{self, Generations, Misuse, Waiting};
 use crate::layout::Layout;
-use crate::path::{self, Assumption, LoopRule, Path, PathEnd, PrivateFinal};
+use crate::path::{self, Assumption, LoopFacts, LoopRule, Path, PathEnd, PrivateFinal};
 use model::given::Tag;
 use model::memory::Extent;
 use model::program::{AwaitedObject, Observed, Program, Stays, Stuck, Thread, ThreadId};
@@ -40,6 +39,7 @@ pub struct Unfolded<'p> {
     spinning: Vec<Vec<Path>>,
     /// The paths that were cut at the loop bound.
     cut: Vec<Vec<Path>>,
+    facts: LoopFacts<'p>,
     /// Bytes that the paths take.
     held: usize,
     ends: Ends<'p>,
@@ -65,7 +65,7 @@ impl<'p> Unfolded<'p> {
         // Where threads repeat a loop together, no bound is large enough for its barriers.
         let repeated = conventions.silent_atomics
             && !program.omits_covered
-            && !program.is_asynchronous()
+            && program.launches.is_empty()
             && program.threads.iter().any(Thread::repeats_barrier);
         let rule = LoopRule::of(program, conventions, bound);
         let most = if repeated && rule.omits { rounds::MOST } else { 0 };
@@ -95,8 +95,7 @@ impl<'p> Unfolded<'p> {
         ends: Ends<'p>,
     ) -> Result<Unfolded<'p>, UnfoldLimit> {
         let layout = Layout::new(program);
-        let asked = conventions.silent_atomics && program.threads.iter().any(Thread::loops);
-        let agreed = if asked { agreed(program, &layout) } else { Vec::new() };
+        let facts = LoopFacts::new(program, &layout, conventions);
         let mut paths = Vec::with_capacity(program.threads.len());
         let mut spinning = Vec::with_capacity(program.threads.len());
         let mut covered = Vec::with_capacity(program.threads.len());
@@ -105,7 +104,7 @@ impl<'p> Unfolded<'p> {
         for thread in 0..program.threads.len() {
             let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
             let mut list =
-                path::paths(program, &layout, &agreed, id, conventions, loops, &|more| {
+                path::paths(program, &layout, &facts, id, conventions, loops, &|more| {
                     ends(held + more)
                 })?;
             held += list.iter().map(Path::bytes).sum::<usize>();
@@ -115,7 +114,7 @@ impl<'p> Unfolded<'p> {
             covered.push(list.extract_if(.., |path| path.end == PathEnd::Covered).collect());
             paths.push(list);
         }
-        Ok(Unfolded { program, layout, paths, covered, spinning, cut, held, ends })
+        Ok(Unfolded { program, layout, paths, covered, spinning, cut, facts, held, ends })
     }
 
     /// Whether some path was cut at the loop bound: outcomes may be missing.

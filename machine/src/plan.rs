@@ -4,6 +4,7 @@ use fixedbitset::FixedBitSet;
 
 use super::form::{AccessLevel, AsyncOp, LoweredInstruction, MachineOp, MembarScope};
 use super::{Cell, MemoryPlace};
+use execution::constants::Constants;
 use execution::layout::Layout;
 use execution::live;
 use model::isa::asynchronous::Asynchronous;
@@ -147,7 +148,7 @@ impl ThreadCode {
         };
         let loops = (0..code.len()).any(|i| next(i).iter().flatten().any(|target| *target <= i));
         let (ahead, after) = futures(&own, next);
-        let live = live::before(program, thread);
+        let live = live::before(program, &Constants::new(program, layout, thread), thread);
         ThreadCode { sites, first, ahead, after, live, loops }
     }
 

@@ -11,7 +11,8 @@ use crate::report::{colour, count_of};
 use crate::suite::SuiteItem;
 use engine::exit::Exit;
 use engine::headline::Headline;
-use engine::judge::{CLUSTER_EXITED, Judgement, Observation, Property};
+use engine::judge::{CLUSTER_EXITED, Judgement, Observation, Property, Verdict};
+use engine::larger::LargerBound;
 use engine::resting::Resting;
 use engine::stuck;
 use engine::words::{race_text, with_threads};
@@ -60,15 +61,7 @@ pub(super) fn judged(
         writeln!(out, "      engines disagree: {disagreement}")?;
     }
     if exit == Exit::Undecided && judgement.found.seen.bound_reached {
-        let advice = if stuck::is_endless(&judgement.found.seen) {
-            "no value of --bound is large enough for a loop that is repeated for ever; `causeway explore` shows whether some run ends"
-        } else if test.program.threads.iter().any(Thread::repeats_barrier) {
-            "a loop with a barrier is followed --bound times: where it waits for another thread, no value is large enough; wait in a \
-             loop before the barrier"
-        } else {
-            "a larger --bound may decide it"
-        };
-        writeln!(out, "      {advice}")?;
+        bound(test, judgement, out)?;
     }
     if exit == Exit::Differs || exit == Exit::Disagreement {
         reason(test, judgement, out)?;
@@ -82,6 +75,32 @@ pub(super) fn judged(
         }
     }
     Ok(())
+}
+
+/// Whether a larger bound decides a test whose loop was cut at its bound.
+fn bound(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
+    let barrier = || test.program.threads.iter().any(Thread::repeats_barrier);
+    match judgement.larger {
+        Some(LargerBound::Decides(bound)) => writeln!(out, "      --bound {bound} decides it"),
+        Some(LargerBound::Leaves(last)) => {
+            writeln!(out, "      no --bound up to {last} decides it")?;
+            if barrier() {
+                writeln!(
+                    out,
+                    "      a loop with a barrier is followed --bound times: where it waits for another thread, wait in a loop before \
+                     the barrier"
+                )?;
+            }
+            Ok(())
+        }
+        Some(LargerBound::Unknown) => writeln!(out, "      a larger --bound may decide it"),
+        None if stuck::is_endless(&judgement.found.seen) => writeln!(
+            out,
+            "      no value of --bound is large enough for a loop that is repeated for ever; `causeway explore` shows whether some \
+             run ends"
+        ),
+        None => Ok(()),
+    }
 }
 
 /// The outcomes, a line for each; those with which the condition is true have a star. Where executions are counted, behind

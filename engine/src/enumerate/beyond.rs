@@ -13,7 +13,7 @@ use model::rel::Model;
 use super::EnumerationJob;
 use crate::account::Budget;
 use crate::sought::Sought;
-use crate::{ExecutionFacts, Limits, plan, structures};
+use crate::{ExecutionFacts, Limit, Limits, plan, structures};
 
 /// The work of [`goes_beyond`] for one bound.
 const MOST_BEYOND: u64 = 1 << 21;
@@ -21,26 +21,31 @@ const MOST_BEYOND: u64 = 1 << 21;
 /// The most smaller bounds that are tried.
 const MOST_SMALLER: usize = 3;
 
-/// Whether an execution may go beyond the loop bound: no if none that was cut there is consistent, whatever comes behind.
-pub(crate) fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> bool {
+/// Whether an execution may go beyond the loop bound: no if none that was cut there is consistent, whatever comes behind. `None`
+/// if a limit was reached before that was known.
+pub(crate) fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> Option<bool> {
     // A read may be torn between more writes than are added, if no axiom forbids it.
     let torn = model.conventions.tearing && model.axiom("Single-Copy-Atomicity").is_none();
     if !model.is_closed() || torn {
-        return true;
+        return Some(true);
     }
     let work = Some(limits.work.map_or(MOST_BEYOND, |work| work.min(MOST_BEYOND)));
     // What does not go beyond a smaller bound does not go beyond this one, and has fewer paths.
     let smaller = (1..limits.bound).take(MOST_SMALLER);
-    smaller
-        .chain([limits.bound])
-        .all(|bound| goes_beyond_bound(model, program, &Limits { bound, work, ..*limits }))
+    let mut all = Some(true);
+    for bound in smaller.chain([limits.bound]) {
+        match goes_beyond_bound(model, program, &Limits { bound, work, ..*limits }) {
+            Ok(false) => return Some(false),
+            Ok(true) => {}
+            Err(_) => all = None,
+        }
+    }
+    all
 }
 
-fn goes_beyond_bound(model: &Model, program: &Program, limits: &Limits) -> bool {
+fn goes_beyond_bound(model: &Model, program: &Program, limits: &Limits) -> Result<bool, Limit> {
     let ends = |held| limits.of_unfolding(held);
-    let Ok(unfolded) = Unfolded::within(program, model.conventions, limits.bound, &ends) else {
-        return true;
-    };
+    let unfolded = Unfolded::within(program, model.conventions, limits.bound, &ends)?;
     let air = Air::of(program, model.conventions);
     let mut seen = ExecutionFacts::default();
     let mut job = EnumerationJob {
@@ -54,7 +59,7 @@ fn goes_beyond_bound(model: &Model, program: &Program, limits: &Limits) -> bool 
         seen: &mut seen,
         visit: &mut |_, _| ControlFlow::Continue(()),
     };
-    !matches!(structures::each_beyond(&unfolded, model.conventions, &mut job), Ok(Some(true)))
+    Ok(structures::each_beyond(&unfolded, model.conventions, &mut job)? != Some(true))
 }
 
 /// The writes behind the bound. An execution in which nobody reads one is looked at without it.

@@ -33,6 +33,7 @@ use crate::enumerate::Enumerate;
 use crate::exit::Exit;
 use crate::headline::Headline;
 use crate::judge::{self, BOUND, Property, Task, Verdict};
+use crate::larger::{LargerBound, larger_bound};
 use crate::outcome::DATA_RACE;
 use crate::races;
 use crate::resting::{Resting, alternatives};
@@ -155,7 +156,8 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         rests: true,
         races: true,
     };
-    let judgement = judge::judge(test, &task);
+    let mut judgement = judge::judge(test, &task);
+    judgement.larger = larger_bound(test, &task, &judgement);
     let headline = Headline::new(test, &judgement);
     let limits = task.limits();
     // A race is searched for as what leaves a program undefined.
@@ -245,8 +247,16 @@ fn account_of(
                     out,
                     "No value of --bound is large enough for this: `causeway explore` shows whether some run ends."
                 )?;
-            } else if judgement.found.seen.bound_reached {
-                writeln!(out, "A larger --bound may find one, or show that there is none.")?;
+            }
+            match judgement.larger {
+                Some(LargerBound::Decides(bound)) => writeln!(out, "--bound {bound} decides it.")?,
+                Some(LargerBound::Leaves(last)) => {
+                    writeln!(out, "No --bound up to {last} decides it.")?;
+                }
+                Some(LargerBound::Unknown) => {
+                    writeln!(out, "A larger --bound may find one, or show that there is none.")?;
+                }
+                None => {}
             }
             return Ok(());
         }

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use super::state::{ComputedAddress, PathState};
 use super::{Assumption, Walk};
 use crate::event::{Access, Mask};
-use crate::expr::ExprId;
-use crate::layout::{Astray, Window};
+use crate::expr::{ExprId, Exprs};
+use crate::layout::{Astray, Layout, Window};
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::asynchronous::{AsyncStore, FILL_BYTES};
 use model::isa::atom::Atomic;
@@ -17,6 +17,7 @@ use model::isa::reach::{AllowedSpaces, COPIED, FILLED, IN_SHARED, MULTIMEM, TENS
 use model::isa::st::Store;
 use model::isa::{Address, Operand, SpaceQualifier, Type, TypeKind};
 use model::memory::{Extent, MBARRIER_BYTES, Space, TENSOR_COLUMN_BYTES};
+use model::program::ThreadId;
 use model::value::{Value, low64};
 
 /// The fault where an address is no multiple of the size of what is accessed.
@@ -262,31 +263,12 @@ impl Walk<'_> {
         source: ExprId,
     ) -> Option<ExprId> {
         match cvta.op {
-            AddressOp::InCta { rank } => return self.in_cta(state, cvta, source, rank),
-            AddressOp::RankOf => return Some(self.rank_of(state, source)),
-            AddressOp::ToGeneric | AddressOp::FromGeneric | AddressOp::IsIn => {}
+            AddressOp::InCta { rank } => self.in_cta(state, cvta, source, rank),
+            AddressOp::RankOf => Some(self.rank_of(state, source)),
+            AddressOp::ToGeneric | AddressOp::FromGeneric | AddressOp::IsIn => {
+                converted(&mut state.exprs, self.layout, self.thread, cvta, source)
+            }
         }
-        let space = cvta.space.space().expect("an address conversion names its space");
-        let origin = state.exprs.constant(self.layout.origin(space).into());
-        let narrow = |state: &mut PathState, value| state.exprs.alu(AluOp::Mov, cvta.ty, &[value]);
-        Some(match cvta.op {
-            AddressOp::IsIn => {
-                let window = self.layout.named_window(cvta.space, self.thread);
-                is_in(state, window.expect("it names its space"), source)
-            }
-            AddressOp::FromGeneric => {
-                let offset = state.exprs.alu(AluOp::Sub, Type::U64, &[source, origin]);
-                narrow(state, offset)
-            }
-            AddressOp::ToGeneric => {
-                // Reading R32: what is generic already stays as it is.
-                let sum = state.exprs.alu(AluOp::Add, Type::U64, &[source, origin]);
-                let generic = is_in(state, self.layout.window(space), source);
-                let value = state.exprs.alu(AluOp::Selp, Type::U64, &[source, sum, generic]);
-                narrow(state, value)
-            }
-            AddressOp::InCta { .. } | AddressOp::RankOf => source,
-        })
     }
 
     /// `mapa`: the part of the CTA is replaced in an address of shared memory.
@@ -347,9 +329,42 @@ impl Walk<'_> {
 /// The fault where `mapa` names a CTA that is not in the test.
 const NO_CTA: &str = "`mapa` to a CTA of which the test has no thread";
 
-fn is_in(state: &mut PathState, window: Window, address: ExprId) -> ExprId {
-    let base = state.exprs.constant(window.base.into());
-    let size = state.exprs.constant(window.size.into());
-    let from = state.exprs.alu(AluOp::Sub, Type::U64, &[address, base]);
-    state.exprs.alu(AluOp::Setp(Comparison::Lt), Type::U64, &[from, size])
+/// The result of a `cvta` or `isspacep`; `None` for `mapa` and `getctarank`.
+pub fn converted(
+    exprs: &mut Exprs,
+    layout: &Layout,
+    thread: ThreadId,
+    cvta: &Cvta,
+    source: ExprId,
+) -> Option<ExprId> {
+    let origin = |exprs: &mut Exprs| {
+        let space = cvta.space.space().expect("an address conversion names its space");
+        (exprs.constant(layout.origin(space).into()), space)
+    };
+    let value = match cvta.op {
+        AddressOp::IsIn => {
+            let window = layout.named_window(cvta.space, thread).expect("it names its space");
+            return Some(is_in(exprs, window, source));
+        }
+        AddressOp::FromGeneric => {
+            let (origin, _) = origin(exprs);
+            exprs.alu(AluOp::Sub, Type::U64, &[source, origin])
+        }
+        AddressOp::ToGeneric => {
+            // Reading R32: what is generic already stays as it is.
+            let (origin, space) = origin(exprs);
+            let sum = exprs.alu(AluOp::Add, Type::U64, &[source, origin]);
+            let generic = is_in(exprs, layout.window(space), source);
+            exprs.alu(AluOp::Selp, Type::U64, &[source, sum, generic])
+        }
+        AddressOp::InCta { .. } | AddressOp::RankOf => return None,
+    };
+    Some(exprs.alu(AluOp::Mov, cvta.ty, &[value]))
+}
+
+fn is_in(exprs: &mut Exprs, window: Window, address: ExprId) -> ExprId {
+    let base = exprs.constant(window.base.into());
+    let size = exprs.constant(window.size.into());
+    let from = exprs.alu(AluOp::Sub, Type::U64, &[address, base]);
+    exprs.alu(AluOp::Setp(Comparison::Lt), Type::U64, &[from, size])
 }

@@ -9,7 +9,7 @@ use crate::event::{Access, EventKind, Mask, Tags};
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
 use model::isa::multimem::{Multimem, MultimemOp};
-use model::memory::{Extent, Proxy};
+use model::memory::Proxy;
 
 /// Events of one element at one location, at most: a read and a write.
 const EVENTS: usize = 2;
@@ -103,17 +103,6 @@ impl Walk<'_> {
 
     /// The same bytes at each location behind a multimem address.
     pub(super) fn behind(&self, accesses: &[Access]) -> Vec<Vec<Access>> {
-        let object = accesses.first().map_or(0, |access| access.va.object);
-        let multimem = self.layout.virtuals[usize::from(object)].variable;
-        let locations = &self.program.variables[usize::from(multimem.0)].multimem;
-        let at = |&location| {
-            let object = self.layout.object(location, self.thread);
-            let moved = |access: &Access| {
-                let va = Extent { object, ..access.va };
-                Access { va, pa: self.layout.physical(va) }
-            };
-            accesses.iter().map(moved).collect()
-        };
-        locations.iter().map(at).collect()
+        self.layout.behind(self.program, self.thread, accesses)
     }
 }

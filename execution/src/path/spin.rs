@@ -158,7 +158,7 @@ impl Walk<'_> {
         state.events[from..].iter().all(|event| {
             let whole = event.access.is_none_or(|access| {
                 let variable = self.layout.locations[usize::from(access.pa.object)].variable;
-                self.live.overlaps_completely(variable, access.pa.length)
+                self.facts.sizes.overlap_completely(self.program, variable, access.pa)
             });
             whole && !read_only(event.line)
         })
@@ -168,8 +168,7 @@ impl Walk<'_> {
     fn is_agreed(&self, state: &PathState, from: usize) -> bool {
         state.events[from..].iter().filter(|event| event.value.is_some()).all(|event| {
             let access = event.access.expect("a write accesses bytes");
-            let of = &self.layout.virtuals[usize::from(access.va.object)];
-            self.agreed.get(usize::from(of.variable.0)).is_some_and(Option::is_some)
+            self.facts.agreed.of(access.pa).is_some()
         })
     }
 
@@ -179,8 +178,7 @@ impl Walk<'_> {
         (0u16..).zip(&state.events).filter(|(_, event)| event.value.is_none()).all(
             |(read, event)| {
                 let Some(access) = event.access else { return true };
-                let of = &self.layout.virtuals[usize::from(access.va.object)];
-                let agreed = self.agreed.get(usize::from(of.variable.0)).and_then(Option::as_ref);
+                let agreed = self.facts.agreed.of(access.pa);
                 let Some(values) = agreed.and_then(|agreed| agreed.values.as_ref()) else {
                     return true;
                 };

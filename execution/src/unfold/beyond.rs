@@ -2,13 +2,15 @@
 //!
 //! Where no such unfolding is consistent, no execution goes beyond the bound: what an execution does up to there, and of
 //! what a cut thread does later just those writes that others read, is one of these, and relations among fewer events are
-//! smaller.
+//! smaller. At a barrier that waits for a cut thread, the others stop, too.
 
-use super::{UnfoldLimit, Unfolded, Unfolding};
-use crate::event::{EventKind, FenceCoverage, PathEvent};
+use super::{UnfoldLimit, Unfolded, Unfolding, stopped};
+use crate::event::{Combination, EventKind, FenceCoverage, PathEvent};
+use crate::generation;
 use crate::path::{Path, PathEnd};
-use model::isa::{Instruction, Operand};
-use model::program::Thread;
+use model::isa::Instruction;
+use model::isa::asynchronous::Asynchronous;
+use model::program::{Thread, ThreadId};
 use model::rel::Conventions;
 use model::scope::Placement;
 
@@ -29,20 +31,6 @@ impl Unfolded<'_> {
         conventions: Conventions,
         visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
     ) -> Result<Option<bool>, UnfoldLimit> {
-        let synchronizes = |thread: &Thread| {
-            !thread.lines.iter().all(|line| {
-                matches!(
-                    line.instruction,
-                    Instruction::Load(_)
-                        | Instruction::Store(_)
-                        | Instruction::Atomic(_)
-                        | Instruction::Fence(_)
-                        | Instruction::Alu(_)
-                        | Instruction::Cvta(_)
-                        | Instruction::Branch(_)
-                )
-            })
-        };
         let program = self.program;
         let lists: Vec<Vec<&Path>> = (0..program.threads.len())
             .map(|thread| {
@@ -51,8 +39,10 @@ impl Unfolded<'_> {
             })
             .collect();
         let combinations: u128 = lists.iter().map(|list| list.len() as u128).product();
+        let mut lines = program.threads.iter().flat_map(|thread| &thread.lines);
         if !program.launches.is_empty()
-            || program.threads.iter().any(synchronizes)
+            || !lines.all(|line| is_followed(&line.instruction))
+            || !lists.iter().flatten().all(|path| waits_for_all(path))
             || self.covered.iter().any(|covered| !covered.is_empty())
             || combinations > MOST_COMBINATIONS
         {
@@ -63,25 +53,55 @@ impl Unfolded<'_> {
             if paths.iter().all(|path| path.end != PathEnd::Cut) {
                 return Ok(true);
             }
-            let ways: Option<Vec<Vec<Path>>> = (0..paths.len())
-                .map(|thread| self.ways_on(thread, (paths, placements), &lists[thread]))
-                .collect();
-            let Some(ways) = ways else {
-                known = false;
-                return Ok(false);
-            };
-            let ways: Vec<Vec<Path>> = if conventions.semantic_dependencies {
-                ways.into_iter().map(|ways| ways.iter().map(independent).collect()).collect()
-            } else {
-                ways
-            };
-            let ways: Vec<Vec<&Path>> = ways.iter().map(|ways| ways.iter().collect()).collect();
-            self.combine(&ways, &mut |paths, placements| self.grouped(paths, placements, visit))
+            let ends = |more| (self.ends)(self.held + more);
+            let groupings = generation::groupings(paths, placements, &self.layout, &ends)?;
+            known &= groupings.misused.is_empty();
+            let whole = groupings.complete.into_iter();
+            let whole = whole.map(|of| (paths.iter().map(|&path| path.clone()).collect(), of));
+            let stopped = groupings.waiting.into_iter().map(|waiting| {
+                let (stopped, generations) = stopped(paths, waiting);
+                let stopped = stopped.into_iter().zip(paths).map(|(stopped, path)| {
+                    // Who waits for a thread that was cut goes on in the whole execution, perhaps.
+                    let until = |path| Path { end: PathEnd::Cut, ..path };
+                    stopped.map_or_else(|| Path::clone(path), until)
+                });
+                (stopped.collect(), generations)
+            });
+            for (paths, generations) in whole.chain(stopped) {
+                let paths: Vec<Path> = paths;
+                let here: Vec<&Path> = paths.iter().collect();
+                let ways: Option<Vec<Vec<Path>>> = (0..paths.len())
+                    .map(|thread| self.ways_on(thread, (&here, placements), &lists[thread]))
+                    .collect();
+                let Some(ways) = ways.filter(|_| known) else {
+                    known = false;
+                    return Ok(false);
+                };
+                let ways: Vec<Vec<Path>> = if conventions.semantic_dependencies {
+                    ways.into_iter().map(|ways| ways.iter().map(independent).collect()).collect()
+                } else {
+                    ways
+                };
+                let ways: Vec<Vec<&Path>> = ways.iter().map(|ways| ways.iter().collect()).collect();
+                let go_on = self.combine(&ways, &mut |paths, _| {
+                    // What comes later is in no generation.
+                    let mut generations = generations.clone();
+                    for (of, path) in generations.of.iter_mut().zip(paths) {
+                        of.resize(path.events.len(), None);
+                    }
+                    let paths = paths.to_vec();
+                    Ok(visit(&Unfolding::new(self.program, &self.layout, paths, generations)))
+                })?;
+                if !go_on {
+                    return Ok(false);
+                }
+            }
+            Ok(true)
         })?;
         Ok(known.then_some(complete))
     }
 
-    /// A path, if it was cut with each sequence of later writes behind it that others may read, whose values are not known:
+    /// A path, if it goes on behind its end with each sequence of later writes behind it that others may read, whose values are not known:
     /// no more than others have reads for. `None` if it is not known where they write, or there are too many.
     fn ways_on(
         &self,
@@ -94,10 +114,19 @@ impl Unfolded<'_> {
             // What a thread reads for ever may be overwritten meanwhile.
             return Some(vec![Path { end: PathEnd::Finished, ..path.clone() }]);
         }
-        let writes = later_writes(&self.program.threads[thread], path, own)?;
-        let others = paths.iter().enumerate().filter(|(other, _)| *other != thread);
+        let mut writes = self.later_writes(thread, path, own)?;
+        let others = || paths.iter().enumerate().filter(|(other, _)| *other != thread);
         let here = placements[thread];
-        let read = others.flat_map(|(other, path)| {
+        // What none of the others reads is left out of each.
+        writes.retain(|write| {
+            let bytes = write.access.map(|access| access.pa);
+            let reads = |of: &PathEvent| {
+                of.kind == EventKind::Read
+                    && of.access.zip(bytes).is_some_and(|(of, bytes)| of.pa.overlaps(bytes))
+            };
+            others().any(|(_, path)| path.events.iter().any(reads))
+        });
+        let read = others().flat_map(|(other, path)| {
             let (there, writes) = (placements[other], &writes);
             path.events.iter().map(move |event| pieces(event, there, writes, here))
         });
@@ -128,6 +157,55 @@ impl Unfolded<'_> {
         }
         Some(ways)
     }
+
+    /// What a thread may write behind the end of a path, as its other paths write it, without values. `None` if that is not
+    /// known, or if it may change an mbarrier object there.
+    fn later_writes(&self, thread: usize, path: &Path, own: &[&Path]) -> Option<Vec<PathEvent>> {
+        let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
+        let thread = &self.program.threads[thread];
+        let mut writes: Vec<PathEvent> = Vec::new();
+        for line in reachable(thread, path.events.last().map_or(0, |event| usize::from(event.line)))
+        {
+            let instruction = &thread.lines[line].instruction;
+            let asynchronous = instruction.as_asynchronous();
+            if asynchronous.is_some_and(|of| of.changed_mbarrier().is_some()) {
+                return None;
+            }
+            if !matches!(instruction, Instruction::Store(_) | Instruction::Atomic(_)) {
+                continue;
+            }
+            let mut found = false;
+            let events = own.iter().flat_map(|path| &path.events);
+            let here = events
+                .filter(|event| usize::from(event.line) == line && event.kind == EventKind::Write);
+            for event in here {
+                found = true;
+                let of = PathEvent {
+                    address: None,
+                    value: None,
+                    rmw: None,
+                    addr: 0,
+                    data: 0,
+                    ctrl: 0,
+                    step: 0,
+                    covers: FenceCoverage::default(),
+                    ..event.clone()
+                };
+                let same = |other: &PathEvent| {
+                    (other.line, other.tags, other.access) == (of.line, of.tags, of.access)
+                };
+                if !writes.iter().any(same) {
+                    writes.push(of);
+                }
+            }
+            let private = own.iter().flat_map(|path| &path.private);
+            found |= private.into_iter().any(|access| usize::from(access.line) == line);
+            if !found || !self.facts.accessed.is_of_one_place(id, line) {
+                return None;
+            }
+        }
+        Some(writes)
+    }
 }
 
 /// A path without dependencies: which of them are semantic takes all paths, also those that were cut.
@@ -152,53 +230,32 @@ fn pieces(read: &PathEvent, there: Placement, writes: &[PathEvent], here: Placem
     whole.map_or(0, |whole| if whole { 1 } else { access.pa.length as usize })
 }
 
-/// What a thread may write behind the end of a path that was cut, as its other paths write it, without values.
-fn later_writes(thread: &Thread, path: &Path, own: &[&Path]) -> Option<Vec<PathEvent>> {
-    let mut writes: Vec<PathEvent> = Vec::new();
-    for line in reachable(thread, path.events.last().map_or(0, |event| usize::from(event.line))) {
-        let instruction = &thread.lines[line].instruction;
-        if !matches!(instruction, Instruction::Store(_) | Instruction::Atomic(_)) {
-            continue;
-        }
-        let mut found = false;
-        let events = own.iter().flat_map(|path| &path.events);
-        let here = events
-            .filter(|event| usize::from(event.line) == line && event.kind == EventKind::Write);
-        for event in here {
-            found = true;
-            let of = PathEvent {
-                address: None,
-                value: None,
-                rmw: None,
-                addr: 0,
-                data: 0,
-                ctrl: 0,
-                step: 0,
-                covers: FenceCoverage::default(),
-                ..event.clone()
-            };
-            let same = |other: &PathEvent| {
-                (other.line, other.tags, other.access) == (of.line, of.tags, of.access)
-            };
-            if !writes.iter().any(same) {
-                writes.push(of);
-            }
-        }
-        let private = own.iter().flat_map(|path| &path.private);
-        found |= private.into_iter().any(|access| usize::from(access.line) == line);
-        if !found || !is_fixed(instruction) {
-            return None;
-        }
+/// Whether an instruction has no effect behind a cut that is not known here.
+fn is_followed(instruction: &Instruction) -> bool {
+    match instruction {
+        Instruction::Load(_)
+        | Instruction::Store(_)
+        | Instruction::Atomic(_)
+        | Instruction::Fence(_)
+        | Instruction::Alu(_)
+        | Instruction::Cvta(_)
+        | Instruction::Branch(_)
+        | Instruction::Barrier(_)
+        | Instruction::ClusterBarrier(_) => true,
+        Instruction::Asynchronous(of) => matches!(of, Asynchronous::Mbarrier(_)),
+        Instruction::ProxyFence(_) | Instruction::Unsupported(_) => false,
     }
-    Some(writes)
 }
 
-/// Whether an instruction accesses the same bytes whenever it is executed, and these as one element: those of a vector are
-/// in no order.
-fn is_fixed(instruction: &Instruction) -> bool {
-    instruction.access().is_some_and(|(address, _, elements)| {
-        elements == 1 && matches!(address.base, Operand::Address(_) | Operand::Imm(_))
-    })
+/// Whether each barrier of a path completes when all have arrived: who does not arrive behind a cut only lets others wait. Which
+/// lanes are active, or elected, is not known where some stop.
+fn waits_for_all(path: &Path) -> bool {
+    let mut used = path.events.iter().filter_map(|event| event.barrier);
+    used.all(|used| {
+        let combination = used.reduce.map(|(combination, ..)| combination);
+        used.waits_for_all()
+            && !matches!(combination, Some(Combination::Elected(_) | Combination::Active))
+    }) && path.last_round().is_none()
 }
 
 /// The lines to which a thread may come from this one, which is one of them.

@@ -24,7 +24,7 @@ const MOST_COMBINATIONS: usize = 4096;
 
 impl Path {
     /// The first event of the iteration that its thread repeats for ever, if that has a barrier.
-    fn last_round(&self) -> Option<usize> {
+    pub(super) fn last_round(&self) -> Option<usize> {
         let PathEnd::Spins { from, .. } = self.end else { return None };
         let from = usize::from(from);
         self.events[from..].iter().any(|event| event.barrier.is_some()).then_some(from)

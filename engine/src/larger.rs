@@ -1,0 +1,61 @@
+//! Whether a larger loop bound decides a test that is undecided.
+
+use litmus::Test;
+use web_time::Instant;
+
+use crate::judge::{Judgement, Task, Verdict, judge};
+use crate::stuck;
+
+/// How many larger bounds are tried.
+const TRIED: u32 = 3;
+
+/// The work of each of them.
+const MOST_WORK: u64 = 1 << 14;
+
+/// What is known of larger bounds than that of a test that they may decide.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LargerBound {
+    /// This is the smallest one that decides it.
+    Decides(u32),
+    /// None up to this one does.
+    Leaves(u32),
+    /// A limit was reached before that was known.
+    Unknown,
+}
+
+/// Tries larger bounds where a test is undecided for its bound alone, and not for a loop that is repeated for ever.
+pub fn larger_bound(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<LargerBound> {
+    let seen = &judgement.found.seen;
+    let undecided = matches!(judgement.verdict, Verdict::Undecided(_));
+    if !undecided || !seen.bound_reached || stuck::is_endless(seen) {
+        return None;
+    }
+    // The time is that of the test, not of each bound.
+    let spent = std::time::Duration::from_secs_f64(judgement.seconds);
+    let left = task.timeout.map(|timeout| Instant::now() + timeout.saturating_sub(spent));
+    let until = left.into_iter().chain(task.until).min();
+    let work = task.work.map_or(MOST_WORK, |work| work.min(MOST_WORK));
+    let last = task.bound.saturating_add(TRIED);
+    for bound in task.bound.saturating_add(1)..=last {
+        let engines = task.engines.iter().take(1).copied().collect();
+        let larger = Task {
+            engines,
+            bound,
+            work: Some(work),
+            until,
+            portfolio: false,
+            verdict_only: true,
+            blame: false,
+            rests: false,
+            ..task.clone()
+        };
+        let found = judge(test, &larger);
+        if !matches!(found.verdict, Verdict::Undecided(_)) {
+            return Some(LargerBound::Decides(bound));
+        }
+        if found.found.limit.is_some() || found.found.seen.beyond_is_open {
+            return Some(LargerBound::Unknown);
+        }
+    }
+    Some(LargerBound::Leaves(last))
+}

@@ -1,0 +1,203 @@
+//! The bytes that the instructions of a program access, as far as constants say it, in any order of them.
+
+use crate::constants::Constants;
+use crate::event::Access;
+use crate::layout::Layout;
+use model::isa::asynchronous::{Asynchronous, TensormapWrite};
+use model::isa::tensor_memory::TensorOp;
+use model::isa::{Address, Instruction, SpaceQualifier};
+use model::memory::{Extent, Space, Variable, VariableId};
+use model::program::{Program, ThreadId};
+
+/// What the instructions of a program access.
+#[derive(Clone, Default, Debug)]
+pub struct Accessed<'p> {
+    /// Of each thread.
+    pub constants: Vec<Constants>,
+    /// Loads, stores, atomics, and operations on multimem addresses.
+    pub accesses: Vec<LineAccess<'p>>,
+    /// What asynchronous operations access, and those on mbarrier objects.
+    pub asynchronous: Vec<Reach>,
+}
+
+/// An access of a thread.
+#[derive(Clone, Debug)]
+pub struct LineAccess<'p> {
+    pub thread: ThreadId,
+    pub line: usize,
+    pub instruction: &'p Instruction,
+    /// The size of an element.
+    pub bits: u16,
+    pub at: LineBytes,
+}
+
+#[derive(Clone, Debug)]
+pub enum LineBytes {
+    /// Those of each element, at each location.
+    Known(Vec<Access>),
+    Unknown(Reach),
+}
+
+/// Memory that an operation whose bytes are not known may access.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum Reach {
+    /// A variable, in each CTA; of an alias, the bytes that it names.
+    Variable(VariableId),
+    Space(Space),
+    Anywhere,
+}
+
+impl Reach {
+    /// Where an instruction may access memory that names this space.
+    fn of(space: SpaceQualifier) -> Reach {
+        // A parameter may be that of a kernel or of a function: reading R37.
+        space.space().filter(|_| !space.is_param()).map_or(Reach::Anywhere, Reach::Space)
+    }
+
+    /// Whether it has bytes of a variable, which is no alias.
+    pub fn includes(self, program: &Program, variable: VariableId) -> bool {
+        match self {
+            Reach::Variable(of) => program.root(of) == variable,
+            Reach::Space(space) => program.variables[usize::from(variable.0)].space == space,
+            Reach::Anywhere => true,
+        }
+    }
+}
+
+impl<'p> Accessed<'p> {
+    pub fn new(program: &'p Program, layout: &Layout) -> Accessed<'p> {
+        let mut all = Accessed::default();
+        for (thread, of) in (0u8..).map(ThreadId).zip(&program.threads) {
+            let constants = Constants::new(program, layout, thread);
+            for (line, of) in of.lines.iter().enumerate() {
+                if !constants.may_execute(line) {
+                    continue;
+                }
+                let instruction = &of.instruction;
+                let bytes = |space, address, length| {
+                    constants.bytes(layout, thread, line, (space, address, length))
+                };
+                if let Some((address, ty, elements)) = instruction.access() {
+                    let space = instruction.space();
+                    let at = elements_of(bytes, (space, address), ty.bytes(), elements);
+                    all.push((thread, line), instruction, ty.bits, at);
+                } else if let Some(Asynchronous::Multimem(of)) = instruction.as_asynchronous() {
+                    let at =
+                        elements_of(bytes, (of.space, of.address), of.ty.bytes(), of.elements());
+                    let at = if let LineBytes::Known(all) = at {
+                        LineBytes::Known(layout.behind(program, thread, &all).concat())
+                    } else {
+                        LineBytes::Unknown(Reach::Anywhere)
+                    };
+                    all.push((thread, line), instruction, of.ty.bits, at);
+                } else if let Some(of) = instruction.as_asynchronous() {
+                    let reach = |address, space| {
+                        let access = bytes(space, address, 1);
+                        access.map_or(Reach::of(space), |access| {
+                            Reach::Variable(
+                                layout.locations[usize::from(access.pa.object)].variable,
+                            )
+                        })
+                    };
+                    all.asynchronous.extend(asynchronous(of, program, &reach));
+                }
+            }
+            all.constants.push(constants);
+        }
+        all.asynchronous.sort_unstable();
+        all.asynchronous.dedup();
+        all
+    }
+
+    /// Whether the instruction of a line accesses the same bytes whenever it is executed, and these as one element: those of a
+    /// vector are in no order.
+    pub fn is_of_one_place(&self, thread: ThreadId, line: usize) -> bool {
+        let here = |access: &&LineAccess<'_>| (access.thread, access.line) == (thread, line);
+        self.accesses.iter().find(here).is_some_and(|access| match &access.at {
+            LineBytes::Known(all) => all.len() == 1,
+            LineBytes::Unknown(_) => false,
+        })
+    }
+
+    fn push(
+        &mut self,
+        (thread, line): (ThreadId, usize),
+        instruction: &'p Instruction,
+        bits: u16,
+        at: LineBytes,
+    ) {
+        self.accesses.push(LineAccess { thread, line, instruction, bits, at });
+    }
+}
+
+/// The bytes of each element of an access.
+fn elements_of(
+    bytes: impl Fn(SpaceQualifier, Address, u32) -> Option<Access>,
+    (space, address): (SpaceQualifier, Address),
+    length: u32,
+    elements: usize,
+) -> LineBytes {
+    let count = u32::try_from(elements).expect("a vector has few elements");
+    let Some(whole) = bytes(space, address, length * count) else {
+        return LineBytes::Unknown(Reach::of(space));
+    };
+    let part = |of: Extent, at: u32| Extent { start: of.start + at * length, length, ..of };
+    let element = |at| Access { va: part(whole.va, at), pa: part(whole.pa, at) };
+    LineBytes::Known((0..count).map(element).collect())
+}
+
+/// What an operation accesses that is no [`LineAccess`].
+fn asynchronous(
+    of: &Asynchronous,
+    program: &Program,
+    reach: &dyn Fn(Address, SpaceQualifier) -> Reach,
+) -> Vec<Reach> {
+    let object = of.changed_mbarrier().map(|of| reach(of.object, of.space));
+    let rest = match of {
+        Asynchronous::Mbarrier(of) => vec![reach(of.object, of.space)],
+        Asynchronous::Copy(copy) if copy.tensor.is_none() && !copy.multimem => {
+            vec![reach(copy.to, copy.to_space), reach(copy.from, copy.from_space)]
+        }
+        Asynchronous::Store(store) if !store.multimem => vec![reach(store.to, store.space)],
+        Asynchronous::Fill(fill) => vec![reach(fill.to, fill.space)],
+        Asynchronous::Track(of) => vec![reach(of.object, of.space)],
+        Asynchronous::Cancel(of) => vec![reach(of.response, of.space)],
+        Asynchronous::Tensormap(TensormapWrite::Replace { map, space, .. }) => {
+            vec![reach(*map, *space)]
+        }
+        Asynchronous::TensorMemory(of) => tensor_memory(of, reach),
+        // Their addresses are in shared memory, or those of descriptors.
+        Asynchronous::Multiply(_) => vec![Reach::Space(Space::Shared)],
+        // What a tensormap names, and what is behind a multimem address.
+        Asynchronous::Copy(_)
+        | Asynchronous::Store(_)
+        | Asynchronous::Multimem(_)
+        | Asynchronous::TensormapFence(_)
+        | Asynchronous::Tensormap(TensormapWrite::CopyFence { .. }) => vec![Reach::Anywhere],
+        Asynchronous::PendingCount(_)
+        | Asynchronous::Commit(_)
+        | Asynchronous::WaitGroup(_)
+        | Asynchronous::MultiplyFence
+        | Asynchronous::Fence(_)
+        | Asynchronous::Grid(_) => Vec::new(),
+    };
+    // The bytes of a tensormap name those of the tensor.
+    let is_map = |variable: &Variable| variable.tensormap.is_some();
+    let maps = program.variables.iter().any(is_map) && !rest.is_empty();
+    let maps = maps.then_some(Reach::Space(Space::Global));
+    object.into_iter().chain(rest).chain(maps).collect()
+}
+
+fn tensor_memory(of: &TensorOp, reach: &dyn Fn(Address, SpaceQualifier) -> Reach) -> Vec<Reach> {
+    let tensor = Reach::Space(Space::Tensor);
+    match of {
+        TensorOp::Load { .. }
+        | TensorOp::Store { .. }
+        | TensorOp::Shift { .. }
+        | TensorOp::Deallocate { .. } => vec![tensor],
+        TensorOp::Copy { .. } | TensorOp::Multiply(_) => vec![tensor, Reach::Space(Space::Shared)],
+        TensorOp::Commit { object, space, .. } => vec![reach(*object, *space)],
+        TensorOp::Allocate { to, space, .. } => vec![tensor, reach(*to, *space)],
+        TensorOp::Wait(_) | TensorOp::Fence(_) | TensorOp::Relinquish => Vec::new(),
+    }
+}

@@ -1,0 +1,158 @@
+//! The constants that the registers of a thread hold before each of its lines, whatever its reads return.
+//!
+//! A thread knows its own index, and compilers keep numbers and addresses in registers: what they decide, and which bytes
+//! they name, is often a constant.
+
+use crate::event::Access;
+use crate::expr::{ExprId, Exprs};
+use crate::layout::Layout;
+use crate::path::converted;
+use model::isa::alu::AluOp;
+use model::isa::{Address, Instruction, Operand, SpaceQualifier, Type};
+use model::memory::Extent;
+use model::program::{Program, ThreadId};
+use model::value::{Value, low64};
+
+/// Those of one thread.
+#[derive(Clone, Debug)]
+pub struct Constants {
+    /// For each line, and the end, what each register holds if that is a constant; `None` where the thread never comes.
+    before: Vec<Option<Vec<Option<Value>>>>,
+    decisions: Vec<ConstantDecision>,
+}
+
+/// Whether an instruction is executed, and a branch taken, as far as constants decide it.
+#[derive(Clone, Copy, Default, Debug)]
+pub struct ConstantDecision {
+    pub executes: Option<bool>,
+    pub taken: Option<bool>,
+}
+
+impl Constants {
+    pub fn new(program: &Program, layout: &Layout, id: ThreadId) -> Constants {
+        let thread = &program.threads[usize::from(id.0)];
+        let count = thread.lines.len();
+        let initial = thread.registers.iter().map(|of| Some(layout.initial(of.initial)));
+        let mut known =
+            Constants { before: vec![None; count + 1], decisions: vec![<_>::default(); count] };
+        known.before[0] = Some(initial.collect());
+        let mut pending = vec![0];
+        while let Some(at) = pending.pop() {
+            if at == count {
+                continue;
+            }
+            let line = &thread.lines[at];
+            let of = |operand| known.operand(layout, id, at, operand);
+            let executes = line.guard.map_or(Some(true), |guard| {
+                let holds = of(Operand::Reg(guard.predicate))?;
+                Some((holds != 0) != guard.negated)
+            });
+            let branch = line.instruction.as_branch();
+            let taken = branch.and_then(|branch| match branch.condition {
+                None => Some(true),
+                Some((comparison, a, b)) => {
+                    let sides = [of(a)?, of(b)?];
+                    Some(computed(AluOp::Setp(comparison), Type::U64, &sides)? != 0)
+                }
+            });
+            let result = match &line.instruction {
+                Instruction::Alu(alu) => {
+                    let sources: Option<Vec<Value>> = alu.sources.iter().map(|&s| of(s)).collect();
+                    sources.and_then(|sources| computed(alu.op, alu.ty, &sources))
+                }
+                Instruction::Cvta(cvta) => of(cvta.source).and_then(|source| {
+                    let mut exprs = Exprs::default();
+                    let source = exprs.constant(source);
+                    let result = converted(&mut exprs, layout, id, cvta, source)?;
+                    exprs.as_const(result)
+                }),
+                Instruction::Load(_)
+                | Instruction::Store(_)
+                | Instruction::Atomic(_)
+                | Instruction::Fence(_)
+                | Instruction::ProxyFence(_)
+                | Instruction::Barrier(_)
+                | Instruction::ClusterBarrier(_)
+                | Instruction::Asynchronous(_)
+                | Instruction::Branch(_)
+                | Instruction::Unsupported(_) => None,
+            };
+            known.decisions[at] = ConstantDecision { executes, taken };
+            let mut after = known.before[at].clone().expect("a pending line is reached");
+            if executes != Some(false) {
+                for register in line.instruction.destinations() {
+                    let of = &mut after[usize::from(register.0)];
+                    let kept = executes == Some(true) || *of == result;
+                    *of = result.filter(|_| kept);
+                }
+            }
+            let jumps = branch.filter(|_| executes != Some(false) && taken != Some(false));
+            let falls_through = branch.is_none() || executes != Some(true) || taken != Some(true);
+            let next = jumps.map(|branch| branch.target.min(count));
+            for next in next.into_iter().chain(falls_through.then_some(at + 1)) {
+                let joined = known.before[next].get_or_insert_with(|| {
+                    pending.push(next);
+                    after.clone()
+                });
+                for (joined, of) in joined.iter_mut().zip(&after) {
+                    if joined.is_some() && joined != of {
+                        *joined = None;
+                        pending.push(next);
+                    }
+                }
+            }
+        }
+        known
+    }
+
+    /// What an operand of a line is, if that is a constant.
+    pub fn operand(
+        &self,
+        layout: &Layout,
+        thread: ThreadId,
+        line: usize,
+        operand: Operand,
+    ) -> Option<Value> {
+        match operand {
+            Operand::Reg(register) => self.before[line].as_ref()?[usize::from(register.0)],
+            Operand::Imm(value) => Some(value.into()),
+            Operand::Address(variable) => Some(layout.offset(variable, thread).into()),
+        }
+    }
+
+    /// The `length` bytes at an address that a line accesses in a state space, if constants say so.
+    pub fn bytes(
+        &self,
+        layout: &Layout,
+        thread: ThreadId,
+        line: usize,
+        (space, address, length): (SpaceQualifier, Address, u32),
+    ) -> Option<Access> {
+        let base = match address.base {
+            // A name in brackets is the variable, whatever its space and the instruction's.
+            Operand::Address(variable) => layout.address(variable, thread),
+            base @ (Operand::Reg(_) | Operand::Imm(_)) => {
+                low64(self.operand(layout, thread, line, base)?)
+            }
+        };
+        let at = base.wrapping_add_signed(address.offset);
+        let va: Extent = layout.resolve(thread, space, at, length).ok()?;
+        Some(Access { va, pa: layout.physical(va) })
+    }
+
+    pub fn decision(&self, line: usize) -> ConstantDecision {
+        self.decisions[line]
+    }
+
+    /// Whether a thread may execute the instruction of a line.
+    pub fn may_execute(&self, line: usize) -> bool {
+        self.before[line].is_some() && self.decisions[line].executes != Some(false)
+    }
+}
+
+fn computed(op: AluOp, ty: Type, values: &[Value]) -> Option<Value> {
+    let mut exprs = Exprs::default();
+    let values: Vec<ExprId> = values.iter().map(|&value| exprs.constant(value)).collect();
+    let result = exprs.alu(op, ty, &values);
+    exprs.as_const(result)
+}
