@@ -100,7 +100,7 @@ fn loops_with_barriers_that_do_not_go_beyond_the_bound_have_every_outcome() {
         for (b, second) in MEETINGS.1.into_iter().enumerate() {
             let columns = [first, second].map(|column| column.split("; ").collect::<Vec<&str>>());
             let mut text =
-                "PTX meet\n{ x=0; y=0; .shared .b32 s=5; .shared .b32 t=6; P1:r1=0; }\n \
+                "PTX meet\n{ x=0; y=0; .shared .b32 s=5; .shared .b32 t=6; P1:r0=0; P1:r1=0; }\n \
                 P0@cta 0,cluster 0,gpu 0 | P1@cta 0,cluster 0,gpu 0 ;\n"
                     .to_owned();
             for row in 0..columns[0].len().max(columns[1].len()) {
