@@ -1,6 +1,8 @@
 //! Loops whose exit depends on what is read: where none goes beyond the bound, the outcomes are those of a larger bound; and
 //! one that may is undecided.
 
+use std::fmt::Write;
+
 use engine::enumerate::Enumerate;
 use engine::judge::{Task, judge};
 use litmus::Test;
@@ -105,7 +107,7 @@ fn loops_with_barriers_that_do_not_go_beyond_the_bound_have_every_outcome() {
                     .to_owned();
             for row in 0..columns[0].len().max(columns[1].len()) {
                 let cells = columns.each_ref().map(|column| column.get(row).copied().unwrap_or(""));
-                text.push_str(&format!(" {} ;\n", cells.join(" | ")));
+                writeln!(text, " {} ;", cells.join(" | ")).expect("a string takes all");
             }
             text.push_str("locations [0:r0; 1:r0; 1:r1; x; y;]\nexists (0:r0=77)\n");
             let test = litmus::parse("meet.litmus", text.as_bytes())

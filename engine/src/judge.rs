@@ -258,6 +258,8 @@ pub struct EngineResult {
     pub outcomes: BTreeMap<Vec<Value>, u64>,
     pub seen: ExecutionFacts,
     pub limit: Option<Limit>,
+    /// Whether a limit was reached before it was known that an execution goes beyond the bound.
+    pub beyond_is_open: bool,
     /// Whether only the verdict was asked for.
     pub directed: bool,
     /// An execution that decides the condition, if one does.
@@ -474,7 +476,7 @@ pub(crate) fn run_within(
         let model = racy.as_ref().unwrap_or(model);
         let beyond = goes_beyond(model, &test.program, &limits);
         found.seen.bound_reached = beyond != Some(false);
-        found.seen.beyond_is_open = beyond.is_none();
+        found.beyond_is_open = beyond.is_none();
     }
     found
 }

@@ -53,7 +53,7 @@ pub fn larger_bound(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Opti
         if !matches!(found.verdict, Verdict::Undecided(_)) {
             return Some(LargerBound::Decides(bound));
         }
-        if found.found.limit.is_some() || found.found.seen.beyond_is_open {
+        if found.found.limit.is_some() || found.found.beyond_is_open {
             return Some(LargerBound::Unknown);
         }
     }

@@ -237,8 +237,6 @@ pub struct ExecutionFacts {
     pub unlisted: Option<(ThreadId, u16)>,
     /// A loop was cut: outcomes may be missing.
     pub bound_reached: bool,
-    /// Whether a limit was reached before it was known that an execution goes beyond the bound.
-    pub beyond_is_open: bool,
     /// Values out of thin air, where no axiom forbids them.
     pub thin_air: ThinAir,
     /// Whether some execution finishes, and so has an outcome.
