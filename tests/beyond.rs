@@ -101,17 +101,17 @@ fn loops_with_barriers_that_do_not_go_beyond_the_bound_have_every_outcome() {
     for (a, first) in MEETINGS.0.into_iter().enumerate() {
         for (b, second) in MEETINGS.1.into_iter().enumerate() {
             let columns = [first, second].map(|column| column.split("; ").collect::<Vec<&str>>());
-            let mut text =
+            let mut listing =
                 "PTX meet\n{ x=0; y=0; .shared .b32 s=5; .shared .b32 t=6; P1:r0=0; P1:r1=0; }\n \
                 P0@cta 0,cluster 0,gpu 0 | P1@cta 0,cluster 0,gpu 0 ;\n"
                     .to_owned();
             for row in 0..columns[0].len().max(columns[1].len()) {
                 let cells = columns.each_ref().map(|column| column.get(row).copied().unwrap_or(""));
-                writeln!(text, " {} ;", cells.join(" | ")).expect("a string takes all");
+                writeln!(listing, " {} ;", cells.join(" | ")).expect("a string takes all");
             }
-            text.push_str("locations [0:r0; 1:r0; 1:r1; x; y;]\nexists (0:r0=77)\n");
-            let test = litmus::parse("meet.litmus", text.as_bytes())
-                .unwrap_or_else(|errors| panic!("{text}: {}", errors[0]));
+            listing.push_str("locations [0:r0; 1:r0; 1:r1; x; y;]\nexists (0:r0=77)\n");
+            let test = litmus::parse("meet.litmus", listing.as_bytes())
+                .unwrap_or_else(|errors| panic!("{listing}: {}", errors[0]));
             let found = [1, 2, 4].map(|bound| {
                 let task = Task {
                     engines: vec![&Enumerate],
@@ -128,9 +128,9 @@ fn loops_with_barriers_that_do_not_go_beyond_the_bound_have_every_outcome() {
                     continue;
                 }
                 let undefined = |seen: &engine::ExecutionFacts| seen.undefined.is_some();
-                assert_eq!(undefined(&found.seen), undefined(&last.seen), "{text}");
-                assert_eq!(found.seen.stuck.is_some(), last.seen.stuck.is_some(), "{text}");
-                assert!(last.outcomes.keys().eq(found.outcomes.keys()), "{text}");
+                assert_eq!(undefined(&found.seen), undefined(&last.seen), "{listing}");
+                assert_eq!(found.seen.stuck.is_some(), last.seen.stuck.is_some(), "{listing}");
+                assert!(last.outcomes.keys().eq(found.outcomes.keys()), "{listing}");
                 if at == 1 {
                     decided.push((a, b));
                 }

@@ -53,7 +53,8 @@ fn a_fault_in_a_context_is_a_wrong_value() {
         let of =
             |offset: u32| kernel(&format!("{before} st.global.u64 [%rd2+{offset}], 1; {behind}"));
         let right = said(&of(8), &of(8)).finding;
-        assert_eq!(right.verdict, Verdict::Preserved, "{right:?}");
+        // The second one needs no acquire.
+        assert!(matches!(right.verdict, Verdict::Preserved | Verdict::Stronger), "{right:?}");
         let wrong = said(&of(8), &of(12)).finding;
         assert_eq!(wrong.verdict, Verdict::WrongValue, "{wrong:?}");
     }

@@ -4,7 +4,8 @@
 use std::fmt::Write;
 
 use engine::Limit;
-use model::program::{Program, Stuck};
+use execution::path::MISALIGNED;
+use model::program::Program;
 use model::value::Value;
 
 use super::context::Context;
@@ -164,8 +165,8 @@ pub(crate) struct ContextSearch {
     /// A refutation with a race. One without a race is the better witness.
     racy: Option<Refutation>,
     undefined: Option<(String, String)>,
-    /// Where a thread of the target faults and none of the source does.
-    pub(crate) fault: Option<(Stuck, Context)>,
+    /// The line at which the target faults and the source does not. That is undefined behaviour of the target, too.
+    pub(crate) fault: Option<(u16, Context)>,
     limit: Option<LimitText>,
     /// The number of contexts so far.
     contexts: usize,
@@ -206,8 +207,10 @@ impl ContextSearch {
                         postponed.push(at);
                     }
                     ContextResult::Undecided(why) => self.limit = self.limit.or(Some(why)),
-                    ContextResult::Faults(stuck) => {
-                        self.fault.get_or_insert_with(|| (stuck, context.clone()));
+                    ContextResult::Faults(line) => {
+                        self.fault.get_or_insert_with(|| (line, context.clone()));
+                        let why = MISALIGNED.to_owned();
+                        self.undefined.get_or_insert_with(|| (why, case.words(context)));
                     }
                     ContextResult::TargetUndefined(why) => {
                         self.undefined.get_or_insert_with(|| (why, case.words(context)));

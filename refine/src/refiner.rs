@@ -6,8 +6,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use engine::{ENGINES, Engine, ExecutionFacts, Limits, MEMORY, interrupt};
+use execution::path::MISALIGNED;
 use model::cxx::{self, ReleaseSequence};
-use model::program::{Program, Stays, Stuck};
+use model::program::{Program, ThreadId};
 use model::rel::{Axiom, Model};
 use model::value::Value;
 
@@ -92,8 +93,6 @@ pub(crate) struct AllowedOutcomes {
     /// The source is undefined and allows every outcome: reading R74.
     pub(crate) undefined: bool,
     pub(crate) cut: bool,
-    /// Whether a thread faults in some execution.
-    faults: bool,
 }
 
 impl AllowedOutcomes {
@@ -128,8 +127,9 @@ pub(crate) enum ContextResult {
     },
     /// The target is undefined here and the source is defined; the reason.
     TargetUndefined(String),
-    /// A thread of the target faults in some execution, and none of the source does.
-    Faults(Stuck),
+    /// The function of the target accesses a misaligned address in some execution, at this line of its program, and the
+    /// source is defined.
+    Faults(u16),
     Undecided(LimitText),
 }
 
@@ -156,12 +156,6 @@ pub enum Blame {
     Values,
     /// Each of these axioms forbids it alone. If the list is empty, several axioms forbid it together.
     Axioms(Vec<String>),
-}
-
-/// Where a thread faults in some execution.
-fn faulting(seen: &ExecutionFacts) -> Option<Stuck> {
-    let mut stuck = seen.stuck.iter().flatten();
-    stuck.find(|stuck| stuck.why == Stays::Faults).copied()
 }
 
 impl<'a> Refiner<'a> {
@@ -258,8 +252,7 @@ impl<'a> Refiner<'a> {
             result?;
         }
         let (races, cut) = (!seen.races.is_empty(), seen.bound_reached);
-        let faults = faulting(&seen).is_some();
-        Ok(AllowedOutcomes { outcomes: Arc::new(outcomes), races, undefined, cut, faults })
+        Ok(AllowedOutcomes { outcomes: Arc::new(outcomes), races, undefined, cut })
     }
 
     /// Whether the target adds an outcome to those that its source allows. `source` may be omitted if it has
@@ -282,14 +275,16 @@ impl<'a> Refiner<'a> {
             ControlFlow::Break(())
         });
         if let Some(undefined) = seen.undefined {
-            return ContextResult::TargetUndefined(undefined.reason);
+            return match undefined.where_.first() {
+                Some(&(ThreadId(0), line)) if undefined.reason == MISALIGNED => {
+                    ContextResult::Faults(line)
+                }
+                _ => ContextResult::TargetUndefined(undefined.reason),
+            };
         }
         match (result, extra, source.filter(|_| allowed.cut)) {
             (Err(why), ..) => ContextResult::Undecided(why),
-            (Ok(()), None, _) => match faulting(&seen).filter(|_| !allowed.faults) {
-                Some(stuck) => ContextResult::Faults(stuck),
-                None => ContextResult::Nothing,
-            },
+            (Ok(()), None, _) => ContextResult::Nothing,
             (Ok(()), Some(outcome), Some(source)) => self.confirm(source, outcome, allowed),
             (Ok(()), Some(outcome), None) => ContextResult::Extra { outcome, racy: allowed.races },
         }

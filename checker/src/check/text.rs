@@ -11,7 +11,7 @@ use crate::report::{colour, count_of};
 use crate::suite::SuiteItem;
 use engine::exit::Exit;
 use engine::headline::Headline;
-use engine::judge::{CLUSTER_EXITED, Judgement, Observation, Property, Verdict};
+use engine::judge::{CLUSTER_EXITED, Judgement, Observation, Property};
 use engine::larger::LargerBound;
 use engine::resting::Resting;
 use engine::stuck;

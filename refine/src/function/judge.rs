@@ -9,7 +9,6 @@ use lift::external::is_memory;
 use lift::function::{Function, Language, Refused};
 use model::isa::Instruction;
 use model::memory::Space;
-use model::program::Stuck;
 use model::scope::Scope;
 use model::strength::{AccessOrder, Strength};
 use model::value::Value;
@@ -264,8 +263,8 @@ fn judged(
             return Ok(found);
         }
     }
-    if let Some((stuck, context)) = search.fault.take() {
-        return faulting(&mut cases[0].0, stuck, &context);
+    if let Some((line, context)) = search.fault.take() {
+        return faulting(&mut cases[0].0, line, &context);
     }
     if let Some(finding) = late.iter().position(|finding| finding.verdict == Verdict::Weaker) {
         return Ok((late.swap_remove(finding), nowhere));
@@ -333,14 +332,16 @@ fn judged(
 /// The finding for a fault of the target in a context in which the source has none.
 fn faulting(
     case: &mut RefinementCase<'_>,
-    stuck: Stuck,
+    line: u16,
     context: &Context,
 ) -> JudgeResult<LocatedFinding> {
     let target = case.target;
     let bound = case.bound(context, true).map_err(|why| refused("context", &why))?;
-    let line = bound.map(|bound| bound.line(target, stuck.line.into()));
+    let line = bound.map(|bound| bound.line(target, line.into()));
     let at = line.map(|line| format!(" at line {line}")).unwrap_or_default();
-    let why = format!("in this context the target faults{at}, and the source does not");
+    let why = format!(
+        "in this context the target accesses a misaligned address{at}, and the source does not"
+    );
     let context = Some(case.words(context));
     let finding = Finding { context, ..Finding::new(Verdict::WrongValue, why) };
     Ok((finding, FaultLines { source: None, target: line }))

@@ -168,7 +168,7 @@ pub(super) fn is_undefined(case: &RefinementCase<'_>, context: &Context) -> bool
         let mut program = case.around(bound.program, context, false, &results)?;
         program.contested = Some(case.contested(&program, context, false));
         let seen = case.refiner.facts(&case.engine_run(&program, false)).ok()?;
-        Some(seen.stuck.iter().flatten().any(|stuck| stuck.why == Stays::Faults))
+        Some(seen.undefined.is_some())
     };
     faults().unwrap_or(true)
 }
