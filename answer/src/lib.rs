@@ -11,6 +11,7 @@ pub mod tested;
 
 use std::time::Duration;
 
+use engine::clock::Deadline;
 use engine::enumerate::Enumerate;
 use engine::exit::Exit;
 use engine::explain::{ExplainOptions, SHOWN_RELATIONS, explanation};
@@ -115,7 +116,9 @@ impl AnswerSettings {
 
     fn judged(&self, test: &Test, source: &str) -> String {
         let AnswerLimits { bound, timeout, memory } = self.limits;
-        let until = Some(Instant::now() + timeout);
+        // Somebody waits for the answer, whatever else the computer does.
+        let waited = Deadline::at(Instant::now() + timeout);
+        let until = Some(Deadline::after(timeout).or(Some(waited)));
         let task = Task {
             model: &self.model,
             cxx: self.cxx.as_ref(),
@@ -135,7 +138,6 @@ impl AnswerSettings {
         let model = task.model_of(test);
         let options = ExplainOptions {
             bound,
-            timeout: None,
             until,
             memory,
             work: Some(tested::WORK),

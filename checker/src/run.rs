@@ -35,6 +35,7 @@ use crate::report::finding::UnreadInput;
 use crate::sass;
 use crate::schema;
 use crate::serve;
+use engine::clock::Deadline;
 use engine::exit::Exit;
 use engine::explain::{self, SHOWN_RELATIONS};
 use engine::interrupt;
@@ -278,7 +279,7 @@ fn lowered(command: &cli::Lower, out: &mut dyn Write, err: &mut dyn Write) -> io
             tearing: !command.no_tearing,
             bound: command.bound,
             patience: refine::Patience::new(command.limits.timeout, command.limits.bytes()),
-            deadline: command.total_timeout.map(|time| Instant::now() + time),
+            deadline: command.total_timeout.map(|time| Deadline::at(Instant::now() + time)),
             contexts: &contexts,
             ..refine::Refiner::new(&models)
         },
@@ -382,10 +383,11 @@ fn explain_command(
             return Ok(Exit::BadInput);
         }
     };
+    // Whatever is said of the test is found within the limit.
+    let until = explain.limits.timeout.map(Deadline::after);
     let options = explain::ExplainOptions {
         bound: explain.judging.bound,
-        timeout: explain.limits.timeout,
-        until: None,
+        until,
         memory: explain.limits.bytes(),
         work: None,
         deep: explain.deep,
@@ -406,7 +408,8 @@ fn explain_command(
         let alternatives = readings.map_or(Vec::new(), alternatives);
         let judged = (&model, explain.judging.bound, &*alternatives);
         let of = (&*explain.path, &*bytes, explain.ask.as_deref());
-        fix::advise(of, judged, explain.property, &explain.limits, explain.weaken, out)
+        let limits = (until, explain.limits.bytes());
+        fix::advise(of, judged, explain.property, limits, explain.weaken, out)
     };
     explanations::write(&explained, advise, explain.format, out)?;
     Ok(explanation.exit)

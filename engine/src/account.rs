@@ -2,19 +2,18 @@
 
 use std::ops::ControlFlow;
 
-use web_time::Instant;
-
+use super::clock::Deadline;
 use super::{Limit, Limits};
 use crate::interrupt;
 
-/// Steps between two looks at the clock.
-const STEPS: u32 = 1024;
+/// Steps between two looks at the clock: one may evaluate a whole model.
+const STEPS: u32 = 16;
 
 /// An account of one search. Whoever builds something large says so, in bytes; whoever takes many
 /// steps counts them. A limit that was reached stays reached.
 #[derive(Clone, Debug)]
 pub struct Budget {
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
     memory: usize,
     held: usize,
     steps: u32,
@@ -52,13 +51,18 @@ impl Budget {
 
     /// One step; false when the time is over.
     pub fn step(&mut self) -> bool {
-        self.steps = self.steps.wrapping_add(1);
         if let Some(left) = &mut self.left {
             match left.checked_sub(1) {
                 Some(less) => *left = less,
                 None => self.reached = self.reached.or(Some(Limit::Work)),
             }
         }
+        self.follow()
+    }
+
+    /// A step of what follows from work that was counted: it takes time, too.
+    pub fn follow(&mut self) -> bool {
+        self.steps = self.steps.wrapping_add(1);
         if self.steps.is_multiple_of(STEPS) {
             return self.look();
         }
@@ -79,7 +83,7 @@ impl Budget {
         if self.reached.is_none() {
             if interrupt::raised() {
                 self.reached = Some(Limit::Interrupted);
-            } else if self.deadline.is_some_and(|end| Instant::now() >= end) {
+            } else if self.deadline.is_some_and(|deadline| deadline.is_over()) {
                 self.reached = Some(Limit::Time);
             }
         }
@@ -102,6 +106,8 @@ impl Budget {
 
 #[cfg(test)]
 mod tests {
+    use std::time::Duration;
+
     use super::*;
 
     #[test]
@@ -122,7 +128,8 @@ mod tests {
 
     #[test]
     fn the_clock_is_looked_at() {
-        let limits = Limits { deadline: Some(Instant::now()), ..Limits::unlimited(2) };
+        let limits =
+            Limits { deadline: Some(Deadline::after(Duration::ZERO)), ..Limits::unlimited(2) };
         let mut account = Budget::new(&limits);
         assert!((0..STEPS).any(|_| !account.step()));
         assert_eq!(account.check(), Err(Limit::Time));

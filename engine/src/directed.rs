@@ -81,7 +81,7 @@ pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model)
             known.borrow_mut().insert(outcome.to_vec());
             outcomes.insert(outcome.to_vec(), 1);
             shows |= test.proposition.holds(program, outcome) == decides;
-            let fits = account.hold(3 * outcome::bytes(program));
+            let fits = account.follow() && account.hold(3 * outcome::bytes(program));
             if fits { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })
     };

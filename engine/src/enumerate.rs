@@ -138,7 +138,7 @@ impl Structures for EnumerationJob<'_, '_> {
             Sought::Outcomes(asked, ..) if !unfolding.is_stuck() => Some(asked),
             Sought::Everything | Sought::Outcomes(..) | Sought::Undefined(_) => None,
         };
-        if asked.is_some() && !options.narrow(unfolding, asked) {
+        if asked.is_some() && !options.narrow(unfolding, asked, &mut self.account)? {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
@@ -151,6 +151,9 @@ impl Structures for EnumerationJob<'_, '_> {
         }
         let bounds = Bounds::new(&structure, options.rf.clone());
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
+        // Of a large structure each of these takes long.
+        self.account.look();
+        self.account.check()?;
         if matches!(self.sought, Sought::Undefined(_))
             && unfolding.fault().is_none()
             && !plan.flags.iter().any(|flag| undefines(self.model, flag))
@@ -370,6 +373,7 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         if current.has(a, b) || current.has(b, a) {
             return self.orient(at + 1);
         }
+        self.tick()?;
         for (first, second) in [(a, b), (b, a)] {
             let mut next = self.oriented.last().expect("there is always the least order").clone();
             next.insert(first, second);
@@ -621,7 +625,7 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
             return self.admit();
         }
         let mut forced = self.fixed_fences.clone();
-        if !self.force_fences(&mut forced) {
+        if !self.force_fences(&mut forced)? {
             return Ok(());
         }
         let free: Vec<(usize, usize)> =

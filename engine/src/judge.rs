@@ -13,6 +13,7 @@ use web_time::Instant;
 
 use self::complaint::{Complaint, complaint, misstated};
 use crate::account::Budget;
+use crate::clock::Deadline;
 use crate::directed;
 use crate::exit::Exit;
 use crate::goes_beyond;
@@ -152,10 +153,10 @@ pub struct Task<'a> {
     /// At least one; all have to agree.
     pub engines: Vec<&'a dyn Engine>,
     pub bound: u32,
-    /// For each test and engine.
+    /// For each test and engine, of the time of its thread. What follows from a verdict has what is left of it.
     pub timeout: Option<Duration>,
     /// When all searches end, whatever time each has.
-    pub until: Option<Instant>,
+    pub until: Option<Deadline>,
     /// In bytes, for each test and engine.
     pub memory: usize,
     /// What the verdict is about. For other properties than the condition, no outcomes are looked for.
@@ -232,19 +233,19 @@ impl<'a> Task<'a> {
         cxx.unwrap_or(self.model)
     }
 
-    /// When a search for more ends, of a test that was judged from `start` on.
-    pub(crate) fn until(&self, start: Instant) -> Option<Instant> {
+    /// The same, with one end for all that is asked of a test from now on.
+    fn ending(&self) -> Task<'a> {
         // Engines that take turns share one limit.
-        let searches =
-            if self.portfolio { 1 } else { u32::try_from(self.engines.len()).unwrap_or(1) };
-        let own = self.timeout.map(|timeout| start + timeout * searches);
-        own.into_iter().chain(self.until).min()
+        let searches = if self.portfolio { 1 } else { self.engines.len() };
+        let searches = u32::try_from(searches).unwrap_or(1);
+        let own = self.timeout.map(|timeout| Deadline::after(timeout * searches));
+        Task { until: own.map_or(self.until, |own| Some(own.or(self.until))), ..self.clone() }
     }
 
     /// What a search that begins now has.
     pub fn limits(&self) -> Limits {
-        let own = self.timeout.map(|timeout| Instant::now() + timeout);
-        let deadline = own.into_iter().chain(self.until).min();
+        let own = self.timeout.map(Deadline::after);
+        let deadline = own.map_or(self.until, |own| Some(own.or(self.until)));
         Limits { bound: self.bound, deadline, memory: self.memory, unending: true, work: self.work }
     }
 }
@@ -347,7 +348,7 @@ fn plain(verdict: &Verdict, reason: &str) -> String {
 
 /// Judges one test.
 pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
-    let start = Instant::now();
+    let (start, task) = (Instant::now(), &task.ending());
     let mut judgement = match test.program.unsupported() {
         Some((_, _, why)) => Judgement {
             model: task.model_of(test).name.clone(),
@@ -380,7 +381,7 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
         task.blame && task.property == Property::ProgramSpec && !task.alternatives.is_empty();
     let stated = test.meta("Readings").filter(|_| compared);
     if task.rests || stated.is_some() {
-        let resting = resting(test, task, &judgement, start);
+        let resting = resting(test, task, &judgement);
         if let Some(stated) = stated.filter(|_| judgement.complaint.is_none()) {
             judgement.complaint = misstated(stated, &resting);
         }

@@ -8,6 +8,7 @@
 
 pub mod account;
 mod alike;
+pub mod clock;
 pub mod concrete;
 pub mod directed;
 mod domains;
@@ -46,8 +47,8 @@ use execution::values::Crowded;
 use model::program::{Program, Stuck, ThreadId};
 use model::rel::Model;
 use model::value::Value;
-use web_time::Instant;
 
+use clock::Deadline;
 pub(crate) use enumerate::beyond::goes_beyond;
 use sought::Sought;
 use witness::Witness;
@@ -57,7 +58,7 @@ use witness::Witness;
 pub struct Limits {
     /// How many times a loop body is executed at most.
     pub bound: u32,
-    pub deadline: Option<Instant>,
+    pub deadline: Option<Deadline>,
     /// How many bytes may be held for one program.
     pub memory: usize,
     /// Whether executions that never finish are searched, too. They have no outcome.
@@ -82,7 +83,7 @@ impl Limits {
         } else if interrupt::raised() {
             Some(UnfoldLimit::Interrupted)
         } else {
-            let expired = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let expired = self.deadline.is_some_and(|deadline| deadline.is_over());
             expired.then_some(UnfoldLimit::Time)
         }
     }

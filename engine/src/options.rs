@@ -76,16 +76,21 @@ impl<R: BitRow> SourceOptions<R> {
     }
 
     /// Drops the options that no sought candidate has; false when a slot has none left.
-    pub fn narrow(&mut self, u: &Unfolding<'_>, asked: Option<&PartialOutcome<'_>>) -> bool {
+    pub fn narrow(
+        &mut self,
+        u: &Unfolding<'_>,
+        asked: Option<&PartialOutcome<'_>>,
+        account: &mut Budget,
+    ) -> Result<bool, Limit> {
         let count = |slots: &[Vec<R>]| slots.iter().map(Vec::len).sum::<usize>();
         let before = count(&self.slots);
-        if !sought::narrow(asked, u, &mut self.slots) {
-            return false;
+        if !sought::narrow(asked, u, &mut self.slots, account)? {
+            return Ok(false);
         }
         if count(&self.slots) != before {
             self.rf = union(u, &self.slots);
         }
-        true
+        Ok(true)
     }
 }
 
@@ -141,7 +146,8 @@ fn torn<R: BitRow>(
     if list.len() < 2 {
         return Ok(Vec::new());
     }
-    let bits = list.iter().fold(0, |all, &write| all | bound.may_set(write, cell));
+    let bits = list.iter().fold(0, |all, &write| all | bound.may_set(write, cell, account));
+    account.check()?;
     let varying = (0..16).filter(|byte| bits >> (8 * byte) & 0xff != 0).count();
     if varying < 2 || !bound.may_mix::<R>(slot, account)? {
         return Ok(Vec::new());
@@ -208,7 +214,7 @@ impl<'u> ValueBounds<'u> {
     }
 
     /// Bits of `cell` that a write which covers it may set.
-    fn may_set(&mut self, write: usize, cell: Extent) -> Value {
+    fn may_set(&mut self, write: usize, cell: Extent, account: &mut Budget) -> Value {
         let u = self.u;
         if let Some(bytes) = constant_bytes(u, write, cell) {
             return bytes;
@@ -218,7 +224,7 @@ impl<'u> ValueBounds<'u> {
         let Some((thread, value)) = event.thread.zip(event.of.and_then(|of| of.value)) else {
             return low_bytes(cell.length);
         };
-        let reads = self.reads.get_or_insert_with(|| reads_may_set(u));
+        let reads = self.reads.get_or_insert_with(|| reads_may_set(u, account));
         let bits = bits_of(u, reads, thread, value);
         bits >> (8 * (cell.start - event.bytes().start)) & low_bytes(cell.length)
     }
@@ -265,7 +271,8 @@ fn may_mix<R: BitRow>(u: &Unfolding<'_>, account: &mut Budget) -> Result<Vec<boo
 }
 
 /// The least bits that reads may return, following values to the reads they are made of.
-fn reads_may_set(u: &Unfolding<'_>) -> Vec<Value> {
+/// If a limit is reached before, it is not known.
+fn reads_may_set(u: &Unfolding<'_>, account: &mut Budget) -> Vec<Value> {
     let mut bits = vec![0; u.events.len()];
     let reads: Vec<usize> = (0..u.events.len()).filter(|&e| u.events[e].is_read()).collect();
     // Without a circle of values as many rounds as reads are enough; what still grows then adds to
@@ -273,6 +280,9 @@ fn reads_may_set(u: &Unfolding<'_>) -> Vec<Value> {
     for round in 0.. {
         let mut grown = false;
         for &read in &reads {
+            if !account.follow() {
+                return bits;
+            }
             let more = bits[read] | read_bits(u, &bits, read);
             if more != bits[read] {
                 grown = true;

@@ -17,7 +17,6 @@ use model::program::{Program, Thread, ThreadId};
 use model::ptx;
 use model::reading::{Choice, Dependencies, FailedCas, Reading, Readings};
 use model::rel::Model;
-use web_time::Instant;
 
 use crate::judge::{Judgement, Observation, Task, Verdict, judge};
 use crate::subject::ReadingSubject;
@@ -109,10 +108,8 @@ impl Resting {
 }
 
 /// What the judgement of a test rests on; nothing where the test is not judged under the built-in model of
-/// PTX, or there is no verdict. The comparison has what is left of the time of the test, which was judged from `start` on.
-pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement, start: Instant) -> Resting {
-    let until = task.until(start);
-    let task = &Task { until, engines: task.engines.clone(), ..*task };
+/// PTX, or there is no verdict.
+pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Resting {
     let mut resting = Resting::default();
     let judged = match judgement.verdict {
         Verdict::Unsupported(_) | Verdict::Undecided(_) => false,
@@ -132,7 +129,7 @@ pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement, start: Insta
             resting.open.push((reading, choice, why.to_owned()));
             continue;
         }
-        if until.is_some_and(|until| Instant::now() >= until) {
+        if task.until.is_some_and(|until| until.is_over()) {
             resting.open.push((reading, choice, Limit::Time.text().to_owned()));
             continue;
         }

@@ -9,10 +9,10 @@ use std::sync::Once;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use web_time::Instant;
 use z3::ast::Bool;
 use z3::{Model, Params, SatResult, Solver};
 
+use super::clock::Deadline;
 use super::solve::clauses::{Clauses, Lit, Term};
 use super::{Limit, Limits};
 
@@ -44,7 +44,7 @@ pub(crate) fn limit_memory(bytes: usize) {
 
 pub(crate) struct Smt {
     solver: Solver,
-    deadline: Option<Instant>,
+    deadline: Option<Deadline>,
     /// How long a query of this solver may take, if there is a deadline.
     patience: Duration,
     memory: usize,
@@ -66,8 +66,7 @@ impl Smt {
         if mebibytes > 0 {
             z3::set_global_param("sat.max_memory", &mebibytes.to_string());
         }
-        let left =
-            limits.deadline.map(|deadline| deadline.saturating_duration_since(Instant::now()));
+        let left = limits.deadline.map(|deadline| deadline.left());
         let patience = left.unwrap_or(Duration::MAX);
         let (deadline, memory) = (limits.deadline, limits.memory);
         Smt { solver: solver(left), deadline, patience, memory, taken: 0, held: 0 }
@@ -127,7 +126,7 @@ impl Smt {
     }
 
     fn expired(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        self.deadline.is_some_and(|deadline| deadline.is_over())
     }
 
     /// Starts again with a solver for the time that is left, where this one may take much longer: by a
@@ -135,7 +134,7 @@ impl Smt {
     /// simplifies the clauses as if no others were to come, and calls satisfiable ones unsatisfiable.
     fn limit_time(&mut self) -> Result<(), Limit> {
         let Some(deadline) = self.deadline else { return Ok(()) };
-        let left = deadline.saturating_duration_since(Instant::now());
+        let left = deadline.left();
         if left.is_zero() {
             return Err(Limit::Time);
         }

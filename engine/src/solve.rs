@@ -121,12 +121,16 @@ impl Structures for SolverJob<'_, '_> {
             Sought::Outcomes(asked, ..) if !stuck => Some(asked),
             Sought::Everything | Sought::Outcomes(..) | Sought::Undefined(_) => None,
         };
-        if !prune(unfolding, &mut options) || asked.is_some() && !options.narrow(unfolding, asked) {
+        if !prune(unfolding, &mut options)
+            || asked.is_some() && !options.narrow(unfolding, asked, &mut account)?
+        {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
         let bounds = Bounds::new(&structure, options.rf.clone());
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
+        account.look();
+        account.check()?;
         let encoder = Encoder::new(&plan, &structure, &options.slots, account)?;
         let Some(encoder) = encoder else { return Ok(()) };
         let mut search = SolverSearch {

@@ -11,7 +11,8 @@ use model::bits::BitRow;
 use model::program::{Observed, ThreadId};
 use model::value::Value;
 
-use super::ExecutionFacts;
+use super::account::Budget;
+use super::{ExecutionFacts, Limit};
 
 /// Whether an outcome with these values, of what is observed, may be one that is sought. Where it is false of some
 /// values, it is false of these and more; and once it is false of an outcome, it stays false: what was found may be
@@ -159,7 +160,8 @@ pub(crate) fn narrow<R: BitRow>(
     asked: Option<&PartialOutcome<'_>>,
     u: &Unfolding<'_>,
     slots: &mut [Vec<R>],
-) -> bool {
+    account: &mut Budget,
+) -> Result<bool, Limit> {
     let only = |options: &Vec<R>| match options[..] {
         [writes] => Source { writes, torn: None },
         _ => Source::default(),
@@ -174,7 +176,7 @@ pub(crate) fn narrow<R: BitRow>(
         fits
     };
     if !fits(&sources) {
-        return false;
+        return Ok(false);
     }
     loop {
         let mut changed = false;
@@ -185,16 +187,17 @@ pub(crate) fn narrow<R: BitRow>(
             let before = slots[slot].len();
             slots[slot].retain(|&writes| {
                 sources[slot] = Source { writes, torn: None };
-                fits(&sources)
+                account.follow() && fits(&sources)
             });
+            account.check()?;
             sources[slot] = only(&slots[slot]);
             if slots[slot].is_empty() {
-                return false;
+                return Ok(false);
             }
             changed |= slots[slot].len() != before;
         }
         if !changed {
-            return true;
+            return Ok(true);
         }
     }
 }

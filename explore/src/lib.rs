@@ -7,7 +7,7 @@ mod records;
 mod search;
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use machine::{Machine, Options, Reduce, Refusal, Step, WIDER};
 use model::isa::bar::BarrierMisuse;
@@ -17,6 +17,7 @@ use sass::lower::Lowering;
 
 use engine::MEMORY;
 use engine::account::Budget;
+use engine::clock::Deadline;
 use engine::stuck;
 
 /// How much is looked at before giving up, and what is wanted besides outcomes.
@@ -25,7 +26,7 @@ pub struct ExploreLimits {
     pub states: usize,
     /// In bytes.
     pub memory: usize,
-    pub deadline: Option<Instant>,
+    pub deadline: Option<Deadline>,
     /// For each outcome, the steps of a run.
     pub runs: bool,
     /// How many states can not reach an end (reading R68).
@@ -39,10 +40,10 @@ impl ExploreLimits {
 }
 
 impl ExploreLimits {
-    /// With so much time.
+    /// With so much time of this thread from now on.
     #[must_use]
-    pub fn from(self, start: Instant, timeout: Option<Duration>) -> ExploreLimits {
-        ExploreLimits { deadline: timeout.map(|timeout| start + timeout), ..self }
+    pub fn within(self, timeout: Option<Duration>) -> ExploreLimits {
+        ExploreLimits { deadline: timeout.map(Deadline::after), ..self }
     }
 
     fn account(&self) -> Budget {

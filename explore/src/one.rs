@@ -15,6 +15,7 @@ use sass::lower::Lowering;
 use crate::inclusion::{self, Inclusion, shown};
 use crate::random::{Walks, walk};
 use crate::{Exploration, ExploreLimits, explore_in_full};
+use engine::clock::Deadline;
 use engine::exit::Exit;
 use engine::explain;
 use engine::judge::{Judgement, Note, Property, Task, judge};
@@ -27,7 +28,6 @@ pub struct ExploreQuestion<'a> {
     /// Compare with the axioms.
     pub check: bool,
     pub bound: u32,
-    pub timeout: Option<Duration>,
     pub options: Options,
     pub limits: ExploreLimits,
     /// Random walks in place of the full search.
@@ -188,21 +188,25 @@ pub fn refused(test: &Test, refusal: &Refusal) -> String {
 }
 
 /// What the axioms say, for all machines.
-pub fn axioms(test: &Test, question: &ExploreQuestion<'_>) -> Option<Judgement> {
+pub fn axioms(
+    test: &Test,
+    question: &ExploreQuestion<'_>,
+    until: Option<Deadline>,
+) -> Option<Judgement> {
     let engines = engine::ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let task = Task {
         model: question.model,
         cxx: None,
         engines,
         bound: question.bound,
-        timeout: question.timeout,
+        timeout: None,
         memory: question.limits.memory,
         property: Property::ProgramSpec,
         verdict_only: false,
         counts: false,
         portfolio: false,
         work: None,
-        until: None,
+        until,
         blame: false,
         alternatives: &[],
         rests: false,
@@ -217,9 +221,10 @@ pub fn run(
     judged: Option<&Judgement>,
     lowering: Lowering<'_>,
     question: &ExploreQuestion<'_>,
+    until: Option<Deadline>,
 ) -> MachineRun {
     let start = Instant::now();
-    let limits = question.limits.from(start, question.timeout);
+    let limits = ExploreLimits { deadline: until, ..question.limits };
     let mut ran = MachineRun {
         sm: lowering.sm,
         answer: ExploreAnswer::Explored,
@@ -248,8 +253,7 @@ pub fn run(
             if let (Some(judged), ExploreAnswer::Explored) = (judged, &ran.answer) {
                 let mut included = inclusion::included(test, judged, &explored);
                 // Runs are worth their while only now.
-                let limits =
-                    ExploreLimits { runs: true, ..limits.from(Instant::now(), question.timeout) };
+                let limits = ExploreLimits { runs: true, ..limits };
                 if matches!(included, Inclusion::Extra(_))
                     && let Ok((again, _)) = search(test, lowering, question, limits)
                 {
@@ -259,7 +263,8 @@ pub fn run(
                 ran.answer = ExploreAnswer::Compared(included);
                 allowed = Some(inclusion::allowed(test, judged));
             }
-            tell(test, &mut ran, &explored, &counts, allowed.as_ref(), lowering, question);
+            let told = (&explored, &counts, allowed.as_ref());
+            tell(test, &mut ran, told, lowering, question, until);
             ran.explored = Some(explored);
         }
     }
@@ -293,11 +298,10 @@ const REFUTED: usize = 3;
 fn tell(
     test: &Test,
     ran: &mut MachineRun,
-    explored: &Exploration,
-    counts: &Counts,
-    allowed: Option<&BTreeSet<Vec<Value>>>,
+    (explored, counts, allowed): (&Exploration, &Counts, Option<&BTreeSet<Vec<Value>>>),
     lowering: Lowering<'_>,
     question: &ExploreQuestion<'_>,
+    until: Option<Deadline>,
 ) {
     let extra = match &ran.answer {
         ExploreAnswer::Compared(Inclusion::Extra(extra)) => extra.as_slice(),
@@ -322,7 +326,7 @@ fn tell(
                 allowed: known.map(|_| !forbidden),
                 run,
                 timeline,
-                refutation: refuted.then(|| refutation(test, question, values)),
+                refutation: refuted.then(|| refutation(test, question, values, until)),
             }
         })
         .collect();
@@ -362,11 +366,16 @@ fn words(
     (words, timeline)
 }
 
-fn refutation(test: &Test, question: &ExploreQuestion<'_>, values: &[Value]) -> String {
+fn refutation(
+    test: &Test,
+    question: &ExploreQuestion<'_>,
+    values: &[Value],
+    until: Option<Deadline>,
+) -> String {
     // A candidate is found at once, or there are too many to look at.
     const PATIENCE: Duration = Duration::from_secs(10);
     let limits = engine::Limits {
-        deadline: Some(Instant::now() + PATIENCE),
+        deadline: Some(Deadline::after(PATIENCE).or(until)),
         memory: question.limits.memory,
         ..engine::Limits::unlimited(question.bound)
     };

@@ -3,8 +3,9 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use engine::clock::Deadline;
 use engine::{ENGINES, Engine, ExecutionFacts, Limits, MEMORY, interrupt};
 use execution::path::MISALIGNED;
 use model::cxx::{self, ReleaseSequence};
@@ -70,7 +71,7 @@ pub struct Refiner<'a> {
     /// The limits of one program: reading R94.
     pub patience: Patience,
     /// The time at which the run is given up, or the question that the program belongs to.
-    pub deadline: Option<Instant>,
+    pub deadline: Option<Deadline>,
     /// Contexts besides those of the lists.
     pub contexts: &'a [ContextShape],
 }
@@ -180,13 +181,13 @@ impl<'a> Refiner<'a> {
 
     /// The same with a part of the time of a program for what follows.
     pub(crate) fn within(self, share: u32) -> Refiner<'a> {
-        let end = Instant::now() + self.patience.time / share;
-        Refiner { deadline: Some(self.deadline.map_or(end, |deadline| deadline.min(end))), ..self }
+        let end = Deadline::after(self.patience.time / share);
+        Refiner { deadline: Some(end.or(self.deadline)), ..self }
     }
 
     /// Whether the question is to be given up.
     pub(crate) fn is_over(&self) -> bool {
-        interrupt::raised() || self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+        interrupt::raised() || self.deadline.is_some_and(|deadline| deadline.is_over())
     }
 
     /// The model of a language.
@@ -219,8 +220,7 @@ impl<'a> Refiner<'a> {
     ) -> (ExecutionFacts, Result<(), LimitText>) {
         let mut seen = ExecutionFacts::default();
         let Patience { time, memory, work } = self.patience;
-        let end = Instant::now() + time;
-        let end = self.deadline.map_or(end, |deadline| deadline.min(end));
+        let end = Deadline::after(time).or(self.deadline);
         let limits = Limits { bound, deadline: Some(end), memory, unending, work };
         let mut masked: Vec<Value> = Vec::new();
         let visit = &mut |values: &[Value], _: &dyn Fn() -> engine::witness::Witness| {

@@ -1,8 +1,8 @@
 //! What is asked of a changed test, and how often.
 
 use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
 
+use engine::clock::Deadline;
 use engine::judge::{BOUND, Judgement, Property, Task, Verdict, judge};
 use engine::resting::{Alternative, Resting};
 use engine::{ENGINES, Engine, MEMORY};
@@ -27,8 +27,8 @@ pub struct RepairOptions<'a> {
     pub proposals: usize,
     /// Changed tests that are judged, at most.
     pub questions: usize,
-    /// For the whole search.
-    pub timeout: Option<Duration>,
+    /// When the whole search ends.
+    pub until: Option<Deadline>,
     /// For each changed test, in bytes.
     pub memory: usize,
     /// The work for each changed test, which is then judged by the enumerating engine alone: see
@@ -51,7 +51,7 @@ impl<'a> RepairOptions<'a> {
             all: false,
             proposals: 5,
             questions: 20_000,
-            timeout: None,
+            until: None,
             memory: MEMORY,
             work: None,
             alternatives: &[],
@@ -90,7 +90,7 @@ pub(crate) struct Questions<'q> {
     stuck: bool,
     /// Whether no execution of the test finishes: then each one has to, whatever its outcome.
     pub(crate) to_finish: bool,
-    until: Option<Instant>,
+    until: Option<Deadline>,
     answers: BTreeMap<Vec<Revision>, bool>,
     pub(crate) asked: usize,
     /// The first limit that was reached.
@@ -104,7 +104,7 @@ impl<'q> Questions<'q> {
             options,
             stuck: false,
             to_finish: false,
-            until: options.timeout.map(|timeout| Instant::now() + timeout),
+            until: options.until,
             answers: BTreeMap::new(),
             asked: 0,
             limit: None,
@@ -183,7 +183,7 @@ impl<'q> Questions<'q> {
     fn is_at_end(&mut self) -> bool {
         let limit = if self.asked >= self.options.questions {
             RepairLimit::Questions(self.options.questions)
-        } else if self.until.is_some_and(|until| Instant::now() >= until) {
+        } else if self.until.is_some_and(|until| until.is_over()) {
             RepairLimit::Time
         } else {
             return false;

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use ::explore::{self, explore};
 use ::ptx::version::Target as Machine;
 use checker::lower::report::Baseline;
+use engine::clock::Deadline;
 use engine::{ENGINES, ExecutionFacts, Limits};
 use litmus::format::{Unformatted, format};
 use litmus::{Dialect, Test};
@@ -224,7 +225,7 @@ fn engines(bytes: &[u8]) -> Result<(), String> {
     let mut all = Vec::new();
     for engine in ENGINES {
         let limits = Limits {
-            deadline: Some(Instant::now() + TIME),
+            deadline: Some(Deadline::after(TIME)),
             memory: 16 << 20,
             ..Limits::unlimited(2)
         };
@@ -263,7 +264,7 @@ fn machine(bytes: &[u8]) -> Result<(), String> {
             progress: true,
             ..explore::ExploreLimits::states(20_000)
         };
-        let limits = limits.from(Instant::now(), Some(TIME));
+        let limits = limits.within(Some(TIME));
         let start = Instant::now();
         // What a machine has no room for is refused.
         drop(explore(&test.program, lowering, machine::Options::default(), limits));
@@ -274,7 +275,7 @@ fn machine(bytes: &[u8]) -> Result<(), String> {
     }
     // An explanation ends too.
     let limits =
-        Limits { deadline: Some(Instant::now() + TIME), memory: 16 << 20, ..Limits::unlimited(2) };
+        Limits { deadline: Some(Deadline::after(TIME)), memory: 16 << 20, ..Limits::unlimited(2) };
     let outcome = vec![0; test.program.observed.len()];
     engine::explain::refute(&test, &ptx::model(), &outcome, &limits, &mut io::sink())
         .map_err(|error| error.to_string())

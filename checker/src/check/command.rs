@@ -207,12 +207,11 @@ fn folder<'m>(
     let Some(folder) = &check.report else { return Ok(Ok(None)) };
     let options = ExplainOptions {
         bound: check.judging.bound,
-        timeout: check.limits.timeout,
         memory: check.limits.bytes(),
         readings,
         ..ExplainOptions::default()
     };
-    match ReportFolder::create(folder, model, cxx, options) {
+    match ReportFolder::create(folder, model, cxx, (options, check.limits.timeout)) {
         Ok(made) => Ok(Ok(Some(made))),
         Err(error) => {
             writeln!(err, "error: {error}")?;

@@ -7,8 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::io;
 use std::path::Path;
+use std::time::Duration;
 
 use answer::tested::{self, TestedPart, WORK};
+use engine::clock::Deadline;
 use engine::exit::Exit;
 use engine::explain::{self, ExplainOptions};
 use engine::headline::Headline;
@@ -34,6 +36,8 @@ pub(super) struct ReportFolder<'m> {
     /// The model for tests of C++, unless `--model` names one.
     cxx: Option<&'m Model>,
     options: ExplainOptions,
+    /// For the explanation of each test.
+    timeout: Option<Duration>,
     /// The entries of the list of all tests.
     rows: String,
     count: usize,
@@ -49,13 +53,14 @@ impl<'m> ReportFolder<'m> {
         folder: &Path,
         model: &'m Model,
         cxx: Option<&'m Model>,
-        options: ExplainOptions,
+        (options, timeout): (ExplainOptions, Option<Duration>),
     ) -> io::Result<ReportFolder<'m>> {
         Ok(ReportFolder {
             folder: OutputFolder::create(folder)?,
             model,
             cxx,
             options: ExplainOptions { work: Some(WORK), ..options },
+            timeout,
             rows: String::new(),
             count: 0,
             verdicts: BTreeMap::new(),
@@ -133,7 +138,8 @@ impl<'m> ReportFolder<'m> {
         let model = self.cxx.filter(|_| test.dialect == Dialect::Cxx);
         let readings = self.options.readings.filter(|_| model.is_none());
         let property = judgement.property;
-        let options = ExplainOptions { readings, property, ..self.options };
+        let until = self.timeout.map(Deadline::after);
+        let options = ExplainOptions { readings, until, property, ..self.options };
         let explanation = explain::explanation(test, model.unwrap_or(self.model), options)?;
         let part = TestedPart { test, judgement, explanation: &explanation };
         self.unexplained += usize::from(part.is_limited());

@@ -2,10 +2,10 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Instant;
 
 use ::explore::one::{self, ExploreQuestion};
 use ::explore::{Exploration, ExploreLimits};
+use engine::clock::Deadline;
 use engine::explain::{self, ExplainOptions};
 use engine::judge::{self, Property, Task, Verdict};
 use engine::subject::ReadingSubject;
@@ -71,7 +71,7 @@ impl SideLimits {
     fn of_engine(&self) -> Limits {
         Limits {
             bound: self.bound,
-            deadline: self.timeout.map(|time| Instant::now() + time),
+            deadline: self.timeout.map(Deadline::after),
             memory: self.memory,
             unending: false,
             work: None,
@@ -80,7 +80,7 @@ impl SideLimits {
 
     fn of_machine(&self) -> ExploreLimits {
         let limits = ExploreLimits { memory: self.memory, ..ExploreLimits::states(self.states) };
-        limits.from(Instant::now(), self.timeout)
+        limits.within(self.timeout)
     }
 }
 
@@ -270,7 +270,7 @@ impl DiffSide {
             SideKind::Axioms { model, readings, .. } => {
                 let options = ExplainOptions {
                     bound: limits.bound,
-                    timeout: limits.timeout,
+                    until: limits.timeout.map(Deadline::after),
                     memory: limits.memory,
                     readings: *readings,
                     // The sides answer a question; what the test expects is nobody's answer.
@@ -395,13 +395,13 @@ fn run_of(test: &Test, sm: u16, table: Option<&LoweringTable>, limits: &SideLimi
         model: &model,
         check: false,
         bound: limits.bound,
-        timeout: limits.timeout,
         options: Options::default(),
         limits: ExploreLimits { runs: true, ..limits.of_machine() },
         walks: None,
         runs: true,
     };
-    let ran = one::run(test, None, lowering(sm, table), &question);
+    let ran =
+        one::run(test, None, lowering(sm, table), &question, limits.timeout.map(Deadline::after));
     let wanted = test.quantifier != Quantifier::ForAll;
     let reached = ran
         .outcomes

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 use std::path::Path;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 use litmus::Dialect;
@@ -20,6 +20,7 @@ use crate::run;
 use ::explore::ExploreLimits;
 use ::explore::one::{self, ExploreQuestion};
 use ::explore::random::Walks;
+use engine::clock::Deadline;
 use engine::exit::Exit;
 
 /// Runs the tests. The worst result determines the exit code.
@@ -67,7 +68,8 @@ pub fn command(
     };
     let mut timelines = TimelinePage::default();
     let (progress, mut done) = (progress(files.len()), 0);
-    let work = |index: usize| explored(&files[index], &lowerings, &question);
+    let work =
+        |index: usize| explored(&files[index], &lowerings, &question, command.limits.timeout);
     let result = engine::parallel::in_order(files.len(), jobs, &work, &mut |result| {
         let Some((index, outcome)) = result else {
             progress.finish_and_clear();
@@ -104,7 +106,6 @@ fn question<'a>(command: &Explore, model: &'a Model) -> ExploreQuestion<'a> {
         model,
         check: command.check,
         bound: command.judging.bound,
-        timeout: command.limits.timeout,
         options: command.machine.options(),
         limits: ExploreLimits {
             memory: command.limits.bytes(),
@@ -122,6 +123,7 @@ fn explored(
     path: &Path,
     lowerings: &[Lowering<'_>],
     question: &ExploreQuestion<'_>,
+    timeout: Option<Duration>,
 ) -> ExploreResult {
     let bytes = match input::read_kind(path, FileKind::Litmus) {
         Ok(bytes) => bytes,
@@ -133,9 +135,10 @@ fn explored(
             ExploreResult::Unreadable(io::Error::other(why))
         }
         Ok(test) => {
-            let judged = one::axioms(&test, question);
-            let run =
-                |lowering: &Lowering<'_>| one::run(&test, judged.as_ref(), *lowering, question);
+            let until = timeout.map(Deadline::after);
+            let judged = one::axioms(&test, question, until);
+            let judged = judged.as_ref();
+            let run = |lowering: &Lowering<'_>| one::run(&test, judged, *lowering, question, until);
             // A test in SASS runs only on the machine that it names.
             let own = test.sass.as_ref().and_then(litmus::SassTarget::lowering);
             let lowerings = own.as_ref().map_or(lowerings, std::slice::from_ref);

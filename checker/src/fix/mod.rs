@@ -7,6 +7,7 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use engine::Engine;
+use engine::clock::Deadline;
 use engine::exit::Exit;
 use engine::resting::Alternative;
 use litmus::revise::SourceTest;
@@ -15,7 +16,7 @@ use repair::{RepairLimit, RepairOptions, RepairState, Repairs, Weakening, repair
 use text::Diagnostic;
 
 use self::args::{Fix, FixFormat};
-use crate::cli::{LimitArgs, PropertyName};
+use crate::cli::PropertyName;
 use crate::input::{self, quoted};
 use crate::kind::FileKind;
 use crate::lines::{self, LineKind};
@@ -51,7 +52,7 @@ pub fn command(
         edits: fix.edits,
         all: fix.all,
         proposals: if fix.all { usize::MAX } else { 5 },
-        timeout: Some(fix.timeout),
+        until: Some(Deadline::after(fix.timeout)),
         memory: usize::try_from(fix.memory.as_u64()).unwrap_or(usize::MAX),
         alternatives,
         property: fix.property.property(),
@@ -105,7 +106,7 @@ pub(crate) fn advise(
     (path, bytes, ask): (&Path, &[u8], Option<&str>),
     (model, bound, alternatives): (&Model, u32, &[Alternative]),
     property: PropertyName,
-    limits: &LimitArgs,
+    (until, memory): (Option<Deadline>, usize),
     weaken_too: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -119,8 +120,8 @@ pub(crate) fn advise(
         bound,
         proposals: 1,
         questions: QUESTIONS,
-        timeout: limits.timeout,
-        memory: limits.bytes(),
+        until,
+        memory,
         work: Some(WORK),
         alternatives,
         property: property.property(),

@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 use std::time::Instant;
 
+use engine::clock::Deadline;
 use engine::exit::Exit;
 use engine::{Engine, Limits, interrupt};
 use generate::question::AnswerTally;
@@ -39,7 +40,7 @@ pub fn command(
     let bound = command.judging.bound;
     let limits = || Limits {
         bound,
-        deadline: command.limits.timeout.map(|time| Instant::now() + time),
+        deadline: command.limits.timeout.map(Deadline::after),
         memory: command.limits.bytes(),
         unending: false,
         work: None,

@@ -35,7 +35,7 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
     }
 
     /// Orders the pairs of fences of which one direction is inconsistent; false when both are.
-    pub(super) fn force_fences(&mut self, forced: &mut BitRel<R>) -> bool {
+    pub(super) fn force_fences(&mut self, forced: &mut BitRel<R>) -> Result<bool, Stop> {
         loop {
             let mut changed = false;
             for index in 0..self.free_fences.len() {
@@ -43,6 +43,7 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
                 if related(forced, a, b) {
                     continue;
                 }
+                self.tick()?;
                 let ways = [(a, b), (b, a)].map(|(first, second)| {
                     let mut tried = forced.clone();
                     tried.insert(first, second);
@@ -51,7 +52,7 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
                         .then_some(tried)
                 });
                 match ways {
-                    [None, None] => return false,
+                    [None, None] => return Ok(false),
                     [Some(only), None] | [None, Some(only)] => {
                         *forced = only;
                         changed = true;
@@ -60,7 +61,7 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
                 }
             }
             if !changed {
-                return true;
+                return Ok(true);
             }
         }
     }

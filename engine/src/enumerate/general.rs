@@ -4,6 +4,8 @@
 //! monotonic in the chosen relations. Then nothing can be pruned: each choice of sources is completed in every
 //! way, and the whole model is evaluated for each candidate.
 
+use std::ops::ControlFlow;
+
 use execution::structure::EventStructure;
 use execution::values::{Source, Values};
 use model::bits::{self, BitRel, BitRow};
@@ -12,6 +14,7 @@ use model::value::Value;
 
 use super::{EnumerationJob, Stop};
 use crate::Limit;
+use crate::account::Budget;
 use crate::concrete::NodeValues;
 use crate::options::SourceOptions;
 use crate::outcome::{
@@ -93,11 +96,11 @@ impl EnumerationJob<'_, '_> {
         };
         let (fences, related) = (pairs_of(Chosen::Fsc), pairs_of(Chosen::Co));
         // An order of fences is acyclic; fences that it does not relate keep it from being transitive.
-        let mut fences = orders(&empty, &fences, &fences)?;
+        let mut fences = orders(&empty, &fences, &fences, &mut self.account)?;
         fences.retain(|order| bits::is_irreflexive(&order.plus().rows));
         let (first, pairs) = overlapping_writes(structure);
         let mut any = false;
-        let mut coherence = orders(&first, &pairs, &related)?;
+        let mut coherence = orders(&first, &pairs, &related, &mut self.account)?;
         coherence.retain(|order| {
             let closed = order.plus();
             closed == *order && bits::is_irreflexive(&closed.rows)
@@ -171,12 +174,13 @@ impl EnumerationJob<'_, '_> {
         for &(read, value) in known {
             values.suppose(read, value);
         }
-        let visit = &mut *self.visit;
+        let (visit, account) = (&mut *self.visit, &mut self.account);
         let told = outcomes_of(u, &mut values, &co.rows, &mut |outcome| {
             let chosen = ChosenRows { rf: &rf.rows, co: &co.rows, fr: &fr.rows, fsc: &fsc.rows };
             let witness = || Witness::new(structure, sources, &chosen, outcome);
-            visit(outcome, &witness)
+            if account.follow() { visit(outcome, &witness) } else { ControlFlow::Break(()) }
         })?;
+        account.check()?;
         if told.is_break() { Err(Stop::Asked) } else { Ok(()) }
     }
 }
@@ -206,6 +210,7 @@ fn orders<R: BitRow>(
     base: &BitRel<R>,
     pairs: &[(usize, usize)],
     related: &[(usize, usize)],
+    account: &mut Budget,
 ) -> Result<Vec<BitRel<R>>, Stop> {
     if pairs.len() > MAX_PAIRS {
         return Err(Stop::Limit(Limit::Model));
@@ -214,6 +219,8 @@ fn orders<R: BitRow>(
     for &(a, b) in pairs {
         let mut next = Vec::with_capacity(3 * all.len());
         for order in all {
+            account.follow();
+            account.check()?;
             for (first, second) in [(a, b), (b, a)] {
                 let mut directed = order.clone();
                 directed.insert(first, second);

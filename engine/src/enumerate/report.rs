@@ -6,7 +6,7 @@ use execution::values::{Source, Values};
 use model::bits::BitRow;
 
 use super::Enumeration;
-use crate::outcome::{from_reads, observes_memory, outcomes_of, raise_flags, reads_from};
+use crate::outcome::{self, from_reads, observes_memory, outcomes_of, raise_flags, reads_from};
 use crate::sought::Sought;
 use crate::structures::Stop;
 use crate::witness::{ChosenRows, Witness};
@@ -45,13 +45,17 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
     ) -> Result<(), Stop> {
         let u = self.structure.unfolding;
         let (structure, co, fsc) = (self.structure, &self.co, &self.fsc.rows);
-        let visit = &mut *self.job.visit;
+        let (visit, account) = (&mut *self.job.visit, &mut self.job.account);
+        let bytes = outcome::bytes(u.program);
         let several = !self.free_fences.is_empty();
         let known = &mut self.told;
         let told = outcomes_of(u, values, co, &mut |outcome| {
             // Orders of the fences are not told apart: an outcome counts once for all of them.
             if several && !known.insert(outcome.to_vec()) {
                 return ControlFlow::Continue(());
+            }
+            if !account.follow() || several && !account.hold(bytes) {
+                return ControlFlow::Break(());
             }
             let witness = || {
                 let fr = from_reads(u, sources, co);
@@ -61,6 +65,7 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
             };
             visit(outcome, &witness)
         })?;
+        account.check()?;
         if told.is_break() { Err(Stop::Asked) } else { Ok(()) }
     }
 }

@@ -58,6 +58,7 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
         }
         let mut enough = false;
         for &last in &candidates {
+            self.tick()?;
             let mut next = order.clone();
             for &other in &candidates {
                 let pair = (last.min(other), last.max(other));

@@ -233,8 +233,9 @@ impl<R: BitRow> CandidateSearch<'_, R> {
             let Some(order) = self.model.order(chosen) else { return Vec::new() };
             start[usize::from(order.relates.0)].pairs().filter(|(a, b)| a < b).collect()
         };
-        let fences = orientations(&empty, &relates(Chosen::Fsc), self.truncated);
-        let writes = orientations(&init_first, &relates(Chosen::Co), self.truncated);
+        let (fences, writes) = (relates(Chosen::Fsc), relates(Chosen::Co));
+        let fences = orientations(&empty, &fences, self.truncated, self.account)?;
+        let writes = orientations(&init_first, &writes, self.truncated, self.account)?;
         for fsc in &fences {
             let demanded = demanded(self.model, self.nodes.eval([&rf, &empty, &empty, fsc]));
             for oriented in &writes {
@@ -262,8 +263,8 @@ impl<R: BitRow> CandidateSearch<'_, R> {
         bits::close(&mut closed.rows);
         let closed = bits::is_irreflexive(&closed.rows).then_some(closed);
         // First the co that causality demands; if that has not the outcome, one that contradicts it.
-        let contradicting =
-            [oriented].into_iter().filter(|_| self.wanted == WantedCandidates::Outcome);
+        let by_outcome = self.wanted == WantedCandidates::Outcome;
+        let contradicting = by_outcome.then_some(oriented);
         for co in closed.iter().chain(contradicting) {
             let overwritten = u.slots.iter().zip(sources).any(|(slot, source)| {
                 u.repeats(slot.read) && is_overwritten(source, &co.rows, overwriting(u, slot))
@@ -299,7 +300,7 @@ impl<R: BitRow> CandidateSearch<'_, R> {
 
     /// A wanted outcome with this co; without values if the execution does not finish.
     fn outcome(
-        &self,
+        &mut self,
         values: &mut Values<'_, R>,
         co: &BitRel<R>,
     ) -> Result<Option<Vec<Value>>, Limit> {
@@ -308,18 +309,25 @@ impl<R: BitRow> CandidateSearch<'_, R> {
             return Ok(Some(Vec::new()));
         }
         let mut outcome = None;
+        let account = &mut *self.account;
         let _: ControlFlow<()> = outcomes_of(u, values, &co.rows, &mut |candidate| {
             let holds = |prop: &Prop| prop.holds(&self.test.program, candidate);
             if self.wanted == WantedCandidates::Outcome {
                 let satisfied = holds(&self.test.proposition);
                 let passes = self.test.filter.as_ref().is_none_or(holds);
                 if !passes || satisfied == (self.test.quantifier == Quantifier::ForAll) {
-                    return ControlFlow::Continue(());
+                    let goes_on = account.follow();
+                    return if goes_on {
+                        ControlFlow::Continue(())
+                    } else {
+                        ControlFlow::Break(())
+                    };
                 }
             }
             outcome = Some(candidate.to_vec());
             ControlFlow::Break(())
         })?;
+        self.account.check()?;
         Ok(outcome)
     }
 
@@ -354,12 +362,15 @@ fn orientations<R: BitRow>(
     base: &BitRel<R>,
     pairs: &[(usize, usize)],
     truncated: &Cell<bool>,
-) -> Vec<BitRel<R>> {
+    account: &mut Budget,
+) -> Result<Vec<BitRel<R>>, Limit> {
     let mut all = vec![base.clone()];
     for &(a, b) in pairs {
         let mut next = Vec::new();
         for order in &all {
             for (first, second) in [(a, b), (b, a)] {
+                account.follow();
+                account.check()?;
                 let mut directed = order.clone();
                 directed.insert(first, second);
                 bits::close(&mut directed.rows);
@@ -374,5 +385,5 @@ fn orientations<R: BitRow>(
         }
         all = next;
     }
-    all
+    Ok(all)
 }

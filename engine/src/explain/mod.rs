@@ -12,7 +12,6 @@ mod show;
 mod undefined;
 
 use std::io::{self, Write};
-use std::time::Duration;
 
 use execution::unfold::Unfolding;
 use execution::values::Values;
@@ -23,12 +22,12 @@ use model::reading::Readings;
 use model::rel::{Flag, Model, NodeId};
 use model::section;
 use picture::graph::ExecutionGraph;
-use web_time::Instant;
 
 use self::candidate::{Candidate, Visitor, WantedCandidates, candidates, undefines};
 use self::note::UnorderedRead;
 use self::open::{Edge, Opener};
 use crate::MEMORY;
+use crate::clock::Deadline;
 use crate::enumerate::Enumerate;
 use crate::exit::Exit;
 use crate::headline::Headline;
@@ -47,10 +46,8 @@ pub use self::refute::refute;
 #[derive(Clone, Copy, Debug)]
 pub struct ExplainOptions {
     pub bound: u32,
-    /// For the engine, and again for the candidates.
-    pub timeout: Option<Duration>,
-    /// When all searches end, whatever time each has.
-    pub until: Option<Instant>,
+    /// When all searches end: that of the engine, and that of the candidates.
+    pub until: Option<Deadline>,
     pub memory: usize,
     /// How many candidates are looked at, at most, by the engine and again for the explanation.
     pub work: Option<u64>,
@@ -71,7 +68,6 @@ impl Default for ExplainOptions {
     fn default() -> ExplainOptions {
         ExplainOptions {
             bound: BOUND,
-            timeout: None,
             until: None,
             memory: MEMORY,
             work: None,
@@ -143,7 +139,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         cxx: None,
         engines: vec![&Enumerate],
         bound: options.bound,
-        timeout: options.timeout,
+        timeout: None,
         memory: options.memory,
         property: options.property,
         verdict_only: false,
@@ -398,11 +394,9 @@ fn shows<R: BitRow>(
 fn flagged<R: BitRow>(model: &Model, nodes: &[BitRel<R>]) -> Vec<(usize, usize, usize)> {
     let mut all = Vec::new();
     for (flag, of) in model.flags.iter().enumerate() {
-        for (from, to) in nodes[usize::from(of.node.0)].pairs() {
-            if !all.contains(&(flag, to, from)) {
-                all.push((flag, from, to));
-            }
-        }
+        let relation = &nodes[usize::from(of.node.0)];
+        let first = |&(from, to): &(usize, usize)| from <= to || !relation.has(to, from);
+        all.extend(relation.pairs().filter(first).map(|(from, to)| (flag, from, to)));
     }
     all
 }

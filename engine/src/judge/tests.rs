@@ -194,11 +194,13 @@ fn readings_are_compared_in_the_time_of_their_test() {
     let test = litmus::parse("", written.as_bytes()).expect("a test");
     let timeout = Some(Duration::from_mins(1));
     let task = Task { timeout, alternatives: &alternatives, ..task(&model) };
-    let (judgement, now) = (judge(&test, &task), Instant::now());
-    let compared = |start| resting(&test, &task, &judgement, start).open;
-    assert_eq!(compared(now), []);
-    let over = now.checked_sub(Duration::from_mins(5)).expect("the computer runs for longer");
-    let open = compared(over);
+    let judgement = judge(&test, &task);
+    let compared = |left| {
+        let until = Some(Deadline::after(left));
+        resting(&test, &Task { until, ..task.clone() }, &judgement).open
+    };
+    assert_eq!(compared(Duration::from_mins(5)), []);
+    let open = compared(Duration::ZERO);
     assert!(!open.is_empty() && open.iter().all(|(.., why)| why == Limit::Time.text()), "{open:?}");
 }
 
@@ -297,4 +299,61 @@ fn races_are_one_list_whatever_is_asked() {
     assert!(race.starts_with(said) && race.contains("data-race"), "{race}");
     let ends = explained(Property::Termination);
     assert!(ends.starts_with("Finishes: in every execution"), "{ends}");
+}
+
+/// Threads in a column each, all with `code`, in which `#` is the number of the thread and `+` that of the next.
+fn columns(count: usize, cells: &str, code: &[&str], condition: &str) -> Test {
+    let row = |cell: &dyn Fn(usize) -> String| {
+        let cells: Vec<String> = (0..count).map(cell).collect();
+        format!("{} ;\n", cells.join(" | "))
+    };
+    let mut source = format!("PTX t\n{{\n{cells}\n}}\n");
+    source += &row(&|thread| format!("P{thread}@cta {thread}"));
+    for line in code {
+        let numbered = |thread: usize| {
+            let next = ((thread + 1) % count).to_string();
+            line.replace('#', &thread.to_string()).replace('+', &next)
+        };
+        source += &row(&numbered);
+    }
+    source += condition;
+    litmus::parse("", source.as_bytes()).expect("a test")
+}
+
+/// One step of such a search takes long: it directs many writes, or orders many fences.
+#[test]
+fn a_search_ends_soon_after_its_time() {
+    let model = model::ptx::model();
+    let atomics = columns(
+        10,
+        "x=0;",
+        &[
+            "atom.acq_rel.gpu.cas.b32 a, [x], #, +",
+            "atom.acq_rel.gpu.cas.b32 b, [x], +, #",
+            "atom.acq_rel.gpu.exch.b32 c, [x], 0",
+        ],
+        "~exists (x=99)\n",
+    );
+    let cells: String = (0..48).map(|cell| format!("x{cell}=0;")).collect();
+    let fences = columns(
+        48,
+        &cells,
+        &["st.relaxed.gpu.u32 [x#], 1", "fence.sc.gpu", "ld.relaxed.gpu.u32 a, [x+]"],
+        "~exists (P0:a=0 /\\ P1:a=0)\n",
+    );
+    let time = Duration::from_millis(200);
+    for test in [atomics, fences] {
+        let most = Deadline::after(4 * time);
+        let engines = vec![ENGINES[0]];
+        let judged =
+            judge(&test, &Task { timeout: Some(time), engines, counts: false, ..task(&model) });
+        assert_eq!(judged.verdict, Verdict::Undecided(Limit::Time.text().to_owned()));
+        assert!(!most.is_over());
+        let options =
+            ExplainOptions { until: Some(Deadline::after(time)), ..ExplainOptions::default() };
+        let most = Deadline::after(4 * time);
+        let explained = explanation(&test, &model, options).expect("it is written to memory");
+        assert_eq!(explained.exit, Exit::Undecided);
+        assert!(!most.is_over());
+    }
 }

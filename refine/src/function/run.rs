@@ -1,7 +1,8 @@
 //! Runs a function of a listing on the machine, to confirm an outcome that its promises do not exclude.
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
+use engine::clock::Deadline;
 use lift::function::{Language, Refused};
 use machine::form::LoweredInstruction;
 use model::program::Program;
@@ -24,11 +25,11 @@ pub(super) fn run(
 ) -> Result<Option<ForbiddenRun>, Refused> {
     let Language::Sass(sm) = case.target.language else { return Ok(None) };
     let Some(lowering) = Lowering::of(sm) else { return Ok(None) };
-    let started = Instant::now();
+    let end = Deadline::after(PATIENCE).or(case.refiner.deadline);
     for context in
         contexts.iter().filter(|context| context.judged_threads() < context.threads.len())
     {
-        if started.elapsed() > PATIENCE {
+        if end.is_over() {
             break;
         }
         let Some(source) = case.program(context, false)? else { continue };
