@@ -4,7 +4,7 @@
 //! The seed is fixed; `CAUSEWAY_SEED` and `CAUSEWAY_CASES` try others.
 
 use std::collections::BTreeSet;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use ::fuzz::answer::asked;
 pub(crate) use ::fuzz::answer::{BOUND, EngineAnswer as Answer};
@@ -12,6 +12,7 @@ use ::fuzz::campaign::{Campaign, CampaignPlan, ShardId};
 pub(crate) use ::fuzz::draw::{BARRIERS, ELSEWHERE, LONG, MIXED, SMALL, WIDE};
 use ::fuzz::draw::{Drawer, ProgramSource};
 use ::fuzz::law::{FuzzSetting, named};
+use engine::clock::Deadline;
 use engine::enumerate::Enumerate;
 use engine::judge::{Task, judge};
 use engine::{ENGINES, Engine, ExecutionFacts, Limit, Limits};
@@ -76,7 +77,7 @@ pub(crate) fn parse(program: &Sketch) -> Test {
 const PATIENCE: Duration = Duration::from_millis(250);
 
 pub(crate) fn ask(engine: &dyn Engine, model: &Model, test: &Test) -> Result<Answer, String> {
-    let limits = Limits { deadline: Some(Instant::now() + PATIENCE), ..Limits::unlimited(BOUND) };
+    let limits = Limits { deadline: Some(Deadline::after(PATIENCE)), ..Limits::unlimited(BOUND) };
     asked(engine, model, &test.program, &limits).map(|(answer, _)| answer).map_err(|limit| {
         match limit {
             Limit::Time | Limit::Solver | Limit::Memory | Limit::Work => TOO_LARGE.to_owned(),
@@ -156,7 +157,7 @@ fn a_time_limit_that_is_not_reached_changes_nothing() {
     let model = ptx::model();
     let test = litmus::parse("", MANY_OUTCOMES.as_bytes()).expect("a test");
     for engine in ENGINES {
-        let deadline = Some(Instant::now() + Duration::from_secs(600));
+        let deadline = Some(Deadline::after(Duration::from_secs(600)));
         for deadline in [None, deadline] {
             let limits = Limits { deadline, ..Limits::unlimited(BOUND) };
             let (mut seen, mut outcomes) = (ExecutionFacts::default(), BTreeSet::new());

@@ -90,7 +90,7 @@ pub(crate) struct Questions<'q> {
     stuck: bool,
     /// Whether no execution of the test finishes: then each one has to, whatever its outcome.
     pub(crate) to_finish: bool,
-    until: Option<Deadline>,
+    pub(crate) until: Option<Deadline>,
     answers: BTreeMap<Vec<Revision>, bool>,
     pub(crate) asked: usize,
     /// The first limit that was reached.

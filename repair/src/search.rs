@@ -320,7 +320,7 @@ fn solutions(
     questions: &mut Questions<'_>,
 ) -> (Vec<Vec<ProgramEdit>>, Option<bool>) {
     let options = questions.options;
-    let sites = sites(source);
+    let sites = sites(source, questions.until);
     let most = options.edits as usize;
     let tops: Vec<usize> = sites.iter().map(EditSite::top).collect();
     let top = |&site: &usize| &sites[site].choices[tops[site]].edit;
@@ -395,7 +395,7 @@ fn pairs_of(
     waits: &[&ProgramEdit],
     questions: &mut Questions<'_>,
 ) -> Vec<Vec<ProgramEdit>> {
-    let sites = sites(source);
+    let sites = sites(source, questions.until);
     let others: &[EditSite] = if questions.to_finish { &[] } else { &sites };
     let of_waits = |at: usize| waits[at + 1..].iter().map(|other| std::slice::from_ref(*other));
     let choices: Vec<Vec<ProgramEdit>> = others
@@ -512,7 +512,7 @@ mod tests {
 
     /// Each set of at most two edits, tried one by one.
     fn tried(source: &SourceTest, questions: &mut Questions<'_>) -> Vec<Vec<ProgramEdit>> {
-        let sites = sites(source);
+        let sites = sites(source, questions.until);
         let mut sets: Vec<Vec<(usize, usize)>> = Vec::new();
         for first in 0..sites.len() {
             for choice in 0..sites[first].choices.len() {

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use engine::clock::Deadline;
 use litmus::revise::SourceTest;
 use model::isa::asynchronous::{Asynchronous, FenceWindow, MbarrierOp};
 use model::isa::bar::ClusterBarrierKind;
@@ -85,11 +86,15 @@ pub(crate) fn instruction(source: &SourceTest, thread: usize, cell: usize) -> Op
     ordering.next()
 }
 
-/// Every place where the test can be made stronger by one instruction.
-pub(crate) fn sites(source: &SourceTest) -> Vec<EditSite> {
+/// Every place where the test can be made stronger by one instruction, or those that are found before the search ends:
+/// for each change the test is read again.
+pub(crate) fn sites(source: &SourceTest, until: Option<Deadline>) -> Vec<EditSite> {
     let mut all = Vec::new();
     for thread in 0..source.cells.len() {
         for cell in 0..source.cells[thread].len() {
+            if until.is_some_and(|until| until.is_over()) {
+                return all;
+            }
             all.extend(gap(source, thread, cell));
             all.extend(grid_wait(source, thread, cell));
             all.extend(cluster_release(source, thread, cell));

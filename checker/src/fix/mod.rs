@@ -46,6 +46,8 @@ pub fn command(
             return Ok(Exit::BadInput);
         }
     };
+    let memory = usize::try_from(fix.memory.as_u64()).unwrap_or(usize::MAX);
+    engine::limit_solver(memory);
     let options = RepairOptions {
         engines,
         bound: fix.judging.bound,
@@ -53,7 +55,7 @@ pub fn command(
         all: fix.all,
         proposals: if fix.all { usize::MAX } else { 5 },
         until: Some(Deadline::after(fix.timeout)),
-        memory: usize::try_from(fix.memory.as_u64()).unwrap_or(usize::MAX),
+        memory,
         alternatives,
         property: fix.property.property(),
         ..RepairOptions::new(model)
