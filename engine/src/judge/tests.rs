@@ -334,10 +334,10 @@ fn a_search_ends_soon_after_its_time() {
         ],
         "~exists (x=99)\n",
     );
-    let cells: String = (0..48).map(|cell| format!("x{cell}=0;")).collect();
+    let cells: Vec<String> = (0..48).map(|cell| format!("x{cell}=0;")).collect();
     let fences = columns(
         48,
-        &cells,
+        &cells.concat(),
         &["st.relaxed.gpu.u32 [x#], 1", "fence.sc.gpu", "ld.relaxed.gpu.u32 a, [x+]"],
         "~exists (P0:a=0 /\\ P1:a=0)\n",
     );
