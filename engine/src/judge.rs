@@ -372,7 +372,7 @@ pub fn judge(test: &Test, task: &Task<'_>) -> Judgement {
         None => run_engines(test, task),
     };
     if task.races {
-        races::add(test, task, &mut judgement, start);
+        races::add(test, task, &mut judgement);
     }
     if let Some(Complaint { text, open }) = complaint(test, task, &judgement) {
         (judgement.complaint, judgement.is_open) = (Some(text), open);

@@ -1,8 +1,8 @@
 //! Whether a larger loop bound decides a test that is undecided.
 
 use litmus::Test;
-use web_time::Instant;
 
+use crate::clock::Deadline;
 use crate::judge::{Judgement, Task, Verdict, judge};
 use crate::stuck;
 
@@ -32,8 +32,8 @@ pub fn larger_bound(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Opti
     }
     // The time is that of the test, not of each bound.
     let spent = std::time::Duration::from_secs_f64(judgement.seconds);
-    let left = task.timeout.map(|timeout| Instant::now() + timeout.saturating_sub(spent));
-    let until = left.into_iter().chain(task.until).min();
+    let left = task.timeout.map(|timeout| Deadline::after(timeout.saturating_sub(spent)));
+    let until = left.map_or(task.until, |left| Some(left.or(task.until)));
     let work = task.work.map_or(MOST_WORK, |work| work.min(MOST_WORK));
     let last = task.bound.saturating_add(TRIED);
     for bound in task.bound.saturating_add(1)..=last {

@@ -5,7 +5,6 @@
 
 use litmus::Test;
 use model::rel::{FlagMeaning, Model};
-use web_time::Instant;
 
 use crate::alike::ThreadExchanges;
 use crate::judge::{EngineResult, Judgement, Note, Task, Verdict};
@@ -42,7 +41,7 @@ pub(crate) fn run(
 }
 
 /// Lists the data races of a program that is defined.
-pub(crate) fn add(test: &Test, task: &Task<'_>, judgement: &mut Judgement, start: Instant) {
+pub(crate) fn add(test: &Test, task: &Task<'_>, judgement: &mut Judgement) {
     let seen = &mut judgement.found.seen;
     match judgement.verdict {
         Verdict::Unsupported(_) => return,
@@ -53,7 +52,7 @@ pub(crate) fn add(test: &Test, task: &Task<'_>, judgement: &mut Judgement, start
     if task.verdict_only || model.flags.iter().all(|flag| flag.meaning != FlagMeaning::Race) {
         return;
     }
-    list(test, &Limits { deadline: task.until(start), ..task.limits() }, model, seen);
+    list(test, &Limits { deadline: task.until, ..task.limits() }, model, seen);
     if let Some(limit) = seen.races_limit {
         let remark = format!("not all data races are known: {}", limit.text());
         judgement.notes.push(Note { code: "races-not-listed", text: remark });
