@@ -138,7 +138,7 @@ fn loops_with_barriers_that_do_not_go_beyond_the_bound_have_every_outcome() {
         }
     }
     assert!(decided.contains(&(0, 0)) && decided.contains(&(1, 1)), "{decided:?}");
-    assert!(decided.len() > 10 && decided.len() < 36, "{decided:?}");
+    assert!(decided.len() >= 10 && decided.len() < 36, "{decided:?}");
 }
 
 /// Models without thin-air axiom, in which a thread goes on because another one reads what it writes only later: a release

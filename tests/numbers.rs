@@ -260,7 +260,10 @@ fn sums_of_singles_in_memory_are_exact_unless_the_function_says_otherwise() {
         ("denormal_fpenv(float: ieee)", 1, &*global, Verdict::WrongValue),
     ] {
         let said = judged(attributes, space, sum);
-        assert_eq!(said.verdict, expected, "{attributes}, {sum}: {said:?}");
+        // The load before the loop may be weaker: a stale value makes the `cas` fail.
+        let preserved = matches!(said.verdict, Verdict::Preserved | Verdict::Stronger);
+        let verdict = if preserved { Verdict::Preserved } else { said.verdict };
+        assert_eq!(verdict, expected, "{attributes}, {sum}: {said:?}");
     }
     let said = judged("", 3, &shared);
     assert!(matches!(said.verdict, Verdict::Preserved | Verdict::Stronger), "{said:?}");

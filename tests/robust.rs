@@ -370,7 +370,7 @@ fn a_run_that_a_signal_ends_says_what_it_has_done() {
     ] {
         let mut command = causeway(&[arguments, paths, &["-j2", "--memory=8GiB"]].concat());
         let mut child = command.spawn().expect("the program starts");
-        std::thread::sleep(Duration::from_secs(2));
+        std::thread::sleep(Duration::from_secs(4));
         let sent = Command::new("kill").args([signal, &child.id().to_string()]).status();
         assert!(sent.expect("there is kill").success());
         let start = Instant::now();

@@ -170,7 +170,7 @@ fn what_is_left_out_depends_neither_on_registers_nor_on_other_instructions() {
 fn what_asynchronous_operations_access_is_not_free_of_races() {
     let agreed = |instruction: &str| {
         let written = format!(
-            "PTX touched\nArch=sm_90\n{{ .shared .align 16 .b32 l[4]; .shared .align 16 .b32 k[4]; .shared .mbarrier b={{1}}; \
+            "PTX touched\nArch=sm_100\n{{ .shared .align 16 .b32 l[4]; .shared .align 16 .b32 k[4]; .shared .mbarrier b={{1}}; \
              .global .align 16 .b32 g[4]; P0:rk=k; P0:rl=l; P0:ra=g; }}\n P0@cta 0,gpu 0 ;\n \
              atom.shared.gpu.exch.b32 r0, [l], 1 ;\n {instruction} ;\nexists (P0:r0=0)\n"
         );

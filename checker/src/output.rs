@@ -120,7 +120,7 @@ fn place(path: &Path) -> io::Result<PathBuf> {
 }
 
 /// Where the bytes of an output go until it is whole.
-enum Target {
+enum Destination {
     /// A new file beside the place of the output.
     Beside { unfinished: NamedTempFile, place: PathBuf },
     /// A pipe or a device, or a file that has its place.
@@ -131,7 +131,7 @@ enum Target {
 pub struct OutputFile {
     /// As the user named it.
     path: PathBuf,
-    target: Target,
+    target: Destination,
     /// Whether anything was written.
     written: bool,
     /// Whether each flush is an end: nobody knows the last one.
@@ -157,7 +157,7 @@ impl OutputFile {
                 return Err(refused("it cannot be written in place"));
             }
             Some(old) if !old.is_file() => {
-                Target::Direct(File::options().write(true).open(&place)?)
+                Destination::Direct(File::options().write(true).open(&place)?)
             }
             Some(old) if old.permissions().readonly() => {
                 return Err(refused("it is read-only, so it is not written"));
@@ -174,7 +174,7 @@ impl OutputFile {
                     unfinished.as_file().set_permissions(old.permissions())?;
                 }
                 known().unfinished.insert(unfinished.path().to_path_buf());
-                Target::Beside { unfinished, place }
+                Destination::Beside { unfinished, place }
             }
         };
         let path = path.to_path_buf();
@@ -199,15 +199,15 @@ impl OutputFile {
     }
 
     fn put(&mut self) -> io::Result<()> {
-        let Target::Beside { unfinished, place } = &self.target else { return Ok(()) };
+        let Destination::Beside { unfinished, place } = &self.target else { return Ok(()) };
         if !self.in_place && known().read.contains(place) {
             return Err(refused(IS_INPUT));
         }
         // A disk may say only now that it is full.
         unfinished.as_file().sync_all()?;
         let file = unfinished.as_file().try_clone()?;
-        let ended = std::mem::replace(&mut self.target, Target::Direct(file));
-        if let Target::Beside { unfinished, place } = ended {
+        let ended = std::mem::replace(&mut self.target, Destination::Direct(file));
+        if let Destination::Beside { unfinished, place } = ended {
             let name = unfinished.path().to_path_buf();
             let renamed = unfinished.persist(place);
             known().unfinished.remove(&name);
@@ -218,8 +218,8 @@ impl OutputFile {
 
     fn file(&mut self) -> &mut File {
         match &mut self.target {
-            Target::Beside { unfinished, .. } => unfinished.as_file_mut(),
-            Target::Direct(file) => file,
+            Destination::Beside { unfinished, .. } => unfinished.as_file_mut(),
+            Destination::Direct(file) => file,
         }
     }
 }
@@ -242,7 +242,7 @@ impl Write for OutputFile {
 
 impl Drop for OutputFile {
     fn drop(&mut self) {
-        if let Target::Beside { unfinished, .. } = &self.target {
+        if let Destination::Beside { unfinished, .. } = &self.target {
             known().unfinished.remove(unfinished.path());
         }
     }

@@ -12,6 +12,7 @@ mod barrier;
 mod cancel;
 mod covered;
 mod exchange;
+mod facts;
 mod mbarrier;
 mod memory;
 mod multimem;
@@ -29,15 +30,14 @@ pub use self::address::{MISALIGNED, NOWHERE, converted};
 pub use self::barrier::UNLISTED;
 use self::barrier::cluster_barrier;
 use self::covered::Arrivals;
+pub use self::facts::LoopFacts;
 pub use self::private::{PrivateAccess, PrivateFinal};
 use self::state::{PathState, PendingPaths, Visits, proxy_tag, scope_tag};
-use crate::accessed::Accessed;
-use crate::agreed::Agreed;
 use crate::contents::MemoryContents;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::layout::Layout;
-use crate::live::{AccessSizes, Liveness};
+use crate::live::Liveness;
 use crate::unfold::{Ends, UnfoldLimit};
 use model::given::Tag;
 use model::isa::alu::{AluOp, Branch, Comparison};
@@ -290,30 +290,6 @@ impl LoopRule {
             silent: 0,
             counted: program.counted_loops,
         }
-    }
-}
-
-/// What is known of the accesses of a program before paths are listed, where loops ask for that.
-#[derive(Debug, Default)]
-pub struct LoopFacts<'p> {
-    pub accessed: Accessed<'p>,
-    pub agreed: Agreed,
-    pub sizes: AccessSizes,
-}
-
-impl<'p> LoopFacts<'p> {
-    pub fn new(program: &'p Program, layout: &Layout, conventions: Conventions) -> LoopFacts<'p> {
-        let loops = program.threads.iter().any(Thread::loops);
-        if !loops && !program.omits_covered {
-            return LoopFacts::default();
-        }
-        let accessed = Accessed::new(program, layout);
-        let agreed = if loops && conventions.silent_atomics {
-            Agreed::new(program, layout, &accessed)
-        } else {
-            Agreed::default()
-        };
-        LoopFacts { agreed, sizes: AccessSizes::of(program, &accessed), accessed }
     }
 }
 

@@ -56,7 +56,6 @@ const MEANINGS: &[ModifierMeaning] = meanings! {
         "L1::32B": "ptxas takes it for a prefetch size; the document does not describe it";
     }
     "fabric" {
-        "async": "it is performed asynchronously";
         "multimem": "the endpoint is a multicast one: each device that is a member is accessed";
         "shared::cta": "the bytes in shared memory, and the mbarrier object, are in this thread's CTA";
         "mbarrier::complete_tx::bytes": "it completes by a complete-tx operation of its bytes on the mbarrier object, which has layout v1";

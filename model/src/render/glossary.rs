@@ -112,7 +112,7 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
             "from the events of a kernel that launches no dependents to the starts of its dependents"
         }
         Fixed::ExitTrigger => {
-            "from the events of a CTA that launches no dependents to the starts of the dependents"
+            "from the events of a CTA that launches no dependents to their starts"
         }
         Fixed::Covers => "from a fence to the events on the objects that it is for",
         Fixed::NextPhase => "from a wait that saw a phase to the arrivals in the phase behind it",

@@ -358,7 +358,7 @@ fn compiled_kernels_have_no_such_warnings() {
         })
         .map(|rule| rule.code)
         .collect();
-    assert_eq!(rules.len(), 12);
+    assert_eq!(rules.len(), 14);
     let mut count = 0;
     for entry in entries {
         let path = entry.expect("an entry").path();

@@ -233,7 +233,7 @@ impl DecisionScan {
 }
 
 /// What the result of an operation is if one place has other values.
-struct ReadResult {
+struct ChangedResult {
     place: ByteRange,
     /// For each word of the dictionary, whether it is another one than with what the place begins with.
     differs: Vec<bool>,
@@ -246,7 +246,7 @@ struct ComparedRead {
     line: u16,
     /// Whether it holds with what memory begins with.
     begun: bool,
-    result: ReadResult,
+    result: ChangedResult,
 }
 
 /// The operations of a thread whose results depend on what it reads.
@@ -305,7 +305,7 @@ impl Results<'_> {
     }
 
     /// The operations other than comparisons that have one result for many values.
-    fn masked(&self, is_over: &dyn Fn() -> bool) -> Vec<ReadResult> {
+    fn masked(&self, is_over: &dyn Fn() -> bool) -> Vec<ChangedResult> {
         let (mut all, mut known) = (Vec::new(), HashSet::new());
         let paths = self.unfolded.paths[0].iter().take(SELECTING);
         for path in paths.take_while(|_| !is_over()) {
@@ -329,7 +329,7 @@ impl Results<'_> {
         path: &Path,
         expr: ExprId,
         sources: &BTreeMap<u16, ByteRange>,
-    ) -> Vec<ReadResult> {
+    ) -> Vec<ChangedResult> {
         let places: BTreeSet<ByteRange> = sources.values().copied().collect();
         let mut all = Vec::new();
         let begun = self.with(path, expr, sources, &|_, _| None);
@@ -343,7 +343,7 @@ impl Results<'_> {
             let result = self.dictionary.iter().map(|word| differs(*word)).collect();
             let fresh = differs(fresh(0, float, place.bytes));
             if let (Some(differs), Some(fresh)) = (result, fresh) {
-                all.push(ReadResult { place, differs, fresh });
+                all.push(ChangedResult { place, differs, fresh });
             }
         };
         for &place in &places {
@@ -411,10 +411,10 @@ fn merges(expr: &Expr) -> bool {
 
 /// For each place, the values that change most results, if a number that nobody expects changes fewer.
 fn telling<'r>(
-    results: impl Iterator<Item = &'r ReadResult>,
+    results: impl Iterator<Item = &'r ChangedResult>,
     dictionary: &[u64],
 ) -> BTreeMap<ByteRange, Vec<u64>> {
-    let mut by_place: BTreeMap<ByteRange, Vec<&ReadResult>> = BTreeMap::new();
+    let mut by_place: BTreeMap<ByteRange, Vec<&ChangedResult>> = BTreeMap::new();
     for result in results {
         by_place.entry(result.place).or_default().push(result);
     }

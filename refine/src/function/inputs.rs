@@ -327,8 +327,10 @@ fn fitted(
             }
             Err((_, ScanError::Outside { .. })) => {}
             Err((side, ScanError::Fault { line, why })) => {
-                // The source is scanned first, and ends. Other faults may be due to what is assumed of pointers.
-                let faults = side == SIDES[1] && why == MISALIGNED;
+                // The source is scanned first, and ends. Other faults may be due to what is assumed of pointers. What the
+                // source promises of alignments is checked apart.
+                let is_defined = || scans(&setup, [checked(sides[0]), sides[0]], &refiner).is_ok();
+                let faults = side == SIDES[1] && why == MISALIGNED && is_defined();
                 let verdict = if faults { Verdict::WrongValue } else { Verdict::Unsupported };
                 let behind = if faults { ", and the source ends" } else { "" };
                 let why = format!("line {line} of the {side}: {why}{behind}");
