@@ -60,6 +60,7 @@ pub fn dictionary(programs: [&Program; 2], with_floats: bool) -> Vec<u64> {
     let with_floats = with_floats && lines.map(|line| &line.instruction).any(compares);
     let mut constants: BTreeSet<u64> = BTreeSet::new();
     let mut shifts: BTreeSet<u32> = BTreeSet::new();
+    let mut steps: BTreeSet<(AluOp, u32)> = BTreeSet::new();
     for thread in programs.iter().flat_map(|program| &program.threads) {
         constants.extend(thread.registers.iter().filter_map(|register| match register.initial {
             InitialValue::Value(value) => Some(low64(value)),
@@ -73,6 +74,11 @@ pub fn dictionary(programs: [&Program; 2], with_floats: bool) -> Vec<u64> {
             );
             for operand in line.instruction.operands() {
                 let Operand::Imm(value) = operand else { continue };
+                if let (Instruction::Alu(alu), Ok(by)) = (&line.instruction, u32::try_from(value))
+                    && alu.ty.bits <= 32
+                {
+                    steps.insert((alu.op, by));
+                }
                 match u32::try_from(value) {
                     Ok(amount) if shift => _ = shifts.insert(amount.min(63)),
                     _ => _ = constants.insert(value),
@@ -96,10 +102,49 @@ pub fn dictionary(programs: [&Program; 2], with_floats: bool) -> Vec<u64> {
     let shifted = |shift: &u32| constants.iter().map(|value| value << shift).collect::<Vec<_>>();
     all.extend(shifts.iter().flat_map(shifted));
     all.extend([2, 1 << 31, u32::MAX.into(), 1 << 63, u64::MAX]);
+    // What is compared may be computed from what is read, in two steps as by `mad`.
+    let words: BTreeSet<u32> = constants.iter().filter_map(|&word| word.try_into().ok()).collect();
+    let undo = |words: &BTreeSet<u32>| -> BTreeSet<u32> {
+        let pairs = steps.iter().flat_map(|step| words.iter().map(move |word| (step, *word)));
+        pairs.flat_map(|(&(op, by), word)| operands_before(op, by, word)).collect()
+    };
+    let once = undo(&words);
+    all.extend(once.iter().chain(&undo(&once)).map(|word| u64::from(*word)));
     let mut known = BTreeSet::new();
     all.retain(|value| known.insert(*value));
     all.truncate(WORDS);
     all
+}
+
+/// Operands of 32 bits with which an operation has this result, if its other operand is a constant.
+fn operands_before(op: AluOp, by: u32, result: u32) -> Vec<u32> {
+    match op {
+        AluOp::Add => vec![result.wrapping_sub(by)],
+        AluOp::Sub => vec![result.wrapping_add(by), by.wrapping_sub(result)],
+        AluOp::Mul => result
+            .checked_rem(by)
+            .filter(|rest| *rest == 0)
+            .map(|_| result / by)
+            .into_iter()
+            .collect(),
+        AluOp::Xor => vec![result ^ by],
+        AluOp::Shl => result.checked_shr(by).into_iter().collect(),
+        AluOp::Shr => result.checked_shl(by).into_iter().collect(),
+        AluOp::Integer(IntegerOp::Div) => vec![result.wrapping_mul(by)],
+        AluOp::Mov
+        | AluOp::And
+        | AluOp::Or
+        | AluOp::Selp
+        | AluOp::Setp(_)
+        | AluOp::Extract(_)
+        | AluOp::Concat(_)
+        | AluOp::Convert(..)
+        | AluOp::Halves(_)
+        | AluOp::Flush
+        | AluOp::Float(_)
+        | AluOp::Integer(_)
+        | AluOp::Opaque(_) => Vec::new(),
+    }
 }
 
 impl DecisionScan {
