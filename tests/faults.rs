@@ -60,6 +60,21 @@ fn a_fault_in_a_context_is_a_wrong_value() {
     }
 }
 
+/// Threads with other numbers than the first run a target without barriers, too.
+#[test]
+fn a_target_that_never_ends_for_some_thread_is_a_wrong_value() {
+    let behind = "ld.global.u32 %r2, [%rd2]; st.global.u32 [%rd2+4], %r2;";
+    let of = |between: &str| kernel(&format!("st.global.u32 [%rd1], 1; {between} {behind}"));
+    for (register, number) in [("%tid.x", 1), ("%tid.x", 5), ("%ctaid.x", 1)] {
+        let waits =
+            format!("mov.u32 %r1, {register}; setp.eq.u32 %p, %r1, {number}; L: @%p bra L;");
+        let wrong = said(&of(""), &of(&waits)).finding;
+        assert_eq!(wrong.verdict, Verdict::WrongValue, "{waits}: {wrong:?}");
+        let same = said(&of(&waits), &of(&waits)).finding;
+        assert_ne!(same.verdict, Verdict::WrongValue, "{waits}: {same:?}");
+    }
+}
+
 /// A vector in inline assembly has the alignment that PTX requires: with an index that breaks it, the source is undefined.
 #[test]
 fn a_vector_in_inline_assembly_is_aligned() {

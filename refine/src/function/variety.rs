@@ -51,7 +51,7 @@ pub(super) fn varied(
     let mut ran = |mut other: Setup| {
         let found = grown(&mut other, sides, refiner);
         if gone.is_none() {
-            gone = found.as_ref().err().and_then(|stop| of_stop(stop, &other, sides, refiner));
+            gone = of_scans(&found, &other, sides, refiner);
         }
         let scans = found.ok()?;
         if accessed(&scans).all(|place| known.contains(&place)) {
@@ -196,10 +196,20 @@ pub(super) fn astray(
     refiner: &Refiner<'_>,
 ) -> Option<LocatedFinding> {
     let mut setup = setup.clone();
-    match grown(&mut setup, sides, refiner) {
-        Err(stop) => of_stop(&stop, &setup, sides, refiner),
+    let found = grown(&mut setup, sides, refiner);
+    of_scans(&found, &setup, sides, refiner)
+}
+
+fn of_scans(
+    found: &ScannedSides,
+    setup: &Setup,
+    sides: [&Function; 2],
+    refiner: &Refiner<'_>,
+) -> Option<LocatedFinding> {
+    match found {
+        Err(stop) => of_stop(stop, setup, sides, refiner),
         Ok([source, target]) => (!source.paths.is_empty() && target.paths.is_empty())
-            .then(|| gone(&setup, sides[1], None, "the target never ends")),
+            .then(|| gone(setup, sides[1], None, "the target never ends")),
     }
 }
 
