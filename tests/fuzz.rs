@@ -344,16 +344,22 @@ fn the_folder_of_a_campaign() {
         ("\"done\":[[0,3]]", "\"done\":[[3,0]]", "not in order"),
         ("\"index\":1", "\"index\":2", "there is no such shard"),
         ("\"done\":[[0,3]]", "\"done\":[[0,", "state.json"),
-        ("\"done\":[[0,3]]", "\"done\":[[0,2]]", "the cases are not those"),
-        ("\"blocks\":4", "\"blocks\":18446744073709551615", "too many blocks"),
+        ("\"done\":[[0,3]]", "\"done\":[[0,2]]", "`cases` of the law `naive` is 400"),
+        ("\"of\":1", "\"of\":1000000000000", "`shard.of` is 1000000000000"),
+        ("\"skipped\":{", "\"skipped\":{\"none\":401,", "are more than all 400 cases"),
+        ("\"case\":", "\"case\":9999", "is in no block that is done"),
+        ("\"seconds\":", "\"seconds\":-", "is no time"),
+        ("\"broken\":", "\"broken\":0,\"was\":", "than were found or are kept"),
+        ("\"blocks\":4", "\"blocks\":18446744073709551615", "`blocks` is 18446744073709551615"),
         ("-without-Causality\"", "-without-R99\"", "no fault `enumerate-without-R99`"),
         ("\"laws\":[\"naive\"]", "\"laws\":[\"natve\"]", "there is no law `natve`"),
         ("\"law\":\"naive\"", "\"law\":\"../naive\"", "a law that the campaign does not have"),
     ] {
         assert!(saved.contains(from), "{saved}");
-        fs::write(&state, saved.replace(from, to)).expect("it can be written");
-        let output = run(&[]);
-        assert_eq!(output.status.code(), Some(2));
-        assert!(text(&output).contains(why), "{}", text(&output));
+        fs::write(&state, saved.replacen(from, to, 1)).expect("it can be written");
+        for output in [run(&[]), folder.run(&["merge"])] {
+            assert_eq!(output.status.code(), Some(2));
+            assert!(text(&output).contains(why), "{why}: {}", text(&output));
+        }
     }
 }

@@ -22,6 +22,9 @@ pub const BLOCK: u64 = 100;
 /// More blocks than there are in any campaign.
 const MOST: u64 = 1 << 48;
 
+/// Shards of a campaign, at most: a sum lists those that are missing.
+pub const MOST_SHARDS: u64 = 1_000_000;
+
 /// The format of a saved state. It changes when a number has another program, too.
 pub const FORMAT: &str = "causeway-fuzz-state/4";
 
@@ -347,32 +350,75 @@ impl CampaignState {
         let plant = self.plant.as_ref().filter(|fault| PlantedFault::of(fault).is_none());
         let unknown = unknown.map(|law| format!("there is no law `{law}`"));
         let plant = plant.map(|fault| format!("there is no fault `{fault}`"));
-        unknown.or(plant).or_else(|| self.disorder().map(ToOwned::to_owned))
+        unknown.or(plant).or_else(|| self.disorder()).or_else(|| self.wrong_sum())
     }
 
     /// What does not fit together in a state that was read, if something does not.
-    fn disorder(&self) -> Option<&'static str> {
+    fn disorder(&self) -> Option<String> {
         let ShardId { index, of } = self.shard;
         let sorted = self.done.windows(2).all(|runs| runs[0].1 < runs[1].0);
         let ordered = self.done.iter().all(|(first, last)| first <= last && *last < MOST);
-        let large = of > MOST || self.blocks.is_some_and(|blocks| blocks > MOST);
-        // Their names are those of files.
-        let named = self.failures.iter().all(|failure| self.laws.contains(&failure.law));
-        if !(1..=of).contains(&index) {
-            Some("there is no such shard")
+        let large = self.blocks.filter(|blocks| *blocks > MOST);
+        let repeated = (1..self.laws.len()).any(|at| self.laws[..at].contains(&self.laws[at]));
+        let why = if of > MOST_SHARDS {
+            format!("`shard.of` is {of}, and a campaign has at most {MOST_SHARDS} shards")
+        } else if !(1..=of).contains(&index) {
+            format!("`shard.index` is {index}, and `shard.of` is {of}: there is no such shard")
+        } else if repeated {
+            "`laws` has a law twice".to_owned()
         } else if self.tallies.len() != self.laws.len() {
-            Some("there is not one tally for each law")
+            "`tallies` has not one tally for each law".to_owned()
         } else if !(sorted && ordered) {
-            Some("the blocks that are done are not in order")
-        } else if large {
-            Some("there are too many blocks")
-        } else if self.tallies.iter().any(|tally| tally.cases != BLOCK * self.done()) {
-            Some("the cases are not those of the blocks that are done")
-        } else if !named {
-            Some("a failure is of a law that the campaign does not have")
+            "`done`: the blocks are not in order, or have too large numbers".to_owned()
+        } else if let Some(blocks) = large {
+            format!("`blocks` is {blocks}, and a campaign has at most {MOST} blocks")
         } else {
-            None
+            return None;
+        };
+        Some(why)
+    }
+
+    /// Which numbers of a state that was read do not add up, if some do not.
+    fn wrong_sum(&self) -> Option<String> {
+        let cases = BLOCK * self.done();
+        for (law, tally) in self.laws.iter().zip(&self.tallies) {
+            let skipped = tally.skipped.values().try_fold(0, |sum: u64, of| sum.checked_add(*of));
+            let ended = skipped.and_then(|skipped| skipped.checked_add(tally.broken));
+            if tally.cases != cases {
+                return Some(format!(
+                    "`cases` of the law `{law}` is {}, and the blocks that are done have {cases}",
+                    tally.cases
+                ));
+            }
+            if ended.is_none_or(|ended| ended > cases) {
+                return Some(format!(
+                    "`skipped` and `broken` of the law `{law}` are more than all {cases} cases"
+                ));
+            }
+            if !(tally.seconds.is_finite() && tally.seconds >= 0.0) {
+                return Some(format!("`seconds` of the law `{law}` is no time"));
+            }
+            let kept = self.failures.iter().filter(|failure| failure.law == *law).count();
+            if kept > KEPT || kept as u64 > tally.broken {
+                return Some(format!(
+                    "`failures` has more of the law `{law}` than were found or are kept"
+                ));
+            }
         }
+        let ShardId { index, of } = self.shard;
+        self.failures.iter().find_map(|failure| {
+            let FoundFailure { law, case, .. } = failure;
+            let block = case / BLOCK;
+            let done = |(first, last): &(u64, u64)| (first..=last).contains(&&(block / of));
+            // The names of laws are those of files.
+            if !self.laws.contains(law) {
+                Some("a failure is of a law that the campaign does not have".to_owned())
+            } else if block % of != index - 1 || !self.done.iter().any(done) {
+                Some(format!("case {case} of the law `{law}` is in no block that is done"))
+            } else {
+                None
+            }
+        })
     }
 
     /// Why the two are not of one campaign, if they are not.

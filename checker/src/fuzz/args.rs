@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{Args, ValueEnum};
-use fuzz::campaign::ShardId;
+use fuzz::campaign::{MOST_SHARDS, ShardId};
 use fuzz::fault::PlantedFault;
 use fuzz::law::LAWS;
 
@@ -83,7 +83,7 @@ fn laws() -> impl Iterator<Item = PossibleValue> {
 fn shard(text: &str) -> Result<ShardValue, String> {
     let parts = text.split_once('/').map(|(index, of)| (index.parse(), of.parse()));
     match parts {
-        Some((Ok(index), Ok(of))) if 1 <= index && index <= of && of <= 1_000_000 => {
+        Some((Ok(index), Ok(of))) if 1 <= index && index <= of && of <= MOST_SHARDS => {
             Ok(ShardValue(ShardId { index, of }))
         }
         _ => Err("expected a part and the number of parts, such as 1/4".to_owned()),
