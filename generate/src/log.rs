@@ -1,10 +1,12 @@
 //! Reads logs of herd7, litmus7 and exported programs, and compares their states with the allowed outcomes of a test.
 
 use std::collections::BTreeMap;
+use std::collections::hash_map::Entry;
 use std::num::ParseIntError;
 
 use litmus::{Comparand, Test, proposition};
 use model::value::Value;
+use rustc_hash::{FxHashMap, FxHashSet};
 use text::Diagnostic;
 use text::report::{ByteSpan, Diagnostics};
 
@@ -18,7 +20,7 @@ pub struct LoggedTest {
 }
 
 /// A test that did not come to its end.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug)]
 pub struct LoggedFailure {
     pub kind: FailureKind,
     /// As the log says it.
@@ -26,7 +28,7 @@ pub struct LoggedFailure {
 }
 
 /// How a test failed to come to its end.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub enum FailureKind {
     Faulted,
     Hung,
@@ -59,19 +61,72 @@ impl FailureKind {
     }
 }
 
-/// A state: how often it was seen, if the log says it, and the values of terms.
+/// A state: how often it was seen, if the log says it, and the values of terms. One that a log has again is added to it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LoggedState {
     pub count: Option<u64>,
-    /// The line in the log, from 1.
+    /// The first line in the log that has it, from 1.
     pub line: usize,
     pub values: BTreeMap<String, Value>,
+}
+
+/// The tests of a log as they are read: those of one name are one test, and equal states are one state.
+#[derive(Default)]
+struct ReadTests {
+    tests: Vec<LoggedTest>,
+    /// The place of each test.
+    named: FxHashMap<String, usize>,
+    /// The place of each state of each test.
+    known: Vec<FxHashMap<BTreeMap<String, Value>, usize>>,
+    /// The test that states belong to now.
+    latest: usize,
+    /// Those that did not come to their end.
+    failed: FxHashSet<(String, LoggedFailure)>,
+}
+
+impl ReadTests {
+    /// A test that failed in the same way in several runs is one; it may have states of other runs, too.
+    fn add_failed(&mut self, name: &str, failure: LoggedFailure) {
+        if self.failed.insert((name.to_owned(), failure.clone())) {
+            let failure = Some(failure);
+            self.tests.push(LoggedTest { name: name.to_owned(), states: Vec::new(), failure });
+            self.known.push(FxHashMap::default());
+        }
+    }
+
+    fn begin(&mut self, name: &str) {
+        let next = self.tests.len();
+        self.latest = *self.named.entry(name.to_owned()).or_insert(next);
+        if self.latest == next {
+            self.tests.push(LoggedTest {
+                name: name.to_owned(),
+                states: Vec::new(),
+                failure: None,
+            });
+            self.known.push(FxHashMap::default());
+        }
+    }
+
+    fn add(&mut self, state: LoggedState) {
+        let states = &mut self.tests[self.latest].states;
+        match self.known[self.latest].entry(state.values.clone()) {
+            Entry::Occupied(place) => {
+                let known = &mut states[*place.get()].count;
+                let sum = known.zip(state.count).map(|(one, more)| one.saturating_add(more));
+                *known = sum.or(known.or(state.count));
+            }
+            Entry::Vacant(place) => {
+                place.insert(states.len());
+                states.push(state);
+            }
+        }
+    }
 }
 
 /// Reads all tests of a log, or reports what is wrong. Lines that belong to no histogram are ignored.
 pub fn read(path: &str, text: &str) -> Result<Vec<LoggedTest>, Vec<Diagnostic>> {
     let mut report = Diagnostics::default();
-    let mut tests: Vec<LoggedTest> = Vec::new();
+    let mut read = ReadTests::default();
     // States of the latest test that are still expected.
     let mut expected = 0;
     // The line `Test NAME` whose number of states is still expected.
@@ -80,24 +135,24 @@ pub fn read(path: &str, text: &str) -> Result<Vec<LoggedTest>, Vec<Diagnostic>> 
         let at = ByteSpan::within(text, line);
         if expected > 0 {
             expected -= 1;
-            let Some((state, logged)) = state(line, number + 1).zip(tests.last_mut()) else {
+            let Some(state) = state(line, number + 1) else {
                 report
                     .error("log-state", at, "expected a state")
                     .note("the line before the states says how many there are")
                     .help("1234   :>1:r0=0; 1:r1=0;");
                 break;
             };
-            logged.states.push(state);
+            read.add(state);
         } else if let Some(rest) = line.strip_prefix("Test ") {
             let name = rest.rsplit_once(' ').map_or(rest, |(name, _)| name);
-            tests.push(LoggedTest { name: name.to_owned(), states: Vec::new(), failure: None });
+            read.begin(name);
             if let Some(before) = named.replace(at) {
                 without_states(before, &mut report);
             }
-        } else if let Some(failed) = failed(line) {
-            tests.push(failed);
+        } else if let Some((name, failure)) = failed(line) {
+            read.add_failed(name, failure);
         } else if let Some(count) = states(line) {
-            let Some(count) = count.ok().filter(|_| !tests.is_empty()) else {
+            let Some(count) = count.ok().filter(|_| !read.named.is_empty()) else {
                 report
                     .error(
                         "log-states",
@@ -123,6 +178,7 @@ pub fn read(path: &str, text: &str) -> Result<Vec<LoggedTest>, Vec<Diagnostic>> 
     } else if let Some(named) = named.filter(|_| report.count() == 0) {
         without_states(named, &mut report);
     }
+    let tests = read.tests;
     if tests.is_empty() && report.count() == 0 {
         report
             .error("log-empty", ByteSpan::new(0, 0), "the log has no test")
@@ -132,11 +188,10 @@ pub fn read(path: &str, text: &str) -> Result<Vec<LoggedTest>, Vec<Diagnostic>> 
 }
 
 /// `Faulted NAME: an illegal instruction was encountered`.
-fn failed(line: &str) -> Option<LoggedTest> {
+fn failed(line: &str) -> Option<(&str, LoggedFailure)> {
     FailureKind::ALL.into_iter().find_map(|kind| {
         let (name, reason) = line.strip_prefix(kind.word())?.split_once(": ")?;
-        let failure = LoggedFailure { kind, reason: reason.to_owned() };
-        Some(LoggedTest { name: name.to_owned(), states: Vec::new(), failure: Some(failure) })
+        Some((name, LoggedFailure { kind, reason: reason.to_owned() }))
     })
 }
 
@@ -252,7 +307,7 @@ pub fn compare<'o>(
         if let Some(&lacking) = condition.iter().find(|&&index| wanted[index].is_none()) {
             return Err((state.line, Incomparable::NotLogged(names[lacking].0.clone())));
         }
-        found.seen += state.count.unwrap_or(0);
+        found.seen = found.seen.saturating_add(state.count.unwrap_or(0));
         let has = |outcome: &&Vec<Value>| is(outcome, &wanted, &names);
         if outcomes.clone().any(|outcome| has(&outcome)) {
             found.allowed += 1;
@@ -290,6 +345,27 @@ mod tests {
         assert_eq!((tests[0].name.as_str(), tests[0].states[0].count), ("a b", Some(12)));
         assert_eq!(tests[0].states[0].values["1:r0"], Value::MAX);
         assert_eq!(tests[0].states[0].values["x"], 16);
+    }
+
+    /// What is kept of a log of many runs is as large as what can be seen, not as the log.
+    #[test]
+    fn what_a_log_has_again_is_counted() {
+        let run = "Test MP Allowed\nHistogram (2 states)\n3 :>0:r0=0;\n4 *>0:r0=1;\n";
+        let other = "Test SB Allowed\nStates 1\n0:r0=0;\n";
+        let tests = read("log", &format!("{run}{other}{run}")).expect("it is a log");
+        let [mp, sb] = &tests[..] else { panic!("{tests:?}") };
+        let counts = |of: &LoggedTest| -> Vec<(Option<u64>, usize)> {
+            of.states.iter().map(|state| (state.count, state.line)).collect()
+        };
+        assert_eq!(counts(mp), [(Some(6), 3), (Some(8), 4)]);
+        assert_eq!(counts(sb), [(None, 7)]);
+        let hung = "Hung MP: no end within 60 s\n";
+        let tests = read("log", &format!("{run}{hung}{hung}{run}")).expect("it is a log");
+        let [mp, failed] = &tests[..] else { panic!("{tests:?}") };
+        assert_eq!((counts(mp).len(), failed.failure.is_some()), (2, true));
+        let most = "Test a Allowed\nHistogram (1 states)\n18446744073709551615 :>0:r0=0;\n";
+        let tests = read("log", &most.repeat(2)).expect("it is a log");
+        assert_eq!(counts(&tests[0]), [(Some(u64::MAX), 3)]);
     }
 
     #[test]

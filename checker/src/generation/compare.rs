@@ -27,7 +27,9 @@ pub fn command(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let text = match input::read(&command.log) {
-        Ok(bytes) => String::from_utf8_lossy(&bytes).into_owned(),
+        // A log may be large: it is copied only if it is no UTF-8.
+        Ok(bytes) => String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
         Err(error) => {
             writeln!(err, "error: {}: {error}", shown(&command.log))?;
             return Ok(Exit::BadInput);
@@ -100,7 +102,7 @@ pub fn command(
         }
         if !found.forbidden.is_empty() {
             let counts = found.forbidden.iter().filter_map(|state| state.count);
-            let times_seen = match counts.sum::<u64>() {
+            let times_seen = match counts.fold(0, u64::saturating_add) {
                 0 => String::new(),
                 count => format!(", seen {count} of {}", times(found.seen)),
             };
