@@ -5,6 +5,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::time::{Duration, SystemTime};
 
 use engine::ENGINES;
 
@@ -93,6 +94,23 @@ fn a_copy_needs_nothing_of_the_folder_of_the_build() {
     fs::write(&kept, "half of it").expect("it can be written");
     assert_eq!(loaded(&moved, &[]), Some(first.clone()));
     assert!(fs::read(&kept).expect("it is kept") == whole);
+
+    // Also what has its length and other bytes, and what a run left that was killed is removed.
+    let mut damaged = whole.clone();
+    damaged[whole.len() / 2..].fill(0);
+    fs::remove_file(&kept).expect("it can be removed");
+    fs::write(&kept, &damaged).expect("it can be written");
+    let [old, new] = ["unfinished-old", "unfinished-new"].map(|name| cache.join(name));
+    for path in [&old, &new] {
+        fs::write(path, "half of it").expect("it can be written");
+    }
+    let long_ago = SystemTime::now() - Duration::from_secs(7200);
+    let file = fs::File::options().write(true).open(&old).expect("it is there");
+    file.set_modified(long_ago).expect("it is ours");
+    assert_eq!(loaded(&moved, &[]), Some(first.clone()));
+    assert!(fs::read(&kept).expect("it is kept") == whole);
+    assert!(!old.exists() && new.exists(), "another run may write the younger one");
+    fs::remove_file(&new).expect("it can be removed");
 
     // A folder that others may write to is not trusted, and one that cannot be made is not needed.
     fs::set_permissions(&cache, fs::Permissions::from_mode(0o777)).expect("it is ours");

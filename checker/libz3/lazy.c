@@ -15,20 +15,23 @@
    any other function ends the program. */
 
 #define _GNU_SOURCE
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <pthread.h>
+#include <stdint.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
-/* BUILD_LIBRARY, CACHED_NAME, OLDEST_MAJOR, OLDEST_MINOR, OLDEST_PATCH: written by the build script. */
+/* BUILD_LIBRARY, CACHED_NAME, LIBRARY_HASH, OLDEST_MAJOR, OLDEST_MINOR, OLDEST_PATCH: written by the build script. */
 #include "found.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
@@ -118,6 +121,42 @@ static int is_mine(const char *path, mode_t kind) {
            (kind == S_IFDIR || about.st_size == causeway_z3_end - causeway_z3_begin);
 }
 
+/* Whether a file has the bytes of the library: a disk that was full, or lost its power, may have others of the same
+   length. The same hash as that of the build script. */
+static int is_whole(const char *path) {
+    size_t length = (size_t)(causeway_z3_end - causeway_z3_begin);
+    int file = open(path, O_RDONLY | O_CLOEXEC);
+    if (file < 0) return 0;
+    const unsigned char *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, file, 0);
+    close(file);
+    if (bytes == MAP_FAILED) return 0;
+    uint64_t hash = length;
+    for (size_t at = 0; at < length; at += 8) {
+        uint64_t word = 0;
+        memcpy(&word, bytes + at, length - at < 8 ? length - at : 8);
+        hash ^= word;
+        hash = (hash << 23 | hash >> 41) * 0x100000001b3u;
+    }
+    munmap((void *)bytes, length);
+    return hash == LIBRARY_HASH;
+}
+
+/* What runs that were killed left in the folder; a younger file may belong to one that still writes. */
+static void remove_unfinished(const char *folder) {
+    DIR *entries = opendir(folder);
+    if (entries == NULL) return;
+    time_t now = time(NULL);
+    for (struct dirent *entry; (entry = readdir(entries)) != NULL;) {
+        struct stat about;
+        if (strncmp(entry->d_name, "unfinished-", 11) == 0 &&
+            fstatat(dirfd(entries), entry->d_name, &about, AT_SYMLINK_NOFOLLOW) == 0 &&
+            now - about.st_mtime > 3600) {
+            unlinkat(dirfd(entries), entry->d_name, 0);
+        }
+    }
+    closedir(entries);
+}
+
 static int write_library(int file) {
     for (const char *at = causeway_z3_begin; at < causeway_z3_end;) {
         ssize_t written = write(file, at, (size_t)(causeway_z3_end - at));
@@ -146,12 +185,13 @@ static int load_cached(void) {
     mkdir(folder, 0700);
     if (!is_mine(folder, S_IFDIR)) return 0;
     snprintf(path, sizeof path, "%s/" CACHED_NAME, folder);
-    if (!is_mine(path, S_IFREG)) {
+    if (!is_mine(path, S_IFREG) || !is_whole(path)) {
+        remove_unfinished(folder);
         /* Renamed when it is whole: another run never sees half of it. */
         snprintf(unfinished, sizeof unfinished, "%s/unfinished-XXXXXX", folder);
         int file = mkostemp(unfinished, O_CLOEXEC);
         if (file < 0) return 0;
-        int whole = write_library(file) && fchmod(file, 0500) == 0;
+        int whole = write_library(file) && fchmod(file, 0500) == 0 && fsync(file) == 0;
         whole &= close(file) == 0;
         if (!whole || rename(unfinished, path) != 0) {
             unlink(unfinished);

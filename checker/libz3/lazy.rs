@@ -5,7 +5,6 @@
 
 use std::fmt::Write as _;
 use std::fs;
-use std::hash::{DefaultHasher, Hasher};
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -79,20 +78,27 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 /// What `lazy.c` has to know of this build.
 fn found(library: &Path, version: Version) -> Result<String, String> {
     let bytes = fs::read(library).map_err(|why| format!("{}: {why}", library.display()))?;
-    let mut hasher = DefaultHasher::new();
-    hasher.write(&bytes);
+    let hash = hash(&bytes);
     let path = quoted(library);
     Ok(format!(
         "#define BUILD_LIBRARY {path}\n\
-         #define CACHED_NAME \"libz3-{version}-{:016x}.so\"\n\
+         #define CACHED_NAME \"libz3-{version}-{hash:016x}.so\"\n\
+         #define LIBRARY_HASH 0x{hash:016x}u\n\
          #define OLDEST_MAJOR {}\n\
          #define OLDEST_MINOR {}\n\
          #define OLDEST_PATCH {}\n",
-        hasher.finish(),
-        OLDEST.0,
-        OLDEST.1,
-        OLDEST.2
+        OLDEST.0, OLDEST.1, OLDEST.2
     ))
+}
+
+/// The hash of a library, word by word, as `lazy.c` computes it again: it tells a damaged file, and is no protection against
+/// a forged one.
+fn hash(bytes: &[u8]) -> u64 {
+    bytes.chunks(8).fold(bytes.len() as u64, |hash, chunk| {
+        let mut word = [0; 8];
+        word[..chunk.len()].copy_from_slice(chunk);
+        (hash ^ u64::from_le_bytes(word)).rotate_left(23).wrapping_mul(0x100_0000_01b3)
+    })
 }
 
 /// A path as a string of C or assembly.
