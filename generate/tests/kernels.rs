@@ -65,6 +65,34 @@ const PIPELINE: &str = "PTX pipeline\nArch=sm_90a\n{\n.shared .mbarrier b={1,1,1
     ld.shared::cluster.u32 r1, [rs+4] ;\n ld.weak.u32 r0, [s] | ;\n barrier.cluster.arrive | ;\n barrier.cluster.wait | ;\n\
     exists (P0:p=1 /\\ P0:r0=7 /\\ [s@P1]=0)\n";
 
+/// The version and the target are those of the rules of instructions, whatever names a test has.
+#[test]
+fn a_module_is_of_the_oldest_version_and_target_that_have_its_instructions() {
+    for (initial, line, version, target) in [
+        ("x=0; .shared s=0;", "cp.async.ca.shared.global [s], [x], 4", "8.0", "sm_80"),
+        ("cluster=0;", "ld.weak.u32 phase_type, [cluster]", "8.0", "sm_75"),
+        ("x=0;", "ld.relaxed.gpu.b128 r0, [x]", "8.3", "sm_75"),
+        ("x=0;", "fence.acq_rel.cluster", "8.0", "sm_90"),
+        ("x=0;", "fence.acquire.gpu", "8.6", "sm_90"),
+        ("x=0;", "ld.weak.v8.b32 {a, b, c, d, e, f, g, h}, [x]", "8.8", "sm_100"),
+    ] {
+        let test =
+            parsed(&format!("PTX t\n{{ {initial} }}\n P0@cta 0 ;\n {line} ;\nexists (true)\n"));
+        let module = export(&test, ExportFormat::Ptx).unwrap_or_else(|no| panic!("{line}: {no:?}"));
+        let expected = format!("\n.version {version}\n.target {target}\n");
+        assert!(module.contains(&expected), "{line}: {expected}{module}");
+    }
+    // What no module can say: 32 times the count.
+    let bar = "PTX t\n{ x=0; }\n P0@cta 0 ;\n bar.sync 0, COUNT ;\nexists (true)\n";
+    for (count, written) in [("134217727", true), ("134217728", false), ("1", true)] {
+        let Ok(test) = litmus::parse("t.litmus", bar.replace("COUNT", count).as_bytes()) else {
+            assert!(!written, "{count}");
+            continue;
+        };
+        assert_eq!(export(&test, ExportFormat::Ptx).is_ok(), written, "{count}");
+    }
+}
+
 #[test]
 fn a_program_has_shared_memory_and_objects() {
     let mut program = CudaProgram::default();

@@ -47,6 +47,7 @@ pub use origin::origins;
 pub use print::{PrintedOperand, PrintedScalar};
 pub use single::{FunctionPiece, ParsedInstruction, excerpt, instruction, other};
 pub use symbols::is_special;
+pub use target_version::targets;
 
 use std::collections::BTreeMap;
 

@@ -39,6 +39,11 @@ const FIRST: &[(u8, u8, &[&str])] = &[
     (9, 4, &["sm_107", "sm_107a", "sm_107f"]),
 ];
 
+/// Every target of the document.
+pub fn targets() -> impl Iterator<Item = Target> {
+    FIRST.iter().flat_map(|(_, _, names)| *names).filter_map(|name| Target::parse(name))
+}
+
 /// The first version that has a target; `None` for a target that is not known here.
 fn first(target: Target) -> Option<PtxIsa> {
     let name = target.to_string();

@@ -20,6 +20,16 @@ impl PtxIsa {
         PtxIsa { major, minor }
     }
 
+    /// Each number from this one to another one; some are of no document.
+    pub fn to(self, last: PtxIsa) -> impl Iterator<Item = PtxIsa> {
+        let all = (self.major..=last.major)
+            .flat_map(|major| (0..=PtxIsa::MOST_MINOR).map(move |minor| PtxIsa { major, minor }));
+        all.filter(move |isa| (self..=last).contains(isa))
+    }
+
+    /// The largest second number.
+    const MOST_MINOR: u8 = 9;
+
     /// Reads `8.7`.
     pub fn parse(text: &str) -> Option<PtxIsa> {
         let (major, minor) = text.split_once('.')?;

@@ -67,11 +67,14 @@ const JUDGES: &str = "With --check or --frontier";
 /// What tests are exported to.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum ExportKind {
-    /// The untyped PTX of Dartagnan.
+    /// The untyped PTX of Dartagnan; also `dartagnan`.
+    #[value(alias = "dartagnan")]
     Dat3m,
-    /// LISA for herd7; with --out, also the model: ptx.bell and ptx.cat.
+    /// LISA for herd7, also `herd7`; with --out, also the model: ptx.bell and ptx.cat.
+    #[value(alias = "herd7")]
     HerdLisa,
-    /// A PTX module whose kernel runs each thread of the test once.
+    /// A PTX module for ptxas, also `ptxas`: its kernel runs each thread of the test once.
+    #[value(alias = "ptxas")]
     Ptx,
     /// A CUDA program that runs the test many times on a GPU, and prints a histogram in the words of litmus7.
     Cuda,

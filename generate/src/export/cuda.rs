@@ -56,7 +56,7 @@ impl CudaProgram {
         }
         let written = self.text_of(test)?;
         self.tests.push(written);
-        let target = module::target(test).unwrap_or_else(|| module::OLDEST.to_owned());
+        let target = module::needed_target(test)?;
         if !self.targets.contains(&target) {
             self.targets.push(target);
         }

@@ -413,7 +413,11 @@ fn barrier_text(line: &ExportedLine<'_>, barrier: &Barrier) -> Result<String, In
         None => Ok(format!("{written};")),
         Some(Operand::Imm(count)) => match written.rsplit_once(',') {
             Some((before, last)) if last.trim() == count.to_string() => {
-                Ok(format!("{before}, {};", count * 32))
+                let threads = u32::try_from(count).ok().and_then(|count| count.checked_mul(32));
+                match threads {
+                    Some(threads) => Ok(format!("{before}, {threads};")),
+                    None => line.refuse("a thread count of which 32 times are more than 32 bits"),
+                }
             }
             _ => line.refuse("this form of a thread count"),
         },

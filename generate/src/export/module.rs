@@ -4,9 +4,11 @@ use std::fmt::Write;
 
 use litmus::Test;
 use ptx::LintOptions;
+use ptx::version::{PtxIsa, Target};
+use text::Diagnostic;
 use text::diagnostic::Severity;
 
-use super::kernel::{Loops, roles, thread, variables};
+use super::kernel::{Loops, Roles, roles, thread, variables};
 use super::operands::parts;
 use super::{ExportedLine, Inexpressible};
 
@@ -14,21 +16,30 @@ use super::{ExportedLine, Inexpressible};
 /// are the addresses of the variables in global memory, the last one of the observed registers, 16 bytes each. Shared memory
 /// has no values at the start.
 pub(super) fn text(test: &Test) -> Result<String, Inexpressible> {
+    let body = body(test)?;
+    let (version, target) = needed(test, &body);
+    let out = module(test, &body, version, &target);
+    refuse_what_is_no_ptx(test, &out)?;
+    Ok(out)
+}
+
+/// A module of a version and for a target with this function.
+fn module(test: &Test, body: &str, version: PtxIsa, target: &str) -> String {
+    let Roles { cluster, ctas, warps, .. } = roles(test);
+    format!(
+        "// A grid of {ctas} CTAs of {} threads, in clusters of {cluster}: each thread of the test is the first one of a warp\n\
+         // {}\n// {}\n.version {version}\n.target {target}\n.address_size 64\n\n{body}",
+        32 * warps,
+        test.name,
+        test.condition_text
+    )
+}
+
+/// The function that runs the threads.
+fn body(test: &Test) -> Result<String, Inexpressible> {
     let variables = variables(test)?;
     let roles = roles(test);
-    let (version, target) = needed(test);
-    let mut out = format!(
-        "// {}\n// {}\n.version {version}\n.target {target}\n.address_size 64\n\n",
-        test.name, test.condition_text
-    );
-    let shape = format!(
-        "// A grid of {} CTAs of {} threads, in clusters of {}: {}\n",
-        roles.ctas,
-        32 * roles.warps,
-        roles.cluster,
-        "each thread of the test is the first one of a warp"
-    );
-    out.insert_str(0, &shape);
+    let mut out = String::new();
     let global = || variables.iter().filter(|of| !of.shared).map(|of| &of.name);
     let mut parameters: Vec<String> =
         global().map(|name| format!("    .param .u64 param_{name}")).collect();
@@ -78,17 +89,20 @@ pub(super) fn text(test: &Test) -> Result<String, Inexpressible> {
         writeln!(out, "    }}\nAFTER_{number}:").expect(w);
     }
     out += "    ret;\n}\n";
-    refuse_what_is_no_ptx(test, &out)?;
     Ok(out)
+}
+
+/// What is wrong with a module.
+fn errors(module: &str) -> Vec<Diagnostic> {
+    let linted = ptx::lint("module", module.as_bytes(), LintOptions::default());
+    let errors = linted.diagnostics.into_iter();
+    errors.filter(|of| of.severity == Severity::Error).collect()
 }
 
 /// The text of a test may be no PTX where the module has it: other widths of registers, another target.
 fn refuse_what_is_no_ptx(test: &Test, module: &str) -> Result<(), Inexpressible> {
-    let linted = ptx::lint("module", module.as_bytes(), LintOptions::default());
-    let mut errors = linted.diagnostics.iter();
-    let Some(error) = errors.find(|of| of.severity == Severity::Error) else {
-        return Ok(());
-    };
+    let errors = errors(module);
+    let Some(error) = errors.first() else { return Ok(()) };
     let written = module.lines().nth(error.span.line.saturating_sub(1)).unwrap_or_default().trim();
     let what = format!("an instruction that is an error in a module ({})", error.message);
     let lines = || (0..test.program.threads.len()).flat_map(|of| ExportedLine::all(test, of));
@@ -101,75 +115,47 @@ fn refuse_what_is_no_ptx(test: &Test, module: &str) -> Result<(), Inexpressible>
     ))
 }
 
-/// The version of PTX and the target that have all instructions of the test.
-fn needed(test: &Test) -> (&'static str, String) {
-    let version = VERSIONS.iter().find(|(_, words)| has(test, words));
-    let mut registers = test.program.threads.iter().flat_map(|thread| &thread.registers);
-    let oldest = if registers.any(|of| of.bits == 128) { "8.3" } else { "8.0" };
-    let version = version.map_or(oldest, |(version, _)| version);
-    (version, target(test).unwrap_or_else(|| OLDEST.to_owned()))
+/// The version of PTX and the target of a module: the oldest ones with all that is in its function, by the rules of `ptx`.
+fn needed(test: &Test, body: &str) -> (PtxIsa, String) {
+    let target = target(test, body);
+    let versions = OLDEST_ISA.to(PtxIsa::NEWEST);
+    let least = fewest_errors(versions, |isa| module(test, body, *isa, &target));
+    (least.unwrap_or(PtxIsa::NEWEST), target)
 }
 
-/// The oldest target that ptxas 13 has.
-pub(super) const OLDEST: &str = "sm_75";
-
-/// Whether an instruction of a test has one of these words.
-fn has(test: &Test, words: &[&str]) -> bool {
-    let mut lines = test.program.threads.iter().flat_map(|thread| &thread.lines);
-    lines.any(|line| words.iter().any(|word| line.text.contains(word)))
-}
-
-/// The types of accesses of 256 bits.
-const WIDE: &[&str] =
-    &[".v8.b32", ".v8.u32", ".v8.s32", ".v8.f32", ".v4.b64", ".v4.u64", ".v4.s64", ".v4.f64"];
-
-/// The versions of PTX that have qualifiers which older ones lack, newest first.
-const VERSIONS: [(&str, &[&str]); 7] = [
-    ("9.4", &["proxy::readonly", "layout::", "phase_type", "shared::cluster::read"]),
-    ("9.3", &["mmio.acquire", "mmio.release"]),
-    ("8.8", WIDE),
-    ("8.7", &["st.async.release", "st.async.mmio", "red.async.release", "red.async.mmio"]),
-    (
-        "8.6",
-        &[
-            "fence.acquire",
-            "fence.release",
-            "st.bulk",
-            "cp_mask",
-            "fence.proxy.async::generic",
-            ".b128",
-            "bulk.shared::cta",
-            "mbarrier.arrive.relaxed",
-            "wait.relaxed",
-            "wait.parity.relaxed",
-            "drop.relaxed",
-            "expect_tx.relaxed",
-        ],
-    ),
-    ("8.3", &["mmio", ".b128"]),
-    ("8.1", &["st.async", "red.async"]),
-];
-
-/// Words of instructions that `sm_90` has, and older targets lack.
-const NEWER: &[&str] = &[
-    "fence.acquire",
-    "fence.release",
-    "cluster",
-    "proxy::",
-    "proxy.async",
-    "cas.b128",
-    "exch.b128",
-];
-
-/// The target that the instructions of a test need, where it is not any.
-pub(super) fn target(test: &Test) -> Option<String> {
-    let least = || {
-        if has(test, WIDE) {
-            Some("sm_100")
-        } else {
-            let newer = test.program.has_remote_shared_memory() || has(test, NEWER);
-            newer.then_some("sm_90")
+/// The first choice with which a module has no errors, or else the fewest.
+fn fewest_errors<T>(choices: impl Iterator<Item = T>, module: impl Fn(&T) -> String) -> Option<T> {
+    let mut best = None;
+    for choice in choices {
+        let count = errors(&module(&choice)).len();
+        if best.as_ref().is_none_or(|(_, least)| count < *least) {
+            best = Some((choice, count));
         }
-    };
-    test.meta("Arch").or_else(least).map(str::to_owned)
+        if count == 0 {
+            break;
+        }
+    }
+    best.map(|(choice, _)| choice)
+}
+
+/// The oldest version and target of modules that are written: ptxas 13 has no older target.
+const OLDEST_ISA: PtxIsa = PtxIsa::new(8, 0);
+const OLDEST_SM: u16 = 75;
+
+/// The target that the instructions of a test need.
+pub(super) fn needed_target(test: &Test) -> Result<String, Inexpressible> {
+    Ok(target(test, &body(test)?))
+}
+
+/// The target that a test names, or the oldest one that has what is in a function; one for a family or for a single chip
+/// only where no other one has it.
+fn target(test: &Test, body: &str) -> String {
+    if let Some(target) = test.meta("Arch") {
+        return target.to_owned();
+    }
+    let mut targets: Vec<Target> = ptx::targets().filter(|of| of.sm >= OLDEST_SM).collect();
+    targets.sort_by_key(|of| (of.variant, of.sm));
+    let names = targets.iter().map(ToString::to_string);
+    let least = fewest_errors(names, |name| module(test, body, PtxIsa::NEWEST, name));
+    least.unwrap_or_else(|| format!("sm_{OLDEST_SM}"))
 }
