@@ -279,6 +279,27 @@ fn progress_is_shown_at_terminals_only() {
     assert!(!at_terminal("2>/dev/null").contains('\u{1b}'));
 }
 
+/// A bar is not there while results are written: what follows it in its line would stay on the screen with it.
+#[cfg(unix)]
+#[test]
+fn no_bar_is_left_between_results() {
+    if Command::new("script").arg("--version").output().is_err() {
+        eprintln!("skipped: there is no `script`, which makes a terminal");
+        return;
+    }
+    let causeway = env!("CARGO_BIN_EXE_causeway");
+    let weak = "check --engine=enumerate --model tests/cli/coherent.cat litmus/suite/document";
+    let script = format!("script -qec \"'{causeway}' {weak}\" /dev/null");
+    let mut command = Command::new("sh");
+    command.args(["-c", &script]).current_dir(suite::root()).stdin(Stdio::null());
+    command.env("TERM", "xterm").env("NO_COLOR", "1");
+    let shown = text(&command.output().expect("there is a shell").stdout);
+    assert!(shown.contains("FAIL"), "{shown}");
+    let mut lines = shown.split(['\r', '\n']);
+    let mixed = lines.find(|line| line.contains(" tests  ") && line.contains("FAIL"));
+    assert_eq!(mixed, None, "{shown}");
+}
+
 /// What is printed and cannot be written is no success, whatever it is and whyever it cannot.
 #[test]
 fn an_output_that_cannot_be_written_is_no_success() {

@@ -531,6 +531,18 @@ fn fuzz_progress(blocks: Option<u64>) -> ProgressBar {
     bar
 }
 
+/// Writes above a progress bar, which is not drawn meanwhile: what is buffered would be written when it is there again.
+pub(crate) fn above(
+    bar: &ProgressBar,
+    out: &mut dyn Write,
+    write: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    if bar.is_hidden() {
+        return write(out);
+    }
+    bar.suspend(|| write(out).and_then(|()| out.flush()))
+}
+
 /// A line above a progress bar; nothing if it is hidden.
 pub(crate) fn notice(bar: &ProgressBar, text: &str) {
     bar.println(text);

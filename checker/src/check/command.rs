@@ -87,8 +87,7 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
             || check.report.is_some()
             || check.property == PropertyName::NoDataRace,
     };
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    let jobs = check.jobs.map_or(cores, usize::from);
+    let jobs = jobs(check);
     engine::limit_solver(check.limits.bytes().saturating_mul(jobs));
     let explain = explain_command(check);
     let mut summary = CheckSummary::default();
@@ -130,9 +129,10 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         if let Some(folder) = &mut folder {
             folder.add(&item)?;
         }
-        run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
-        let judged = CheckedTest::new(&item, &model.name, check, &explain);
-        progress.suspend(|| report.one(&judged, out))
+        run::above(&progress, out, |out| {
+            run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
+            report.one(&CheckedTest::new(&item, &model.name, check, &explain), out)
+        })
     });
     progress.finish_and_clear();
     result?;
@@ -140,6 +140,12 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         return nothing_matches(err);
     }
     Ok(summary.exit())
+}
+
+/// How many tests are judged at the same time.
+fn jobs(check: &Check) -> usize {
+    let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+    check.jobs.map_or_else(cores, usize::from)
 }
 
 /// The command that explains what `check` was asked of a file, without the file.

@@ -89,12 +89,11 @@ pub fn command(
         if command.timeline.is_some() {
             timelines.add(&item);
         }
-        run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
-        for said in item.said(shown) {
-            progress.suspend(|| report.one(&said, out))?;
-        }
         progress.inc(1);
-        Ok(())
+        run::above(&progress, out, |out| {
+            run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
+            item.said(shown).into_iter().try_for_each(|said| report.one(&said, out))
+        })
     });
     progress.finish_and_clear();
     result?;

@@ -1,6 +1,7 @@
 //! Prints the frontiers of a space.
 
 use crate::report::count_of;
+use crate::run;
 use std::io::{self, Write};
 use std::time::Instant;
 
@@ -81,7 +82,7 @@ pub(super) fn print(
             contradiction = contradiction.take().or(found.contradiction);
             return Ok(());
         }
-        bar.suspend(|| one(&found, out))?;
+        run::above(&bar, out, |out| one(&found, out))?;
         disagreement = disagreement.take().or(found.disagreement);
         Ok(())
     })?;

@@ -218,7 +218,7 @@ fn of_pairs(
             return run::interrupted((done, pairs.len()), what, err);
         };
         done += 1;
-        bar.suspend(|| report.add(said, reporter, out))
+        run::above(&bar, out, |out| report.add(said, reporter, out))
     });
     bar.finish_and_clear();
     shown
