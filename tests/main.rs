@@ -54,6 +54,7 @@ mod peer;
 mod phases;
 mod pictures;
 mod planted;
+mod pointers;
 mod reach;
 mod reading_numbers;
 mod readings;

@@ -8,7 +8,7 @@ use refine::verdict::Verdict;
 use crate::functions::{judge_pair, said};
 
 /// What becomes of the loaded number `%a`, the data `%d` and the argument `%n`: the result is `%r`.
-const FORMS: [&str; 24] = [
+const FORMS: [&str; 28] = [
     "setp.eq.u32 %p, %a, 1; selp.u32 %r, %d, 0, %p;",
     "setp.eq.u32 %p, %a, 1; selp.u32 %r, 0, %d, %p;",
     "setp.eq.u32 %p, %a, 7; selp.u32 %r, 1, 0, %p;",
@@ -32,6 +32,10 @@ const FORMS: [&str; 24] = [
     "mad.lo.u32 %t, %a, 3, 2; setp.eq.u32 %p, %t, 20; selp.u32 %r, %d, 0, %p;",
     "div.u32 %t, %a, 10; setp.eq.u32 %p, %t, 9; selp.u32 %r, %d, 0, %p;",
     "sub.u32 %t, 1000, %a; setp.eq.u32 %p, %t, 9; selp.u32 %r, %d, 0, %p;",
+    "brev.b32 %t, %a; setp.eq.u32 %p, %t, 9; selp.u32 %r, %d, 0, %p;",
+    "clz.b32 %t, %a; setp.eq.u32 %p, %t, 20; selp.u32 %r, %d, 0, %p;",
+    "popc.b32 %t, %a; setp.eq.u32 %p, %t, 3; selp.u32 %r, %d, 0, %p;",
+    "prmt.b32 %t, %a, 0, 0x4442; setp.eq.u32 %p, %t, 9; selp.u32 %r, %d, 0, %p;",
     // What is read behind the load is compared, or masked.
     "mov.u32 %r, 2; setp.eq.u32 %p, %a, 1; setp.eq.u32 %q, %d, 5; @%p selp.u32 %r, 1, 0, %q;",
     "mov.u32 %r, 2; setp.eq.u32 %p, %a, 1; @%p and.b32 %r, %d, 0x10;",

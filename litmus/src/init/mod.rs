@@ -5,7 +5,6 @@ mod declared;
 use model::memory::{ABSOLUTE, Home, Proxy, Space, TENSORMAP_BYTES, VariableId};
 use model::program::{InitialValue, Launch, LaunchOrder, ThreadId};
 use model::value::Value;
-use ptx::qualifier::Dialect;
 
 use self::declared::DeclaredType;
 use crate::{Declarations, DeclaredRegister, DeclaredVariable};
@@ -268,7 +267,7 @@ impl<'a> InitReader<'a, '_> {
 
     /// `@0x1000`, and in tests in SASS `@sparse`.
     fn placed(&mut self, cursor: &mut Cursor<'a>, id: VariableId) -> Option<()> {
-        let begin = cursor.eat("@")?;
+        cursor.eat("@")?;
         let sass = self.draft.sass;
         if sass && cursor.eat("sparse").is_some() {
             self.draft.variable(id).sparse = true;
@@ -283,16 +282,7 @@ impl<'a> InitReader<'a, '_> {
             cursor.expected(known, self.report).help(help);
             return None;
         };
-        if self.draft.dialect != Dialect::Ptx {
-            self.report
-                .error(
-                    "absolute",
-                    begin.to(at),
-                    "only tests in PTX and SASS have numeric addresses",
-                )
-                .note("a variable at an address")
-                .help("remove it");
-        } else if address < ABSOLUTE && address.is_multiple_of(16) {
+        if address < ABSOLUTE && address.is_multiple_of(16) {
             self.draft.variable(id).absolute = Some(address);
         } else {
             self.report

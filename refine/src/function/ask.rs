@@ -300,7 +300,7 @@ impl<'a> RefinementCase<'a> {
             register,
             value: Operand::Imm(value),
             expects,
-            words: [value, expects].map(|value| value.to_string()),
+            words: [value, expects].map(|value| self.setup.word(value)),
         }
     }
 

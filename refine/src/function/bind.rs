@@ -30,6 +30,8 @@ pub struct Memory {
     pub grows: bool,
     /// The memory of which it is another virtual address.
     pub alias: Option<usize>,
+    /// Its address, where pointers that are read from memory lead to it.
+    pub absolute: Option<u64>,
     /// Elements whose initial value is not 0.
     pub initial: BTreeMap<u32, u64>,
 }
@@ -85,7 +87,7 @@ impl Memory {
             declared: true,
             alias: self.alias.map(|of| Alias { of: variable_id(of), proxy: Proxy::Generic }),
             home: None,
-            absolute: None,
+            absolute: self.absolute,
             mbarriers: Vec::new(),
             tensormap: None,
             multimem: Vec::new(),
@@ -105,6 +107,9 @@ impl Memory {
             let value = |index: u32| self.initial.get(&index).copied().unwrap_or(0).to_string();
             let values: Vec<String> = (0..=last).map(value).collect();
             write!(text, "={{{}}}", values.join(",")).expect("a string takes it");
+        }
+        if let Some(address) = self.absolute {
+            write!(text, " @{address:#x}").expect("a string takes it");
         }
         text
     }
@@ -180,6 +185,12 @@ impl Setup {
         source.columns(&table.collect::<Vec<Vec<String>>>());
         source.end(condition);
         source
+    }
+
+    /// A number in a test: an address as it is declared.
+    pub fn word(&self, value: u64) -> String {
+        let address = self.memory.iter().any(|memory| memory.absolute == Some(value));
+        if address { format!("{value:#x}") } else { value.to_string() }
     }
 
     /// The setup in which what atomic operations of 128 bits compare and write has at most 64 bits, as the values of

@@ -27,6 +27,10 @@ const SELECTING: usize = 16;
 /// The maximum number of values with which partners show what is read.
 const TELLING: usize = 4;
 
+/// Two pointers, so far apart that a number at most this large is an offset from one of them.
+const POINTERS: [u64; 2] = [0x10_0000, 0x20_0000];
+const APART: u64 = 1 << 16;
+
 /// What the comparisons of a thread depend on.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct DecisionScan {
@@ -38,6 +42,9 @@ pub struct DecisionScan {
     /// For places of weak accesses: values with which more comparisons, masks and shifts have other results than with what
     /// the place begins with, if a number that nobody expects does not change all of them.
     pub telling: BTreeMap<ByteRange, Vec<u64>>,
+    /// The places of pointers: what is read there, and at most an offset, is an address. The addresses that the test
+    /// determines are among their values in `wanted`.
+    pub pointers: BTreeSet<ByteRange>,
     /// For each line that compares what other threads may write: whether it ever fails, and whether it ever holds, with
     /// a value that one of them writes.
     pub moved: BTreeMap<usize, [bool; 2]>,
@@ -72,6 +79,12 @@ pub fn dictionary(programs: [&Program; 2], with_floats: bool) -> Vec<u64> {
                 Instruction::Alu(alu)
                     if matches!(alu.op, AluOp::Shl | AluOp::Shr | AluOp::Integer(IntegerOp::Bfe))
             );
+            if let Instruction::Alu(alu) = &line.instruction
+                && alu.ty.bits <= 32
+                && alu.sources.len() == 1
+            {
+                steps.insert((alu.op, 0));
+            }
             for operand in line.instruction.operands() {
                 let Operand::Imm(value) = operand else { continue };
                 if let (Instruction::Alu(alu), Ok(by)) = (&line.instruction, u32::try_from(value))
@@ -116,7 +129,7 @@ pub fn dictionary(programs: [&Program; 2], with_floats: bool) -> Vec<u64> {
     all
 }
 
-/// Operands of 32 bits with which an operation has this result, if its other operand is a constant.
+/// Operands of 32 bits with which an operation has this result, if it has one operand, or a constant beside it.
 fn operands_before(op: AluOp, by: u32, result: u32) -> Vec<u32> {
     match op {
         AluOp::Add => vec![result.wrapping_sub(by)],
@@ -131,6 +144,16 @@ fn operands_before(op: AluOp, by: u32, result: u32) -> Vec<u32> {
         AluOp::Shl => result.checked_shr(by).into_iter().collect(),
         AluOp::Shr => result.checked_shl(by).into_iter().collect(),
         AluOp::Integer(IntegerOp::Div) => vec![result.wrapping_mul(by)],
+        AluOp::Integer(IntegerOp::Brev) => vec![result.reverse_bits()],
+        AluOp::Integer(IntegerOp::Neg) => vec![result.wrapping_neg()],
+        AluOp::Integer(IntegerOp::Clz) => (1_u32 << 31).checked_shr(result).into_iter().collect(),
+        AluOp::Integer(IntegerOp::Popc) => {
+            u32::MAX.checked_shl(result).map(|rest| !rest).into_iter().collect()
+        }
+        // Its lowest byte.
+        AluOp::Integer(IntegerOp::Prmt(_)) => {
+            result.checked_shl(8 * (by & 7)).into_iter().collect()
+        }
         AluOp::Mov
         | AluOp::And
         | AluOp::Or
@@ -162,6 +185,7 @@ impl DecisionScan {
             *known = [known[0] | moved[0], known[1] | moved[1]];
         }
         self.selects.extend(&other.selects);
+        self.pointers.extend(&other.pointers);
         for (place, values) in &other.telling {
             self.telling.entry(*place).or_insert_with(|| values.clone());
         }
@@ -248,6 +272,12 @@ impl DecisionScan {
         let selects = read.iter().map(|(place, _)| *place).filter(|place| !decided.contains(place));
         found.selects = selects.collect();
         let all = compared.iter().map(|one| &one.result).chain(&masked);
+        found.pointers = pointers(unfolded, is_over);
+        let addresses: Vec<u64> =
+            program.variables.iter().filter_map(|variable| variable.absolute).collect();
+        for place in found.pointers.iter().filter(|_| !addresses.is_empty()) {
+            found.wanted.entry(*place).or_default().extend(&addresses);
+        }
         found.telling = telling(all.filter(|result| !strong(&result.place)), dictionary);
         for ComparedRead { line, begun, result } in &compared {
             let place = result.place;
@@ -568,6 +598,35 @@ fn sources(path: &Path, unfolded: &Unfolded<'_>, expr: ExprId) -> Option<BTreeMa
         }
     });
     known.then_some(all)
+}
+
+/// The places from which pointers are read.
+fn pointers(unfolded: &Unfolded<'_>, is_over: &dyn Fn() -> bool) -> BTreeSet<ByteRange> {
+    let mut all = BTreeSet::new();
+    let paths = unfolded.paths[0].iter().chain(&unfolded.covered[0]);
+    for path in paths.take(PATHS).take_while(|_| !is_over()) {
+        for check in &path.checks {
+            let (Assumption::Equals(address, _) | Assumption::NoneOf(address, _)) = check else {
+                continue;
+            };
+            let Some(sources) = sources(path, unfolded, *address) else { continue };
+            let leads = |read: u16| {
+                let offset = |pointer: u64| {
+                    let value = path.exprs.eval(*address, &mut |leaf| match leaf {
+                        Expr::Read(other) if other == read => Some(pointer.into()),
+                        Expr::Read(_) => Some(0),
+                        _ => None,
+                    });
+                    value.map(|value| low64(value).wrapping_sub(pointer).cast_signed())
+                };
+                let [first, second] = POINTERS.map(offset);
+                first == second && first.is_some_and(|offset| offset.unsigned_abs() < APART)
+            };
+            let wide = sources.iter().filter(|(_, place)| place.bytes == 8);
+            all.extend(wide.filter(|(read, _)| leads(**read)).map(|(_, place)| *place));
+        }
+    }
+    all
 }
 
 /// Whether an expression is true if these reads return this value and the others what their places begin with.

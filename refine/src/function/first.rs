@@ -11,6 +11,7 @@ use super::bind::{
 };
 use super::inputs::SIZES;
 use super::judge::{JudgeResult, SIDES, found, refused};
+use super::partner::OWN;
 use crate::language::SourceId;
 use crate::verdict::Verdict;
 
@@ -94,6 +95,7 @@ pub(super) fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
                         count: variable.bytes / element,
                         grows: variable.grows,
                         alias: None,
+                        absolute: None,
                         initial: initial.collect(),
                     });
                 }
@@ -135,6 +137,7 @@ pub(super) fn base(source: &Function, target: &Function) -> JudgeResult<Setup> {
             count: 1,
             grows: false,
             alias: None,
+            absolute: None,
             initial: BTreeMap::new(),
         });
     }
@@ -206,16 +209,40 @@ fn named_spaces(
 
 /// A pointer to memory of its own.
 fn pointed(setup: &mut Setup, space: Space, name: String) -> Argument {
-    setup.memory.push(Memory {
+    setup.memory.push(growing(space, name));
+    Argument::Pointer(setup.memory.len() - 1)
+}
+
+/// Memory whose size is chosen so that the function stays inside.
+fn growing(space: Space, name: String) -> Memory {
+    Memory {
         name,
         space,
         element: 4,
         count: SIZES[0] / 4,
         grows: true,
         alias: None,
+        absolute: None,
         initial: BTreeMap::new(),
-    });
-    Argument::Pointer(setup.memory.len() - 1)
+    }
+}
+
+/// The addresses of the memory to which pointers lead that are read from memory.
+const POINTEES: [u64; 2] = [0x10_0000, 0x20_0000];
+
+/// The same setup with memory to which pointers lead that are read from memory, before that of the context. There is more
+/// than one, so that a pointer that is no null pointer at first can be replaced.
+pub(super) fn with_pointees(setup: &Setup, sides: [&Function; 2]) -> Setup {
+    let mut setup = setup.clone();
+    let mut taken = taken(sides);
+    taken.extend(setup.memory.iter().map(|memory| memory.name.clone()));
+    let own = setup.memory.split_off(setup.memory.len() - OWN);
+    for address in POINTEES {
+        let name = unique("node", &mut taken);
+        setup.memory.push(Memory { absolute: Some(address), ..growing(Space::Global, name) });
+    }
+    setup.memory.extend(own);
+    setup
 }
 
 /// The parts of parameters that are no scalars: the widest ones that either side reads. Each of 64 bits may be a

@@ -14,7 +14,7 @@ use model::value::{Value, low_bytes, low64};
 
 use super::bind::{Argument, Setup, WORKSPACE, bind};
 use super::decisions::dictionary;
-use super::first::base;
+use super::first::{base, with_pointees};
 use super::judge::{JudgeResult, LocatedFinding, SIDES, found};
 use super::neighbour::neighbours;
 use super::overlap::overlapping;
@@ -90,8 +90,9 @@ impl Coverage {
 pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeResult<Inputs> {
     let [source, target] = sides;
     let base = base(source, target)?;
-    let FittedSetup { mut setup, scans: mut first, bound } = fitted(&base, sides, *refiner)
-        .map_err(|found| without_end(&base, sides, refiner, found))?;
+    let FittedSetup { mut setup, scans: mut first, bound } =
+        first_fitted(&base, sides, *refiner)
+            .map_err(|found| without_end(&base, sides, refiner, found))?;
     refiner.bound = bound;
     let scans = |setup: &Setup| scans(setup, sides, refiner);
     elements(&mut setup, &first);
@@ -300,6 +301,25 @@ struct FittedSetup {
     setup: Setup,
     scans: [ThreadScan; 2],
     bound: u32,
+}
+
+/// The same with memory for pointers that are read from memory, if there are any.
+fn first_fitted(
+    base: &Setup,
+    sides: [&Function; 2],
+    refiner: Refiner<'_>,
+) -> JudgeResult<FittedSetup> {
+    let follows =
+        |fit: &FittedSetup| fit.scans.iter().any(|scan| !scan.decisions.pointers.is_empty());
+    let without = fitted(base, sides, refiner);
+    // A function that follows each pointer without a test has no path to its end as long as none leads anywhere.
+    if without.as_ref().is_ok_and(|fit| !follows(fit)) {
+        return without;
+    }
+    match fitted(&with_pointees(base, sides), sides, refiner) {
+        Ok(fit) if follows(&fit) => Ok(fit),
+        Ok(_) | Err(_) => without,
+    }
 }
 
 fn fitted(
