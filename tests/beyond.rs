@@ -141,6 +141,23 @@ fn loops_with_barriers_that_do_not_go_beyond_the_bound_have_every_outcome() {
     assert!(decided.len() >= 10 && decided.len() < 36, "{decided:?}");
 }
 
+/// Two threads that count to four in a loop with barriers.
+const COUNTED: &str = "PTX counted\n{ x=0; .shared .b32 s=5; P1:r0=0; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n \
+    L: atom.relaxed.gpu.add.u32 r0, [x], 1 | L: bar.sync 0 ;\n st.shared.u32 [s], r0 | ld.shared.u32 r0, [s] ;\n \
+    bar.sync 0 | bar.sync 0 ;\n ld.shared.u32 r0, [s] | setp.lt.u32 p, r0, 3 ;\n bar.sync 0 | @p bra L ;\n \
+    setp.lt.u32 p, r0, 3 | ;\n @p bra L | ;\nexists (0:r0=77)\n";
+
+#[test]
+fn what_is_decided_with_a_bound_is_decided_with_a_larger_one() {
+    let model = ptx::model();
+    let test = litmus::parse("counted.litmus", COUNTED.as_bytes()).expect("it can be read");
+    let open = [3, 4, 5, 6].map(|bound| {
+        let task = Task { engines: vec![&Enumerate], bound, ..suite::task(&model) };
+        judge(&test, &task).found.seen.bound_reached
+    });
+    assert_eq!(open, [true, false, false, false]);
+}
+
 /// Models without thin-air axiom, in which a thread goes on because another one reads what it writes only later: a release
 /// that is jumped over then, and writes of which a model leaves out what depends on reads.
 const LATER: [(&str, &str); 2] = [

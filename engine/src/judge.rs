@@ -588,6 +588,10 @@ impl EngineResult {
     pub fn unexplored(&self, task: &Task<'_>) -> Option<String> {
         match (self.limit, self.seen.bound_reached) {
             (Some(limit), _) => Some(limit.text().to_owned()),
+            (None, true) if self.beyond_is_open => Some(format!(
+                "a loop was cut at its bound (--bound {}), and whether an execution goes on there was not found within the limits",
+                task.bound
+            )),
             (None, true) => Some(format!("a loop was cut at its bound (--bound {})", task.bound)),
             (None, false) => None,
         }

@@ -93,7 +93,12 @@ fn bound(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<
             }
             Ok(())
         }
-        Some(LargerBound::Unknown) => writeln!(out, "      a larger --bound may decide it"),
+        Some(LargerBound::Unknown) => {
+            writeln!(
+                out,
+                "      whether a larger --bound decides it was not found within the limits"
+            )
+        }
         None if stuck::is_endless(&judgement.found.seen) => writeln!(
             out,
             "      no value of --bound is large enough for a loop that is repeated for ever; `causeway explore` shows whether some \

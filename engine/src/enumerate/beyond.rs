@@ -18,8 +18,9 @@ use crate::{ExecutionFacts, Limit, Limits, plan, structures};
 /// The work of [`goes_beyond`] for one bound.
 const MOST_BEYOND: u64 = 1 << 21;
 
-/// The most smaller bounds that are tried.
-const MOST_SMALLER: usize = 3;
+/// The most smaller bounds that are tried, and the most searches that reach a limit.
+const MOST_SMALLER: usize = 8;
+const MOST_OPEN: usize = 3;
 
 /// Whether an execution may go beyond the loop bound: no if none that was cut there is consistent, whatever comes behind. `None`
 /// if a limit was reached before that was known.
@@ -30,17 +31,21 @@ pub(crate) fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> 
         return Some(true);
     }
     let work = Some(limits.work.map_or(MOST_BEYOND, |work| work.min(MOST_BEYOND)));
-    // What does not go beyond a smaller bound does not go beyond this one, and has fewer paths.
+    // What does not go beyond a smaller bound does not go beyond this one, and has fewer paths. They are tried in order, so
+    // that what is known with a bound is known with a larger one.
     let smaller = (1..limits.bound).take(MOST_SMALLER);
-    let mut all = Some(true);
+    let mut open = 0;
     for bound in smaller.chain([limits.bound]) {
         match goes_beyond_bound(model, program, &Limits { bound, work, ..*limits }) {
             Ok(false) => return Some(false),
             Ok(true) => {}
-            Err(_) => all = None,
+            Err(_) => open += 1,
+        }
+        if open == MOST_OPEN {
+            break;
         }
     }
-    all
+    (open == 0).then_some(true)
 }
 
 fn goes_beyond_bound(model: &Model, program: &Program, limits: &Limits) -> Result<bool, Limit> {

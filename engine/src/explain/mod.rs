@@ -250,7 +250,10 @@ fn account_of(
                     writeln!(out, "No --bound up to {last} decides it.")?;
                 }
                 Some(LargerBound::Unknown) => {
-                    writeln!(out, "A larger --bound may find one, or show that there is none.")?;
+                    writeln!(
+                        out,
+                        "Whether a larger --bound decides it was not found within the limits."
+                    )?;
                 }
                 None => {}
             }
