@@ -58,6 +58,7 @@ fn machines() -> Vec<(u16, Options)> {
         (80, Options { one_sm: true, ..default }),
         (90, default),
         (90, Options { home: Some(Home::Host), ..default }),
+        (90, Options { lazy_cta: true, ..default }),
         (100, Options { home: Some(Home::Gpu(1)), one_sm: true, ..default }),
     ]
 }
@@ -144,6 +145,7 @@ fn what_no_axiom_asks_for_may_be_otherwise() {
         .into_iter()
         .map(|variant| Options { variant: Some(variant), ..default })
         .chain([Options { eviction: false, ..default }, Options { warm: false, ..default }])
+        .chain([false, true].map(|one_sm| Options { lazy_cta: true, one_sm, ..default }))
         .collect();
     let (turn, included) = (Cell::new(0), Cell::new(0));
     placed_programs(200, |test, _| {
@@ -292,6 +294,22 @@ fn the_machine_shows_what_machines_show() {
                 "{name} at {strength} inside one SM"
             );
         }
+    }
+}
+
+/// What an H100 shows of a fence at cta scope between loads; threads of one CTA are in order all the same.
+#[test]
+fn loads_pass_a_membar_cta_with_lazy_cta() {
+    let lazy = Options { lazy_cta: true, ..Options::default() };
+    for (name, reached) in [
+        ("IRIW+fence.sc.cta+fence.sc.cta", true),
+        ("IRIW+fence.sc.cta+fence.sc.cta+same-cta", false),
+    ] {
+        let path = suite::folder().join(format!("scope/{name}.litmus"));
+        let text = std::fs::read(&path).expect("the suite has it");
+        let test = litmus::parse(name, &text).expect("it is a test");
+        assert!(!found(&test, Options::default()), "{name}");
+        assert_eq!(found(&test, lazy), reached, "{name}");
     }
 }
 

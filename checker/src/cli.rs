@@ -196,8 +196,9 @@ pub enum Command {
     Lower(Lower),
     /// Run litmus tests on the machine: caches and queues instead of axioms
     ///
-    /// Exit codes: 0 the outcomes are listed or, with --check, allowed by the axioms; 1 one is forbidden; 2 a test could
-    /// not be read; 4 a limit was reached and nothing worse happened; 130 the run was interrupted.
+    /// Exit codes: 0 the outcomes are listed or, with --check, allowed by the axioms; 1 one is forbidden or, with --seen,
+    /// one that was seen is not reached; 2 a test could not be read; 4 a limit was reached and nothing worse happened; 130
+    /// the run was interrupted.
     #[command(after_help = examples::EXPLORE)]
     Explore(Explore),
     /// Serve a page on this computer: type a litmus test, see its verdict, outcomes, picture and explanation
@@ -300,6 +301,9 @@ pub struct Explore {
     /// Check that the axioms allow every outcome of the machine
     #[arg(long)]
     pub check: bool,
+    /// Compare with the states that a log of a GPU, of herd7 or of litmus7 has: which ones the machine does not reach
+    #[arg(long, value_name = "LOG", conflicts_with = "random")]
+    pub seen: Option<PathBuf>,
     /// Show the shortest run to each outcome
     #[arg(long)]
     pub runs: bool,

@@ -68,6 +68,8 @@ pub struct MachineRun {
     pub outcomes: Vec<Reached>,
     /// Outcomes that the axioms allow and the machine has not.
     pub unreached: Vec<Vec<Value>>,
+    /// States that were seen elsewhere and that the machine does not reach, in words.
+    pub only_seen: Vec<String>,
     /// How much was looked at; `None` where the machine did not run.
     pub explored: Option<Exploration>,
     /// Whether the test expects to be stuck or undefined.
@@ -77,6 +79,9 @@ pub struct MachineRun {
 
 impl MachineRun {
     pub fn exit(&self) -> Exit {
+        if !self.only_seen.is_empty() {
+            return Exit::Differs;
+        }
         match &self.answer {
             ExploreAnswer::Explored
                 if self.explored.as_ref().is_some_and(|e| e.limit.is_some()) =>
@@ -116,8 +121,27 @@ impl MachineRun {
         self.explored.as_ref().and_then(|explored| explored.misused)
     }
 
-    /// Where some runs end and some do not, where those stay; where a run faults, where.
+    /// Whether a full search knows every outcome of the machine.
+    pub fn is_complete(&self) -> bool {
+        self.explored.as_ref().is_some_and(|explored| explored.limit.is_none())
+    }
+
+    fn of_seen(&self) -> Option<String> {
+        let all = self.only_seen.is_empty();
+        (!all).then(|| "the machine does not reach every state that was seen".to_owned())
+    }
+
+    /// Where some runs end and some do not, where those stay; where a run faults, where; which seen states it does not
+    /// reach.
     pub fn notes(&self, test: &Test) -> Vec<Note> {
+        let only_seen = self.only_seen.iter().map(|state| Note {
+            code: "only-seen",
+            text: format!("the log has a state that the machine does not reach: {state}"),
+        });
+        self.ends(test).into_iter().chain(only_seen).collect()
+    }
+
+    fn ends(&self, test: &Test) -> Vec<Note> {
         let explored = self.explored.as_ref().filter(|explored| !explored.never_ends());
         let explored = explored.filter(|_| self.misused().is_none());
         let Some(explored) = explored else { return Vec::new() };
@@ -149,10 +173,10 @@ impl MachineRun {
                         let word = if explored.fault_at.is_some() { "undefined" } else { "stuck" };
                         (word, Some(inclusion::never_ends(test, explored, &BTreeSet::new())))
                     }
-                    None => ("explored", None),
+                    None => ("explored", self.of_seen()),
                 },
             },
-            ExploreAnswer::Compared(Inclusion::Included { .. }) => ("included", None),
+            ExploreAnswer::Compared(Inclusion::Included { .. }) => ("included", self.of_seen()),
             ExploreAnswer::Compared(Inclusion::Extra(_)) => {
                 ("not-included", Some("the machine has an outcome that the axioms forbid".into()))
             }
@@ -230,6 +254,7 @@ pub fn run(
         answer: ExploreAnswer::Explored,
         outcomes: Vec::new(),
         unreached: Vec::new(),
+        only_seen: Vec::new(),
         explored: None,
         expected: ["Stuck", "Undefined"].iter().any(|key| test.meta(key).is_some()),
         seconds: 0.0,

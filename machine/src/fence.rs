@@ -34,7 +34,9 @@ impl Machine<'_> {
             Ask::AcquireWait => {
                 let rule =
                     if is_fence { MachineRule::MembarCtaWaits } else { MachineRule::AcquireWaits };
-                if !idle && self.keeps(rule) {
+                // Loads that pass the MEMBAR.CTA of a fence pass the fence (reading R53).
+                let passed = is_fence && known.local.behind.is_some_and(|behind| behind.loads);
+                if !idle && !passed && self.keeps(rule) {
                     return None;
                 }
                 self.change(state, thread, Change::Advance);
@@ -49,8 +51,12 @@ impl Machine<'_> {
                 let loads = idle || !self.keeps(MachineRule::MembarCtaWaits);
                 let stores = !self.has_buffered(state, thread)
                     || !self.keeps(MachineRule::MembarDrainsBuffer);
-                if !loads || !stores {
+                if !stores || !loads && !self.options.lazy_cta {
                     return None;
+                }
+                if !loads {
+                    self.change(state, thread, Change::Pass { reach: MembarScope::Cta });
+                    return Some(Step::Fence { thread: t, line });
                 }
                 self.change(state, thread, Change::Advance);
                 Some(Step::Through { thread: t, line })
@@ -179,9 +185,16 @@ impl Machine<'_> {
         }
     }
 
-    /// A `MEMBAR.ALL` that loads have gone past, one phase on (reading R53).
+    /// A `MEMBAR` that loads have gone past, one phase on (reading R53).
     pub(super) fn follow(&mut self, state: &mut State, thread: usize) -> bool {
-        let Some(behind) = self.known(state, thread).local.behind else { return false };
+        let known = self.known(state, thread);
+        let (Some(behind), idle) = (known.local.behind, known.idle) else { return false };
+        if behind.loads {
+            if idle {
+                self.change(state, thread, Change::Through);
+            }
+            return idle;
+        }
         if !self.is_through(state, thread, behind.far) {
             return false;
         }
@@ -217,7 +230,9 @@ impl Machine<'_> {
                 }
             };
             let own = usize::from(entry.thread) == thread;
-            let counts = self.is_store(&entry) || self.has(Variant::WaitsForLoads);
+            // A load that a neighbour has issued before its `MEMBAR.CTA` precedes what the neighbour synchronises with.
+            let loads = self.has(Variant::WaitsForLoads) || self.options.lazy_cta;
+            let counts = loads || self.is_store(&entry);
             if there && counts && (own || !own_only) {
                 entry.awaited |= Self::bit(thread);
                 self.shape.set_entry(state, index, entry);

@@ -107,7 +107,7 @@ impl Machine<'_> {
         (from..from + u32::from(count)).all(|index| {
             let piece = &self.tables.pieces[index as usize];
             let site = &self.plans[class].sites[usize::from(piece.site)];
-            // Only loads go past a MEMBAR.ALL.
+            // Only loads go past a MEMBAR.
             (!behind || !site.is_store())
                 && (!self.options.store_buffers || self.buffer_allows(state, thread, piece))
         })
@@ -123,7 +123,8 @@ impl Machine<'_> {
                 QueueKind::Buffer => usize::from(entry.thread) == thread,
                 QueueKind::Back | QueueKind::Loose | QueueKind::Latched => false,
             };
-            !queued || self.sm[usize::from(entry.thread)] != sm || !self.is_store(&entry)
+            let counts = self.options.lazy_cta || self.is_store(&entry);
+            !queued || self.sm[usize::from(entry.thread)] != sm || !counts
         })
     }
 

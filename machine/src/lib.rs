@@ -192,7 +192,7 @@ impl<'p> Machine<'p> {
         let sites = plans.iter().flat_map(|plan| &plan.sites);
         let copies = sites.filter(|site| site.copies).count();
         let clusters = cluster_barriers.iter().flatten().count();
-        let settles = options.lazy_all || !barriers.is_empty() || clusters > 0;
+        let settles = options.lazy_all || options.lazy_cta || !barriers.is_empty() || clusters > 0;
         let mut machine = Machine {
             program,
             layout,

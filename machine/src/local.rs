@@ -62,7 +62,7 @@ pub(super) struct ThreadState {
     /// In order of their sites.
     pub(super) pending: Vec<Pending>,
     pub(super) cluster: Cluster,
-    /// A `MEMBAR.ALL` that loads have gone past, and how far (reading R53).
+    /// A `MEMBAR` that loads have gone past, and how far (reading R53).
     pub(super) behind: Option<Behind>,
     pub(super) in_flight: InFlight,
 }
@@ -73,6 +73,8 @@ pub(super) struct Behind {
     pub(super) far: bool,
     /// Whether it will still look at links.
     pub(super) then_far: bool,
+    /// Whether it waits for the loads of its thread, and for nothing else: a `MEMBAR.CTA`.
+    pub(super) loads: bool,
 }
 
 /// A scalar access with everything known.

@@ -12,6 +12,8 @@ pub struct Options {
     pub weak_pass: bool,
     /// R53: loads after a `MEMBAR.ALL` need not wait until it is through.
     pub lazy_all: bool,
+    /// R53: loads after a `MEMBAR.CTA` need not wait for the loads before it.
+    pub lazy_cta: bool,
     /// R57: loads below system scope see what waits in their GPU's link.
     pub forward: bool,
     /// R57: those at system scope see it too.
@@ -40,6 +42,7 @@ impl Options {
         store_buffers: false,
         weak_pass: true,
         lazy_all: false,
+        lazy_cta: false,
         forward: true,
         forward_sys: false,
         copies: false,
@@ -59,6 +62,7 @@ impl Options {
             && self.without.is_none()
             && self.eviction
             && self.variant.is_none()
+            && !self.lazy_cta
     }
 }
 

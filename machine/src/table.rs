@@ -392,11 +392,13 @@ impl Machine<'_> {
             Change::Phase(phase) => local.phase = phase,
             Change::Pass { reach } => {
                 let then_far = reach == MembarScope::Sys;
-                local.behind = Some(super::local::Behind { far: false, then_far });
+                let loads = reach == MembarScope::Cta;
+                local.behind = Some(super::local::Behind { far: false, then_far, loads });
                 local.advance(&context);
             }
             Change::Far => {
-                local.behind = Some(super::local::Behind { far: true, then_far: false });
+                let behind = super::local::Behind { far: true, then_far: false, loads: false };
+                local.behind = Some(behind);
             }
             Change::Through => local.behind = None,
             Change::Cluster(cluster) => local.cluster = cluster,

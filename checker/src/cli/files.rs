@@ -84,6 +84,7 @@ impl Cli {
             Command::Explore(explore) => {
                 all.tests(&explore.paths);
                 all.maybe(explore.table.as_ref());
+                all.maybe(explore.seen.as_ref());
                 all.model(&explore.judging);
             }
             Command::Serve(serve) => all.model(&serve.judging),

@@ -22,6 +22,9 @@ pub struct MachineArgs {
     /// Let loads pass a MEMBAR.ALL that still waits for stores
     #[arg(long)]
     pub lazy_all: bool,
+    /// Let loads pass a MEMBAR.CTA that still waits for loads, as an H100 seems to
+    #[arg(long)]
+    pub lazy_cta: bool,
     /// Keep weak loads of one location in order
     #[arg(long)]
     pub in_order_weak: bool,
@@ -72,6 +75,7 @@ impl MachineArgs {
             fused: !self.split_atomics,
             store_buffers: self.store_buffers,
             lazy_all: self.lazy_all,
+            lazy_cta: self.lazy_cta,
             weak_pass: !self.in_order_weak,
             copies: self.copies,
             forward: self.forward != Forward::None,

@@ -4,8 +4,9 @@ use std::io::{self, Write};
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+use generate::log::{self, LoggedTest};
 use indicatif::ProgressBar;
-use litmus::Dialect;
+use litmus::{Dialect, Test};
 use model::rel::Model;
 use sass::lower::Lowering;
 use sass::lowering::{self, LoweringTable};
@@ -13,6 +14,7 @@ use sass::lowering::{self, LoweringTable};
 use super::report::{ExploreResult, ExploreSummary, ExploredFile, TextOptions};
 use super::timeline::TimelinePage;
 use crate::cli::Explore;
+use crate::generation::compare;
 use crate::input;
 use crate::kind::FileKind;
 use crate::report::CommandRun;
@@ -50,6 +52,13 @@ pub fn command(
             return Ok(Exit::BadInput);
         }
     };
+    let seen = match &command.seen {
+        None => None,
+        Some(log) => match compare::read(log, err)? {
+            None => return Ok(Exit::BadInput),
+            Some(tests) => Some(SeenStates { log, tests }),
+        },
+    };
     let lowerings = command.arch.0.iter().map(|&sm| {
         let standard = Lowering::of(sm).expect("the command line names known targets");
         table.as_ref().map_or(standard, |table| Lowering { table, ..standard })
@@ -67,9 +76,11 @@ pub fn command(
         progress: command.progress,
     };
     let mut timelines = TimelinePage::default();
-    let (progress, mut done) = (progress(files.len()), 0);
-    let work =
-        |index: usize| explored(&files[index], &lowerings, &question, command.limits.timeout);
+    let (progress, mut done, mut logged) = (progress(files.len()), 0, 0);
+    let work = |index: usize| {
+        let outcome = explored(&files[index], &lowerings, &question, command.limits.timeout);
+        if let Some(seen) = &seen { seen.compared(outcome) } else { outcome }
+    };
     let result = engine::parallel::in_order(files.len(), jobs, &work, &mut |result| {
         let Some((index, outcome)) = result else {
             progress.finish_and_clear();
@@ -84,6 +95,7 @@ pub fn command(
             return run::interrupted((done, files.len()), "files", err);
         };
         done += 1;
+        logged += usize::from(seen.as_ref().is_some_and(|seen| seen.has(&outcome)));
         let item = ExploredFile { path: files[index].clone(), outcome };
         summary.add(&item);
         if command.timeline.is_some() {
@@ -97,7 +109,51 @@ pub fn command(
     });
     progress.finish_and_clear();
     result?;
-    Ok(summary.exit())
+    match &seen {
+        Some(seen) if logged == 0 && !engine::interrupt::raised() => {
+            compare::no_test(&seen.tests, err)
+        }
+        _ => Ok(summary.exit()),
+    }
+}
+
+/// The tests of a log, with the states that were seen.
+struct SeenStates<'a> {
+    log: &'a Path,
+    tests: Vec<LoggedTest>,
+}
+
+impl SeenStates<'_> {
+    fn of(&self, test: &Test) -> Option<&LoggedTest> {
+        self.tests.iter().find(|logged| logged.name == test.name && logged.failure.is_none())
+    }
+
+    fn has(&self, result: &ExploreResult) -> bool {
+        match result {
+            ExploreResult::Ran(test, _) => self.of(test).is_some(),
+            // It is not known which test it is.
+            ExploreResult::Rejected(_) | ExploreResult::Unreadable(_) => true,
+        }
+    }
+
+    /// Adds the states that a machine does not reach, where all that it reaches is known.
+    fn compared(&self, result: ExploreResult) -> ExploreResult {
+        let ExploreResult::Ran(test, mut machines) = result else { return result };
+        let Some(logged) = self.of(&test) else { return ExploreResult::Ran(test, machines) };
+        for ran in machines.iter_mut().filter(|ran| ran.is_complete()) {
+            let outcomes = ran.outcomes.iter().map(|reached| &reached.values);
+            match log::compare(logged, &test, outcomes) {
+                Ok(found) => {
+                    ran.only_seen = found.forbidden.iter().map(compare::shown_state).collect();
+                }
+                Err((line, why)) => {
+                    let why = compare::refused_state(self.log, line, &why);
+                    return ExploreResult::Unreadable(io::Error::other(why));
+                }
+            }
+        }
+        ExploreResult::Ran(test, machines)
+    }
 }
 
 fn question<'a>(command: &Explore, model: &'a Model) -> ExploreQuestion<'a> {

@@ -2,11 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::io::{self, Write};
+use std::path::Path;
 
 use engine::Engine;
 use engine::exit::Exit;
 use engine::judge::{Task, Verdict, judge};
-use generate::log::{self, Incomparable, LoggedState};
+use generate::log::{self, Incomparable, LoggedState, LoggedTest};
 use lift::program::number;
 use litmus::Test;
 use model::rel::Model;
@@ -26,22 +27,7 @@ pub fn command(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let text = match input::read(&command.log) {
-        // A log may be large: it is copied only if it is no UTF-8.
-        Ok(bytes) => String::from_utf8(bytes)
-            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
-        Err(error) => {
-            writeln!(err, "error: {}: {error}", shown(&command.log))?;
-            return Ok(Exit::BadInput);
-        }
-    };
-    let logged = match log::read(&command.log.to_string_lossy(), &text) {
-        Ok(logged) => logged,
-        Err(diagnostics) => {
-            run::complain_of(&diagnostics, err)?;
-            return Ok(Exit::BadInput);
-        }
-    };
+    let Some(logged) = read(&command.log, err)? else { return Ok(Exit::BadInput) };
     let Some((tests, unread)) = tests(command, err)? else { return Ok(Exit::BadInput) };
     let task = Task {
         engines: engines.to_vec(),
@@ -79,7 +65,7 @@ pub fn command(
         let found = match log::compare(one, known, judgement.found.outcomes.keys()) {
             Ok(found) => found,
             Err((line, why)) => {
-                refuse_state(command, line, &why, err)?;
+                writeln!(err, "error: {}", refused_state(&command.log, line, &why))?;
                 return Ok(Exit::BadInput);
             }
         };
@@ -119,10 +105,7 @@ pub fn command(
         }
     }
     if compared == 0 {
-        writeln!(err, "error: no test of the log is in the given files")?;
-        let names: Vec<&str> = logged.iter().take(3).map(|one| one.name.as_str()).collect();
-        writeln!(err, "note: the log has {}", names.join(", "))?;
-        return Ok(Exit::BadInput);
+        return no_test(&logged, err);
     }
     let left = logged.len() - compared;
     let left = if left > 0 { format!(", {left} not in the files") } else { String::new() };
@@ -131,13 +114,36 @@ pub fn command(
     Ok(exit)
 }
 
-/// Says why a state of the log cannot be compared.
-fn refuse_state(
-    command: &Compare,
-    line: usize,
-    why: &Incomparable,
-    err: &mut dyn Write,
-) -> io::Result<()> {
+/// The tests of a log; `None` after its error was printed.
+pub(crate) fn read(path: &Path, err: &mut dyn Write) -> io::Result<Option<Vec<LoggedTest>>> {
+    let text = match input::read(path) {
+        // A log may be large: it is copied only if it is no UTF-8.
+        Ok(bytes) => String::from_utf8(bytes)
+            .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
+        Err(error) => {
+            writeln!(err, "error: {}: {error}", shown(path))?;
+            return Ok(None);
+        }
+    };
+    match log::read(&path.to_string_lossy(), &text) {
+        Ok(logged) => Ok(Some(logged)),
+        Err(diagnostics) => {
+            run::complain_of(&diagnostics, err)?;
+            Ok(None)
+        }
+    }
+}
+
+/// Says that the files have no test of a log.
+pub(crate) fn no_test(logged: &[LoggedTest], err: &mut dyn Write) -> io::Result<Exit> {
+    writeln!(err, "error: no test of the log is in the given files")?;
+    let names: Vec<&str> = logged.iter().take(3).map(|one| one.name.as_str()).collect();
+    writeln!(err, "note: the log has {}", names.join(", "))?;
+    Ok(Exit::BadInput)
+}
+
+/// Why a state of a log cannot be compared, and what to do.
+pub(crate) fn refused_state(log: &Path, line: usize, why: &Incomparable) -> String {
     let (what, help) = match why {
         Incomparable::NotObserved(name) => (
             format!("the test does not observe `{name}`"),
@@ -152,8 +158,7 @@ fn refuse_state(
             "compare the log of a test with this width".to_owned(),
         ),
     };
-    writeln!(err, "error: {}:{line}: {what}", shown(&command.log))?;
-    writeln!(err, "help: {help}")
+    format!("{}:{line}: {what}\nhelp: {help}", shown(log))
 }
 
 fn states(count: usize) -> String {
@@ -164,7 +169,7 @@ fn times(count: u64) -> String {
     if count == 1 { "once".to_owned() } else { format!("{count} times") }
 }
 
-fn shown_state(state: &LoggedState) -> String {
+pub(crate) fn shown_state(state: &LoggedState) -> String {
     let values: Vec<String> =
         state.values.iter().map(|(name, &value)| format!("{name}={};", number(value))).collect();
     let count = state.count.map_or(String::new(), |count| format!(", {}", times(count)));
