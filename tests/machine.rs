@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use ::explore::inclusion::{Inclusion, compare, shown};
+use ::explore::one;
 use ::explore::random::{Walks, walk};
 use ::explore::{ExploreLimits, explore};
 use engine::ENGINES;
@@ -436,6 +437,42 @@ fn code_that_is_not_too_long_has_no_limit() {
     assert_eq!(explored.expect("it runs").limit, None);
     let verdict = judge(&test, &suite::task(&ptx::model())).verdict;
     assert_eq!(verdict.name(), "holds");
+}
+
+/// A search that has no room for more values tells the runs to the outcomes that it has found.
+#[test]
+fn runs_are_told_where_the_values_do_not_fit() {
+    let source = "PTX counts\n{x=0;}\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n \
+         L0: atom.add.u32 r0, [x], 1 | st.relaxed.gpu.u32 [x], 5 ;\n \
+         setp.ne.u32 p, r0, 4 | ;\n @p bra L0 | ;\nexists (P0:r0=0 /\\ x=1)\n";
+    let test =
+        litmus::parse("counts", source.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
+    let lowering = Lowering::of(90).expect("there is a table");
+    let limits = ExploreLimits { runs: true, ..ExploreLimits::states(50_000) };
+    let explored = explore(&test.program, lowering, Options::default(), limits);
+    let explored = explored.expect("it runs");
+    assert_eq!(explored.limit, Some("more than 255 values"));
+    assert!(!explored.outcomes.is_empty());
+    assert!(explored.outcomes.values().all(|run| !run.is_empty()), "{explored:?}");
+}
+
+/// A program of several kernels is refused as a whole, also if its first thread is empty; a barrier that waits for more threads
+/// than the machine has is no fault.
+#[test]
+fn what_no_machine_has_is_no_fault() {
+    let run = |source: &str| {
+        let test = litmus::parse("t", source.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
+        let lowering = Lowering::of(90).expect("there is a table");
+        let explored =
+            explore(&test.program, lowering, Options::default(), ExploreLimits::states(1000));
+        explored.map_err(|refusal| one::refused(&test, &refusal))
+    };
+    let kernels = "PTX kernels\n{\nx=0;\nkernel 0->1@stream;\n}\n \
+         P0@cta 0,gpu 0,kernel 0 | P1@cta 1,gpu 0,kernel 1 ;\n | ld.u32 r, [x] ;\nexists (P1:r=0)\n";
+    assert_eq!(run(kernels), Err("this machine runs the threads of one kernel".to_owned()));
+    let barrier = "PTX many\n{\nx=0;\n}\n P0@cta 0,gpu 0 ;\n bar.sync 0, 300 ;\nexists (x=0)\n";
+    let explored = run(barrier).expect("it runs");
+    assert_eq!((explored.faults, explored.stuck), (0, 1));
 }
 
 /// The peers' barriers have instances: threads at two of them wait for each other for ever.

@@ -2,6 +2,7 @@
 
 use ::explore::inclusion::{Inclusion, compare};
 use ::explore::{ExploreLimits, explore};
+use engine::stuck;
 use litmus::Test;
 use litmus::arbitrary::asynchronous::{self, AsyncSketch};
 use machine::{Home, Options, Reduce};
@@ -130,6 +131,34 @@ fn no_reduction_loses_an_outcome_of_copies() {
         assert!(all.keys().eq(fewest.keys()), "equal threads lose an outcome\n{sketch}");
     }
     assert!(compared > 500, "only {compared} programs were compared");
+}
+
+/// A fault is at the line of its operation: the last one of a thread, one with others behind it, and one that completes later.
+#[test]
+fn a_fault_is_at_the_line_of_its_operation() {
+    let fault = |rows: &str| {
+        let source = format!(
+            "PTX fault\n{{\n.shared .mbarrier b; .shared .b32 s[4]; .global .b32 g[4]; x=0;\n}}\n \
+             P0@cta 0,cluster 0,gpu 0 ;\n {rows}\nexists (x=1)\n"
+        );
+        let test = litmus::parse("fault", source.as_bytes())
+            .unwrap_or_else(|errors| panic!("{source}\n{}", errors[0]));
+        let lowering = Lowering::of(90).expect("there is a table");
+        let explored = explore(&test.program, lowering, Options::default(), LIMITS);
+        let explored = explored.expect("it runs");
+        assert!(explored.outcomes.is_empty(), "{rows}");
+        stuck::fault(&test, &explored.fault_at.expect("it faults"))
+    };
+    let arrive = "mbarrier.arrive.shared::cta.b64 _, [b]";
+    let copy = "cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g], 16, [b]";
+    for (rows, line) in [
+        (format!("{arrive} ;"), arrive),
+        (format!("{arrive} ;\n st.weak.u32 [x], 1 ;"), arrive),
+        (format!("{copy} ;"), copy),
+        (format!("{copy} ;\n st.weak.u32 [x], 1 ;"), copy),
+    ] {
+        assert_eq!(fault(&rows), format!("no thread can go on: P0 faults at `{line}`"));
+    }
 }
 
 /// What the machine does not have it refuses, with the reason.

@@ -79,7 +79,7 @@ pub fn compare(
 /// That a family lacks an instruction is a fact of it; that the machine lacks room is ours.
 pub fn refused(refusal: Refusal) -> Inclusion {
     match refusal {
-        Refusal::Lowering { .. } => Inclusion::Refused(refusal),
+        Refusal::Lowering { .. } | Refusal::Program(_) => Inclusion::Refused(refusal),
         Refusal::TooLarge(what) => Inclusion::Limited(format!("too many {what}")),
     }
 }

@@ -207,6 +207,7 @@ pub fn refused(test: &Test, refusal: &Refusal) -> String {
             let thread = &test.program.threads[usize::from(thread.0)];
             format!("{}: `{}`: {why}", thread.name, thread.lines[*line].text)
         }
+        Refusal::Program(why) => (*why).to_owned(),
         Refusal::TooLarge(what) => format!("too many {what}"),
     }
 }

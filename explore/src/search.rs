@@ -128,7 +128,7 @@ pub(crate) fn search(
         if limits.runs && !told {
             explored.limit = Some(Limit::Time.text());
         }
-        let run = if told { run(machine, &records, &end) } else { Vec::new() };
+        let run = if told { run(machine, &records, &end) } else { None }.unwrap_or_default();
         explored.outcomes.insert(outcome, run);
     }
     explored
@@ -186,8 +186,9 @@ fn reaching(ends: Vec<u32>, mut edges: Vec<(u32, u32)>) -> usize {
     known.len()
 }
 
-/// The steps that lead to an end, by the program's threads: found again by taking them.
-fn run(machine: &mut Machine<'_>, records: &Records, end: &FinalState) -> Vec<Step> {
+/// The steps that lead to an end, by the program's threads: found again by taking them. None where the tables are full: more
+/// steps are taken than in the search, which lets some sleep, and what they lead to may have no room.
+fn run(machine: &mut Machine<'_>, records: &Records, end: &FinalState) -> Option<Vec<Step>> {
     let mut path = vec![end.at];
     while let Some(&at) = path.last().filter(|&&at| at != 0) {
         path.push(records.before(at));
@@ -199,6 +200,7 @@ fn run(machine: &mut Machine<'_>, records: &Records, end: &FinalState) -> Vec<St
         let (to, from) = (records.state(pair[0]), records.state(pair[1]));
         state.set(from);
         let mut taken: Option<(Vec<Step>, Vec<u8>)> = None;
+        machine.forget_overflow();
         machine.successors(&state, &mut |step, next| {
             if next.bytes() != to {
                 return ControlFlow::Continue(());
@@ -206,7 +208,11 @@ fn run(machine: &mut Machine<'_>, records: &Records, end: &FinalState) -> Vec<St
             taken = Some((step.steps.to_vec(), step.threads.to_vec()));
             ControlFlow::Break(())
         });
-        let (steps, moved) = taken.expect("a step was taken to get here");
+        debug_assert!(
+            taken.is_some() || machine.overflow().is_some(),
+            "a step was taken to get here"
+        );
+        let (steps, moved) = taken?;
         if !moved.is_empty() {
             for thread in &mut naming {
                 *thread = moved[usize::from(*thread)];
@@ -215,7 +221,7 @@ fn run(machine: &mut Machine<'_>, records: &Records, end: &FinalState) -> Vec<St
         parts.push(steps.into_iter().map(|step| by_program(step, &naming)).collect());
     }
     let opening = machine.opening().iter().map(|step| by_program(*step, &naming));
-    opening.chain(parts.into_iter().rev().flatten()).collect()
+    Some(opening.chain(parts.into_iter().rev().flatten()).collect())
 }
 
 fn by_program(step: Step, naming: &[u8]) -> Step {

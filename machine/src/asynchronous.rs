@@ -456,7 +456,8 @@ impl Machine<'_> {
             if arrival.awaits.is_empty() || !self.keeps(MachineRule::TrackedArrivalWaits) {
                 let mut next = self.copy(state);
                 self.change(&mut next, thread, Change::Arrived { site: arrival.site });
-                self.operate(&mut next, thread, arrival.object, ObjectStep::ARRIVAL);
+                let place = (thread, self.line_of_site(Self::small(thread), arrival.site));
+                self.operate(&mut next, place, arrival.object, ObjectStep::ARRIVAL);
                 let step = Step::Track { thread: Self::small(thread), site: arrival.site };
                 self.emit(step, next, visit);
             }
@@ -532,7 +533,8 @@ impl Machine<'_> {
         }
         self.change(&mut next, thread, Change::Completed { site: copy.site });
         if let Some((object, bytes)) = copy.completes {
-            self.operate(&mut next, thread, object, ObjectStep::Complete(bytes.into()));
+            let place = (thread, self.line_of_site(t, copy.site));
+            self.operate(&mut next, place, object, ObjectStep::Complete(bytes.into()));
         }
         self.emit(Step::CopyWrites { thread: t, site: copy.site }, next, visit);
     }

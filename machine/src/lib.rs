@@ -54,6 +54,8 @@ pub use step::{Step, Taken};
 pub enum Refusal {
     /// The family has no instruction for a line: where, and why.
     Lowering { thread: ThreadId, line: usize, why: String },
+    /// The machine has no such programs at all: why.
+    Program(&'static str),
     /// More of something than the machine holds.
     TooLarge(&'static str),
 }
@@ -350,6 +352,11 @@ impl<'p> Machine<'p> {
     /// Whether an order of steps that was left out may come to such a use.
     pub fn may_be_misused(&self) -> bool {
         self.misused.seen.is_none() && self.misused.hurried && self.options.reduce != Reduce::None
+    }
+
+    /// Forgets that a table was full: what was reached before can be reached again.
+    pub fn forget_overflow(&mut self) {
+        self.tables.overflow = None;
     }
 
     pub fn overflow(&self) -> Option<&'static str> {

@@ -338,12 +338,15 @@ impl ThreadState {
         let Instruction::Barrier(Barrier { id, count, kind, .. }) = instruction else {
             return Want::Fault;
         };
-        let small = |operand: Operand| u8::try_from(low64(self.operand(context, operand))).ok();
-        let (Some(id @ 0..=15), Some(count)) =
-            (small(*id), count.map_or(Some(None), |c| small(c).map(Some)))
-        else {
+        let Ok(id @ 0..=15) = u8::try_from(low64(self.operand(context, *id))) else {
             return Want::Fault;
         };
+        let count = count.map(|count| self.operand(context, count) & low_bits(32));
+        if count == Some(0) {
+            return Want::Fault;
+        }
+        // No machine has so many threads.
+        let count = count.map(|count| u8::try_from(count).unwrap_or(u8::MAX));
         let vote = match *kind {
             BarrierKind::Reduce { source, negated, .. } => {
                 (self.registers[usize::from(source.0)] != 0) != negated

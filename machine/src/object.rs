@@ -169,15 +169,21 @@ impl Machine<'_> {
         self.shape.set_object(state, slot, id);
     }
 
-    /// Does an operation that is no wait. One without meaning is a fault of its thread.
-    pub(super) fn operate(&mut self, state: &mut State, thread: usize, slot: u8, step: ObjectStep) {
+    /// Does an operation that is no wait. One without meaning is a fault of its thread at this line.
+    pub(super) fn operate(
+        &mut self,
+        state: &mut State,
+        (thread, line): (usize, u16),
+        slot: u8,
+        step: ObjectStep,
+    ) {
         if let ObjectStep::Init { count } = step {
             let new = ObjectWord { phase: 0, pending: count, expected: count, tx: 0 };
             return self.set_object(state, slot, Some(new));
         }
         let after = self.object(state, slot).and_then(|object| object.after(step));
         match (after, step) {
-            (None, _) => self.change(state, thread, Change::Fault),
+            (None, _) => self.change(state, thread, Change::Fault { line }),
             (Some(_), ObjectStep::Invalidate) => self.set_object(state, slot, None),
             (Some(_), _) => self.set_object(state, slot, after),
         }
@@ -202,7 +208,7 @@ impl Machine<'_> {
             let complete = object.and_then(|object| object.has_completed(phase));
             let Some(complete) = complete else {
                 let mut next = self.copy(state);
-                self.change(&mut next, thread, Change::Fault);
+                self.change(&mut next, thread, Change::Fault { line });
                 return self.emit(Step::Issue { thread: t, line, hit: false }, next, visit);
             };
             // `try_wait` may return after a time whatever the phase is.
@@ -225,7 +231,7 @@ impl Machine<'_> {
             self.change(&mut next, thread, Change::Set { register, value: token });
         }
         self.change(&mut next, thread, Change::Advance);
-        self.operate(&mut next, thread, slot, step);
+        self.operate(&mut next, (thread, line), slot, step);
         self.emit(Step::Issue { thread: t, line, hit: false }, next, visit);
     }
 }

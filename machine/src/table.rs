@@ -161,7 +161,10 @@ pub(super) enum Change {
         register: Reg,
         value: Value,
     },
-    Fault,
+    /// What it did at this line has no meaning.
+    Fault {
+        line: u16,
+    },
     Release {
         all: bool,
         votes: u8,
@@ -417,7 +420,9 @@ impl Machine<'_> {
             Change::Set { register, value } => {
                 local.registers[usize::from(register.0)] = value;
             }
-            Change::Fault => local.phase = Phase::Faulted,
+            Change::Fault { line } => {
+                (local.pc, local.form, local.phase) = (line, 0, Phase::Faulted);
+            }
             Change::Release { all, votes } => local.release(&context, all, votes),
         }
     }

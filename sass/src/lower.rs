@@ -39,8 +39,7 @@ impl Lowering<'_> {
     /// What each line of each thread becomes.
     pub fn program(&self, program: &Program) -> Result<Vec<Vec<LoweredInstruction>>, Refusal> {
         if !program.launches.is_empty() {
-            let why = "this machine runs the threads of one kernel".to_owned();
-            return Err(Refusal::Lowering { thread: ThreadId(0), line: 0, why });
+            return Err(Refusal::Program("this machine runs the threads of one kernel"));
         }
         if let Some(direct) = self.direct {
             return Self::direct(program, direct);
