@@ -1,5 +1,7 @@
 //! Turns drafts into a program: extents, state spaces, initial bytes.
 
+use std::collections::BTreeSet;
+
 use model::isa::{Operand, SpaceQualifier};
 use model::memory::{Alias, Home, Space, Variable, VariableId};
 use model::memory::{MBARRIER_BYTES, MbarrierState};
@@ -11,6 +13,12 @@ use ptx::qualifier::Dialect;
 use crate::draft::{DraftAccess, PointsTo, ProgramBuilder, VariableDraft};
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics};
+
+/// The most bytes of a variable that has no declared size, as of the largest array.
+const MOST_BYTES: u32 = 1 << 20;
+
+/// The most bytes of all variables of a test, each as often as threads or CTAs have one of their own.
+const MOST_BYTES_OF_ALL: u64 = 16 << 20;
 
 /// Whether a number of an instruction fits in `bits` bits, as an unsigned or signed number.
 pub fn fits(number: u64, bits: u32) -> bool {
@@ -122,7 +130,9 @@ fn check_access(
     let declared = draft.variable(root).space;
     let uses = &mut draft.variable(root).uses;
     uses.widest = uses.widest.max(access.scalar);
-    uses.reach = uses.reach.max(u32::try_from(reach).unwrap_or(0));
+    // An access further behind its variable is at no bytes of it.
+    uses.reach =
+        uses.reach.max(u32::try_from(reach).ok().filter(|n| *n <= MOST_BYTES).unwrap_or(0));
     if let Some(declared) = declared
         && !access.reach.spaces.contains(&declared)
         && access.space.space().is_none_or(|space| space == declared)
@@ -229,13 +239,22 @@ pub fn space(draft: &ProgramBuilder, id: VariableId) -> Space {
 }
 
 pub fn variables(draft: &ProgramBuilder, report: &mut Diagnostics) -> Vec<Variable> {
+    let too_large = too_large(draft);
+    if let Some(at) = too_large {
+        let most = MOST_BYTES_OF_ALL >> 20;
+        let message = format!("the variables of a test take at most {most} MiB");
+        report
+            .error("memory", at, message)
+            .note("with those of which each thread or CTA has one of its own")
+            .help("declare shorter arrays: x[4]");
+    }
     let all = (0..draft.variables.len()).map(|index| {
         let id = VariableId(u16::try_from(index).expect("the draft has few enough"));
         let variable = &draft.variables[index];
         Variable {
             name: variable.name.clone(),
             space: space(draft, id),
-            initial: initial(draft, id, report),
+            initial: if too_large.is_some() { Vec::new() } else { initial(draft, id, report) },
             declared: variable.element.is_some(),
             alias: variable.alias.map(|(proxy, of)| Alias { of, proxy }),
             home: home(draft, id, report),
@@ -246,6 +265,19 @@ pub fn variables(draft: &ProgramBuilder, report: &mut Diagnostics) -> Vec<Variab
         }
     });
     all.collect()
+}
+
+/// The variable with which all take more than a test has.
+fn too_large(draft: &ProgramBuilder) -> Option<ByteSpan> {
+    let mut bytes = 0;
+    draft.variables.iter().enumerate().find_map(|(index, variable)| {
+        let id = VariableId(u16::try_from(index).expect("the draft has few enough"));
+        let threads = (0..).take(draft.threads.len()).map(ThreadId);
+        let owners: BTreeSet<ThreadId> =
+            threads.map(|thread| draft.owner(space(draft, id), thread)).collect();
+        bytes += u64::from(extent(draft, id)) * u64::try_from(owners.len()).unwrap_or(u64::MAX);
+        (bytes > MOST_BYTES_OF_ALL).then_some(variable.at)
+    })
 }
 
 /// The absolute address of a variable, if it has one. Variables must not overlap.
