@@ -403,6 +403,9 @@ fn needs_more(of: &Asynchronous) -> bool {
 /// What a kernel does not have, as each thread of a test is a warp.
 pub(super) const LANES: &str = "several lanes of a warp";
 
+/// The most threads of a CTA.
+const MOST_LANES: u64 = 1024;
+
 /// A barrier, at which a whole warp arrives for each thread of the test.
 fn barrier_text(line: &ExportedLine<'_>, barrier: &Barrier) -> Result<String, Inexpressible> {
     let written = &line.line.text;
@@ -413,10 +416,9 @@ fn barrier_text(line: &ExportedLine<'_>, barrier: &Barrier) -> Result<String, In
         None => Ok(format!("{written};")),
         Some(Operand::Imm(count)) => match written.rsplit_once(',') {
             Some((before, last)) if last.trim() == count.to_string() => {
-                let threads = u32::try_from(count).ok().and_then(|count| count.checked_mul(32));
-                match threads {
-                    Some(threads) => Ok(format!("{before}, {threads};")),
-                    None => line.refuse("a thread count of which 32 times are more than 32 bits"),
+                match count.checked_mul(32).filter(|lanes| *lanes <= MOST_LANES) {
+                    Some(lanes) => Ok(format!("{before}, {lanes};")),
+                    None => line.refuse("a count of more warps than a CTA has"),
                 }
             }
             _ => line.refuse("this form of a thread count"),

@@ -164,6 +164,9 @@ impl ColumnReader<'_> {
         if kind == BarrierKind::Arrive && count.is_none() {
             return unsupported("an arrival without the number of threads that take part");
         }
+        if let Some(model::isa::Operand::Imm(0 | 1025..)) = count {
+            return unsupported("a count of no threads, or of more than a CTA has");
+        }
         let barrier = Barrier { kind, id, count, instance: None, aligned: false, warp: false };
         self.emit(Instruction::Barrier(barrier), lowered(&[MachineOp::Bar]));
         Ok(())

@@ -75,10 +75,12 @@ impl<'a> InstructionReader<'_> {
                 operands.push(Operand::Reg(predicate));
             } else {
                 // A shift amount is a bit count, independent of the type.
-                if !(index == 1 && matches!(op, AluOp::Shl | AluOp::Shr)) && ty.bits > 1 {
-                    self.fits(arg, ty);
-                }
-                operands.push(self.operand(arg)?);
+                let shifts = index == 1 && matches!(op, AluOp::Shl | AluOp::Shr);
+                operands.push(match (shifts, ty.bits) {
+                    (true, _) => self.sized(arg, Type::U32)?,
+                    (false, 1) => self.operand(arg)?,
+                    (false, _) => self.sized(arg, ty)?,
+                });
             }
         }
         if opcode == "not" {
@@ -233,7 +235,7 @@ impl<'a> InstructionReader<'_> {
             }
         };
         let mut steps = Vec::new();
-        let mut factors = vec![self.operand(a)?, self.operand(b)?];
+        let mut factors = vec![self.sized(a, ty)?, self.sized(b, ty)?];
         let result = if wide { Type { bits: 2 * ty.bits, ..ty } } else { ty };
         if wide {
             for (factor, name) in factors.iter_mut().zip(["%mad factor", "%mad other factor"]) {
@@ -245,7 +247,7 @@ impl<'a> InstructionReader<'_> {
             }
         }
         let addend = match c {
-            Some(c) => Some(self.operand(c)?),
+            Some(c) => Some(self.sized(c, result)?),
             None => None,
         };
         let aside = Arg::Name("%mad product", cell.name_at());

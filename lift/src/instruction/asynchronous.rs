@@ -177,7 +177,7 @@ impl<'a> InstructionReader<'_> {
         let space = space_of(parts);
         let object = self.object(cell, args.get(object_at)?, space)?;
         let number = |reader: &mut Self, index: usize| {
-            args.get(index).map_or(Some(Operand::Imm(1)), |arg| reader.operand(arg))
+            args.get(index).map_or(Some(Operand::Imm(1)), |arg| reader.sized(arg, Type::U32))
         };
         let op = match op {
             "init" => MbarrierOp::Init { count: number(self, 1)?, layout },
@@ -199,11 +199,11 @@ impl<'a> InstructionReader<'_> {
             }
             "test_wait" | "try_wait" => {
                 let done = self.plain_destination(&args[0], 1).ok()?;
-                let awaited = self.operand(args.get(2)?)?;
+                let awaited = args.get(2)?;
                 let phase = if has("parity") {
-                    AwaitedPhase::Parity(awaited)
+                    AwaitedPhase::Parity(self.sized(awaited, Type::U32)?)
                 } else {
-                    AwaitedPhase::State(awaited)
+                    AwaitedPhase::State(self.operand(awaited)?)
                 };
                 MbarrierOp::Wait { phase, tries: op == "try_wait", done }
             }
@@ -240,6 +240,7 @@ impl<'a> InstructionReader<'_> {
             self.count(cell, &args, "0");
             return None;
         };
+        self.fits(&args[0], Type::U32);
         one(Asynchronous::WaitGroup(WaitGroup { of, pending, reads_only, commits: false }))
     }
 
@@ -288,7 +289,7 @@ impl<'a> InstructionReader<'_> {
             self.count(cell, &args, "[s], [g], 16");
             return None;
         };
-        let bytes = self.operand(size)?;
+        let bytes = self.sized(size, Type::U32)?;
         let length = constant(bytes).unwrap_or(UNKNOWN_SIZE);
         let to_space = space_of(parts);
         let to = self.touched(cell, to, to_space, (4, length / 4))?;
@@ -297,7 +298,7 @@ impl<'a> InstructionReader<'_> {
         let mut read = length;
         if args.len() > 3 + policy {
             let (of, negated) = match args[3] {
-                Arg::Number(..) => (self.operand(&args[3])?, None),
+                Arg::Number(..) => (self.sized(&args[3], Type::U32)?, None),
                 Arg::Name(name, at) => {
                     let register = self.register(name, at);
                     let bits = self.draft.thread(self.thread).draft(register).bits;
@@ -349,7 +350,7 @@ impl<'a> InstructionReader<'_> {
             self.count(cell, &args, "[s], [g], 16, [b]");
             return None;
         };
-        let bytes = self.operand(size)?;
+        let bytes = self.sized(size, Type::U32)?;
         let length = constant(bytes).unwrap_or(16);
         let to = self.touched(cell, to, to_space, (4, length / 4))?;
         let from = self.touched(cell, from, from_space, (4, length / 4))?;
@@ -358,11 +359,11 @@ impl<'a> InstructionReader<'_> {
             None => None,
         };
         let multicast = match args.get(4).filter(|_| parts.contains(&"multicast::cluster")) {
-            Some(mask) => Some(self.operand(mask)?),
+            Some(mask) => Some(self.sized(mask, plan::bits(16))?),
             None => None,
         };
         let byte_mask = match args.last().filter(|_| parts.contains(&"cp_mask")) {
-            Some(mask) => Some(self.operand(mask)?),
+            Some(mask) => Some(self.sized(mask, plan::bits(16))?),
             None => None,
         };
         one(Asynchronous::Copy(Copy {
@@ -433,7 +434,7 @@ impl<'a> InstructionReader<'_> {
             return None;
         };
         let elements = value.elements().iter();
-        let sources = elements.map(|arg| self.operand(arg)).collect::<Option<Vec<_>>>()?;
+        let sources = elements.map(|arg| self.sized(arg, ty)).collect::<Option<Vec<_>>>()?;
         let count = u32::try_from(sources.len()).unwrap_or(1);
         let to = self.touched(cell, to, space, (ty.bytes(), count))?;
         let mbarrier = match args.get(2) {

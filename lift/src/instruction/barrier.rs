@@ -1,7 +1,8 @@
 //! `bar`, `barrier.cta` and `barrier.cluster`.
 
 use model::isa::bar::{Barrier, BarrierKind, ClusterBarrier, ClusterBarrierKind, Reduction};
-use model::isa::{Instruction, Operand, Reg};
+use model::isa::{Instruction, Operand, Reg, Type};
+use model::section;
 use ptx::qualifier::Dialect;
 use ptx::rules::barrier::{self, CLUSTER_FORM, COUNT_MISSING, FORM};
 
@@ -10,6 +11,9 @@ use crate::cell::{Arg, InstructionCell};
 
 /// The number of barriers of a CTA in PTX.
 const IDS: u64 = 16;
+
+/// The most threads of a CTA, on every target.
+const MOST_THREADS: u64 = 1024;
 
 enum BarrierForm {
     Sync,
@@ -47,7 +51,7 @@ impl<'a> InstructionReader<'_> {
             ["warp", ..] => {
                 self.report
                     .error("bar-form", cell.name_at(), "the barrier of a warp is `bar.warp.sync`")
-                    .section(model::section::of_parts(&["bar", "warp"]))
+                    .section(section::of_parts(&["bar", "warp"]))
                     .help(cell.with_parts(&["bar", "warp", "sync"]));
                 return None;
             }
@@ -85,7 +89,7 @@ impl<'a> InstructionReader<'_> {
         };
         Some(Instruction::Barrier(Barrier {
             kind: BarrierKind::Sync,
-            id: self.operand(mask)?,
+            id: self.sized(mask, Type::U32)?,
             count: None,
             instance: None,
             aligned: false,
@@ -131,13 +135,19 @@ impl<'a> InstructionReader<'_> {
             self.broken(&barrier::ID, at, format!("this is {}", number.cast_signed()), help);
             return None;
         }
-        let id = self.operand(id)?;
+        let id = self.sized(id, Type::U32)?;
         let count = match count {
             Some(&Arg::Number(0, at)) => {
                 self.report.error("bar-count", at, "a barrier with a count of 0 never completes");
                 return None;
             }
-            Some(count) => Some(self.operand(count)?),
+            Some(&Arg::Number(count, at)) if count > MOST_THREADS => {
+                let message = "no CTA has so many threads";
+                let note = format!("a count is at most {MOST_THREADS}");
+                self.report.error("bar-count", at, message).note(note).section(section::BAR);
+                return None;
+            }
+            Some(count) => Some(self.sized(count, Type::U32)?),
             None => None,
         };
         Some(Instruction::Barrier(Barrier {
@@ -213,11 +223,11 @@ impl<'a> InstructionReader<'_> {
             }
         };
         let id = match rest.first() {
-            Some(id) => self.operand(id)?,
+            Some(id) => self.sized(id, Type::U32)?,
             None => Operand::Imm(0),
         };
         let count = match rest.get(1) {
-            Some(count) => Some(self.operand(count)?),
+            Some(count) => Some(self.sized(count, Type::U32)?),
             None => None,
         };
         Some(Instruction::Barrier(Barrier {

@@ -82,10 +82,7 @@ impl<'a> InstructionReader<'_> {
                 return None;
             }
         };
-        self.fits(a, ty);
-        self.fits(b, ty);
-        let sources =
-            [PlannedValue::Given(self.operand(a)?), PlannedValue::Given(self.operand(b)?)];
+        let sources = [self.sized(a, ty)?, self.sized(b, ty)?].map(PlannedValue::Given);
         let mut plan = Operations::default();
         let not = |plan: &mut Operations, value| {
             plan.step(AluOp::Xor, PREDICATE, &[value, PlannedValue::number(1)])
@@ -144,8 +141,8 @@ impl<'a> InstructionReader<'_> {
             self.count(cell, &args, "r0, r1, r2, r3");
             return None;
         };
-        let [a, b] = [self.operand(a)?, self.operand(b)?].map(PlannedValue::Given);
-        let c = PlannedValue::Given(self.operand(c)?);
+        let [a, b] = [self.sized(a, of)?, self.sized(b, of)?].map(PlannedValue::Given);
+        let c = PlannedValue::Given(self.sized(c, by)?);
         let mut plan = Operations::default();
         let holds = plan.not_negative(by, c);
         let result = plan.step(AluOp::Selp, of, &[a, b, holds]);

@@ -160,7 +160,7 @@ impl<'a> InstructionReader<'_> {
         }
         let mut sources = Vec::with_capacity(2);
         for arg in &args[1..] {
-            sources.push(PlannedValue::Given(self.operand(arg)?));
+            sources.push(PlannedValue::Given(self.sized(arg, from)?));
         }
         let direction =
             rounding.map_or((Rounding::Nearest, false), |(_, rounding, whole)| (*rounding, *whole));
@@ -279,9 +279,9 @@ impl<'a> InstructionReader<'_> {
         width: u8,
     ) -> Option<Vec<Instruction>> {
         let mut steps = Vec::new();
-        let mut low = self.operand(&elements[0])?;
+        let mut low = self.sized(&elements[0], bits(width.into()))?;
         for (index, element) in (1u8..).zip(&elements[1..]) {
-            let sources = vec![low, self.operand(element)?];
+            let sources = vec![low, self.sized(element, bits(width.into()))?];
             let ty = bits(u16::from(width) * u16::from(index + 1));
             let op = AluOp::Concat(width * index);
             // The lower elements are in an auxiliary register, because the destination may be one of the later
@@ -397,7 +397,7 @@ impl<'a> InstructionReader<'_> {
         let args = self.args(cell)?;
         let (destination, source, op) = match &args[..] {
             [destination, source, rank] if maps => {
-                (destination, source, AddressOp::InCta { rank: self.operand(rank)? })
+                (destination, source, AddressOp::InCta { rank: self.sized(rank, Type::U32)? })
             }
             [destination, source] if !maps => (destination, source, AddressOp::RankOf),
             _ => {

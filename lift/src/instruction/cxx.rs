@@ -281,8 +281,7 @@ impl<'a> InstructionReader<'_> {
         let destination = self.plain_destination(destination, ty.bits).ok()?;
         let mut operands = Vec::new();
         for arg in rest {
-            self.fits(arg, ty);
-            operands.push(self.operand(arg)?);
+            operands.push(self.sized(arg, ty)?);
         }
         let atomic = Atomic {
             order,

@@ -115,8 +115,7 @@ impl<'a> InstructionReader<'_> {
         }
         let mut given = Vec::with_capacity(3);
         for arg in &args[1..] {
-            self.fits(arg, bits(32));
-            given.push(PlannedValue::Given(self.operand(arg)?));
+            given.push(PlannedValue::Given(self.sized(arg, bits(32))?));
         }
         let mut plan = Operations::default();
         let result = match (&parts[..], &given[..]) {
@@ -213,8 +212,7 @@ impl<'a> InstructionReader<'_> {
         }
         let mut given = Vec::with_capacity(3);
         for arg in &args[1..] {
-            self.fits(arg, ty);
-            given.push(PlannedValue::Given(self.operand(arg)?));
+            given.push(PlannedValue::Given(self.sized(arg, ty)?));
         }
         let carry = Arg::Name(CARRY, cell.name_at());
         if takes && self.draft.thread(self.thread).known_register(CARRY).is_none() {

@@ -404,8 +404,7 @@ impl<'a> InstructionReader<'_> {
         }
         let mut operands = Vec::with_capacity(3);
         for arg in &args[1..] {
-            self.fits(arg, form.ty);
-            operands.push(PlannedValue::Given(self.operand(arg)?));
+            operands.push(PlannedValue::Given(self.sized(arg, form.ty)?));
         }
         let mut plan = Operations::default();
         let ty = one_of(form.ty);

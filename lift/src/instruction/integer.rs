@@ -117,10 +117,8 @@ impl<'a> InstructionReader<'_> {
         }
         let mut operands = Vec::with_capacity(4);
         for (index, arg) in args[1..].iter().enumerate() {
-            if !narrow.contains(&index) {
-                self.fits(arg, ty);
-            }
-            operands.push(self.operand(arg)?);
+            let ty = if narrow.contains(&index) { Type::U32 } else { ty };
+            operands.push(self.sized(arg, ty)?);
         }
         let mut steps = Vec::new();
         if matches!(op, IntegerOp::Lop3(_)) {

@@ -2,9 +2,9 @@
 
 use model::isa::bar::{Barrier, BarrierKind};
 use model::isa::warp::{Exchange, ExchangeOp, FloatReduction, LaneReduction, Shuffle};
-use model::isa::{Instruction, Operand, Reg};
+use model::isa::{Instruction, Operand, Reg, Type};
 
-use super::InstructionReader;
+use super::{InstructionReader, plan};
 use crate::cell::{Arg, InstructionCell};
 
 /// The result and the predicate, the operands that the lane brings, and the mask.
@@ -38,19 +38,20 @@ impl<'a> InstructionReader<'_> {
         let (result, predicate) = (operands.result, operands.predicate);
         let mut exchange = Exchange { result, predicate, ..Exchange::of(op) };
         if let [value, lane, clamp] = &operands.sources[..] {
+            self.fits(clamp, Type::U32);
             let Arg::Number(clamp, _) = clamp else {
                 let what = "a clamp and segments that a register gives";
                 return Some(Self::unsupported(cell, what));
             };
-            exchange.source = self.operand(value)?;
-            exchange.lane = self.operand(lane)?;
+            exchange.source = self.sized(value, Type::U32)?;
+            exchange.lane = self.sized(lane, Type::U32)?;
             exchange.clamp = *clamp;
         } else if let [value] = &operands.sources[..] {
             if op.source_bits() == 1 {
                 let (source, negated) = self.predicate(value)?;
                 (exchange.source, exchange.negated) = (Operand::Reg(source), negated);
             } else {
-                exchange.source = self.operand(value)?;
+                exchange.source = self.sized(value, plan::bits(op.source_bits()))?;
             }
         }
         Some(exchanged(exchange, operands.mask))
@@ -129,7 +130,7 @@ impl<'a> InstructionReader<'_> {
         };
         let mut sources = args;
         let mask = sources.pop()?;
-        let mask = self.operand(&mask)?;
+        let mask = self.sized(&mask, Type::U32)?;
         Some(LaneOperands { result, predicate, sources, mask })
     }
 }

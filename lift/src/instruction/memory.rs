@@ -106,8 +106,7 @@ impl<'a> InstructionReader<'_> {
         let values = self.elements(&value, &qualifiers)?;
         let mut sources = Vec::with_capacity(values.len());
         for value in values {
-            self.fits(value, ty);
-            sources.push(self.operand(value)?);
+            sources.push(self.sized(value, ty)?);
         }
         let address = address?;
         let store = Store {
@@ -174,8 +173,7 @@ impl<'a> InstructionReader<'_> {
         let address = self.address(cell, &rest[0]);
         let mut operands = Vec::with_capacity(rest.len() - 1);
         for arg in &rest[1..] {
-            self.fits(arg, ty);
-            operands.push(self.operand(arg)?);
+            operands.push(self.sized(arg, ty)?);
         }
         let address = address?;
         let space = qualifiers.space();

@@ -401,6 +401,12 @@ impl<'a> InstructionReader<'_> {
         }
     }
 
+    /// The same of an operand of this type: a number has at most its bits.
+    fn sized(&mut self, arg: &Arg<'a>, ty: Type) -> Option<Operand> {
+        self.fits(arg, ty);
+        self.operand(arg)
+    }
+
     /// The address of an access. In the peer dialect, addresses have no brackets.
     fn address(&mut self, cell: &InstructionCell<'a>, arg: &Arg<'a>) -> Option<Address> {
         let (base, offset) = match *arg {

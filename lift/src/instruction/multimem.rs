@@ -50,8 +50,7 @@ impl<'a> InstructionReader<'_> {
         }
         let mut sources = Vec::with_capacity(values.len());
         for value in values {
-            self.fits(value, ty);
-            sources.push(self.operand(value)?);
+            sources.push(self.sized(value, ty)?);
         }
         let releases = parts.contains(&"release");
         let reduction = op.filter(|_| parts[1] == "red");

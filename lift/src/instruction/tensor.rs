@@ -5,8 +5,8 @@ use model::isa::{Address, Instruction, SpaceQualifier, Type};
 use model::memory::TENSORMAP_BYTES;
 use model::scope::Scope;
 
-use super::InstructionReader;
 use super::asynchronous::{Read, atomic_op, one, scope_of, space, space_of};
+use super::{InstructionReader, plan};
 use crate::cell::{Arg, InstructionCell, WrittenBase};
 use crate::draft::PointsTo;
 
@@ -33,7 +33,7 @@ impl<'a> InstructionReader<'_> {
         let offsets = usize::from(parts.iter().any(|part| part.starts_with("im2col")));
         let multicast = parts.iter().any(|part| part.starts_with("multicast::cluster"));
         let multicast = match args.get(3 + offsets).filter(|_| multicast) {
-            Some(mask) => Some(self.operand(mask)?),
+            Some(mask) => Some(self.sized(mask, plan::bits(16))?),
             None => None,
         };
         let reduction = if parts[1] == "reduce" {

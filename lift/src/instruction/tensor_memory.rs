@@ -9,11 +9,11 @@ use model::isa::tensor_memory::{
     ColumnLayout, ColumnReduction, CtaGroup, KINDS, TensorFence, TensorMultiply, TensorOp,
     TensorWait,
 };
-use model::isa::{Address, Operand, Reg, SpaceQualifier};
+use model::isa::{Address, Operand, Reg, SpaceQualifier, Type};
 use model::memory::TENSOR_COLUMN_BYTES;
 
 use super::asynchronous::{Read, one, space_of};
-use super::{InstructionReader, lanes};
+use super::{InstructionReader, lanes, plan};
 use crate::cell::{Arg, InstructionCell};
 use crate::draft::DraftAccess;
 use text::report::ByteSpan;
@@ -60,7 +60,7 @@ impl<'a> InstructionReader<'_> {
                 let space = space_of(parts);
                 let object = self.object(cell, args.first()?, space)?;
                 let multicast = match args.get(1) {
-                    Some(mask) => Some(self.operand(mask)?),
+                    Some(mask) => Some(self.sized(mask, plan::bits(16))?),
                     None => None,
                 };
                 TensorOp::Commit { object, space, group: group(parts), multicast }
@@ -82,7 +82,7 @@ impl<'a> InstructionReader<'_> {
                 };
                 let at = Address { base: Operand::Reg(base), offset: 0 };
                 self.touch_columns(cell, (at, place), 1);
-                TensorOp::Deallocate { at, columns: self.operand(columns)? }
+                TensorOp::Deallocate { at, columns: self.sized(columns, Type::U32)? }
             }
             "relinquish_alloc_permit" => TensorOp::Relinquish,
             _ => {
@@ -155,7 +155,7 @@ impl<'a> InstructionReader<'_> {
         let sources = from
             .elements()
             .iter()
-            .map(|element| self.operand(element))
+            .map(|element| self.sized(element, Type::U32))
             .collect::<Option<Vec<Operand>>>()?;
         let to = self.halves(cell, to, layout, sources.len())?;
         Some(TensorOp::Store { to, layout, sources })
@@ -173,7 +173,7 @@ impl<'a> InstructionReader<'_> {
         let count = 2 + usize::from(has("red")) + usize::from(has("16x32bx2"));
         let second = match second {
             _ if !has("16x32bx2") => None,
-            Some(Arg::Number(columns, _)) => Some(columns.cast_signed()),
+            Some(&Arg::Number(columns, at)) => Some(self.offset(columns, at)?),
             Some(_) | None => {
                 self.count(cell, args, form(parts));
                 return None;
@@ -184,6 +184,17 @@ impl<'a> InstructionReader<'_> {
             return None;
         }
         Some(ColumnLayout { halves, second })
+    }
+
+    /// A number of columns between two addresses.
+    fn offset(&mut self, columns: u64, at: ByteSpan) -> Option<i64> {
+        let columns = columns.cast_signed();
+        if i32::try_from(columns).is_err() {
+            let message = "an offset has 32 bits, and tensor memory 512 columns";
+            self.report.error("offset", at, message).help("2");
+            return None;
+        }
+        Some(columns)
     }
 
     /// The address of a load or store of so many registers, whose columns are recorded.
@@ -237,7 +248,7 @@ impl<'a> InstructionReader<'_> {
             self.count(cell, &args, "[d], a, b, i, p");
             return None;
         };
-        let shape = self.operand(shape)?;
+        let shape = self.sized(shape, Type::U32)?;
         let accumulates = match *input {
             Arg::Negated(name, at) => (Operand::Reg(self.register(name, at)), true),
             Arg::Name(..) | Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) => {
