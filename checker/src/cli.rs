@@ -352,7 +352,7 @@ pub struct Architectures(pub Vec<u16>);
 #[command(
     group = clap::ArgGroup::new("what").required(true).args(["rows", "table", "from", "ptxas"]),
     group = clap::ArgGroup::new("made").args(["to", "llc"]).multiple(true),
-    mut_arg("timeout", |timeout| timeout.help("The time limit of a function, or of a row in one context, after which it is undecided [default: 10]")),
+    mut_arg("timeout", |timeout| timeout.help("The time limit of a function, or of a row in one context, after which it is undecided: processor time of its own thread [default: 10]")),
     mut_arg("memory", |memory| memory.help("The memory limit of a function, or of a row in one context, after which it is undecided, such as `512MiB` or `4GiB`"))
 )]
 pub struct Lower {
@@ -458,7 +458,8 @@ pub enum EngineName {
 /// What a test may take.
 #[derive(Args, Clone, Debug)]
 pub struct LimitArgs {
-    /// The time limit of a test in each engine, after which it is undecided [default: none]
+    /// The time limit of a test in each engine, after which it is undecided: processor time of the test's own thread
+    /// [default: none]
     #[arg(long, value_name = "SECONDS", value_parser = seconds)]
     pub timeout: Option<Duration>,
     /// The memory limit of a test in each engine, after which it is undecided, such as `512MiB` or `4GiB`

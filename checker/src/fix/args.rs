@@ -46,7 +46,7 @@ pub struct Fix {
     /// The engine that judges proposals again
     #[arg(long, value_enum, default_value_t = EngineName::All)]
     pub engine: EngineName,
-    /// The time limit of the search
+    /// The time limit of the search: processor time of its own thread
     #[arg(long, value_name = "SECONDS", default_value = "60", value_parser = seconds)]
     pub timeout: Duration,
     /// The memory limit of a changed test in each engine, such as `512MiB` or `4GiB`

@@ -21,7 +21,7 @@ pub struct Serve {
     pub listen: SocketAddr,
     #[command(flatten)]
     pub judging: Judging,
-    /// The time limit of an answer, after which the test is undecided
+    /// The time limit of an answer by the clock, after which the test is undecided
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = answered_within)]
     pub timeout: Duration,
     /// The memory limit of each search, after which the test is undecided, such as `512MiB`
