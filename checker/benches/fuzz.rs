@@ -17,6 +17,8 @@ mod compiled;
 mod fuzz_input;
 #[path = "fuzz/targets.rs"]
 mod targets;
+#[path = "fuzz/tokens.rs"]
+mod tokens;
 
 use std::fs;
 use std::io::{Seek, Write};
@@ -75,6 +77,9 @@ fn damaged(seed: u64, target: &Target, corpus: &[String]) -> Vec<u8> {
         return fuzz_input::words(&mut choices, count).into_bytes();
     }
     let text = &corpus[choices.below(corpus.len())];
+    if target.tokens {
+        return tokens::changed(text, &corpus[choices.below(corpus.len())], &mut choices);
+    }
     let mut bytes = fuzz_input::damaged(text, &mut choices);
     // Now and then a piece of another file, or one sign very often.
     let at = choices.below(1 << 16) * bytes.len() / (1 << 16);

@@ -20,12 +20,14 @@ use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 use text::Diagnostic;
 
-use crate::checked;
+use crate::{checked, tokens};
 
 pub(crate) struct Target {
     pub(crate) name: &'static str,
     /// Folders and files, with the ending of what is looked for.
     pub(crate) corpus: &'static [(&'static str, &'static str)],
+    /// Whether tokens are changed, and not bytes.
+    pub(crate) tokens: bool,
     pub(crate) patience: Duration,
     /// The number of cases of a run without a time: about five seconds.
     pub(crate) cases: u64,
@@ -39,12 +41,30 @@ const TESTS: &[(&str, &str)] =
 /// Reading takes far less than this, engines stop soon after their time.
 const SOON: Duration = Duration::from_secs(5);
 
-pub(crate) const TARGETS: [Target; 11] = [
-    Target { name: "litmus", corpus: TESTS, patience: SOON, cases: 28_000, check: test },
-    Target { name: "fmt", corpus: TESTS, patience: SOON, cases: 28_000, check: formatted },
+/// Where all that commands do follows, each step within its own time.
+const LATE: Duration = Duration::from_secs(60);
+
+pub(crate) const TARGETS: [Target; 13] = [
+    Target {
+        name: "litmus",
+        corpus: TESTS,
+        tokens: false,
+        patience: SOON,
+        cases: 28_000,
+        check: test,
+    },
+    Target {
+        name: "fmt",
+        corpus: TESTS,
+        tokens: false,
+        patience: SOON,
+        cases: 28_000,
+        check: formatted,
+    },
     Target {
         name: "cat",
         corpus: &[("docs", "cat"), ("tests/cli", "cat")],
+        tokens: false,
         patience: SOON,
         cases: 22_000,
         check: model,
@@ -52,6 +72,7 @@ pub(crate) const TARGETS: [Target; 11] = [
     Target {
         name: "ptx",
         corpus: &[("tests/ptx", "ptx"), ("tests/lower", "ptx")],
+        tokens: false,
         patience: SOON,
         cases: 17_000,
         check: checked::check,
@@ -59,6 +80,7 @@ pub(crate) const TARGETS: [Target; 11] = [
     Target {
         name: "llvm",
         corpus: &[("tests/llvm", "ll"), ("llvm/tests/llvm", "ll")],
+        tokens: false,
         patience: SOON,
         cases: 1_700,
         check: functions,
@@ -66,6 +88,7 @@ pub(crate) const TARGETS: [Target; 11] = [
     Target {
         name: "sass",
         corpus: &[("tests/cli", "sass"), ("sass/tests/sass", "sass")],
+        tokens: false,
         patience: SOON,
         cases: 7_500,
         check: listing,
@@ -73,6 +96,7 @@ pub(crate) const TARGETS: [Target; 11] = [
     Target {
         name: "spa5",
         corpus: &[("sass/tests/sass", "sass")],
+        tokens: false,
         patience: SOON,
         cases: 7_500,
         check: spa5,
@@ -80,6 +104,7 @@ pub(crate) const TARGETS: [Target; 11] = [
     Target {
         name: "table",
         corpus: &[("sass/lowering", "table")],
+        tokens: false,
         patience: SOON,
         cases: 600,
         check: table,
@@ -87,12 +112,43 @@ pub(crate) const TARGETS: [Target; 11] = [
     Target {
         name: "rows",
         corpus: &[("tests/lower", "csv")],
+        tokens: false,
         patience: SOON,
         cases: 32_000,
         check: rows,
     },
-    Target { name: "engines", corpus: TESTS, patience: SOON, cases: 23_000, check: engines },
-    Target { name: "machine", corpus: TESTS, patience: SOON, cases: 25_000, check: machine },
+    Target {
+        name: "engines",
+        corpus: TESTS,
+        tokens: false,
+        patience: SOON,
+        cases: 23_000,
+        check: engines,
+    },
+    Target {
+        name: "machine",
+        corpus: TESTS,
+        tokens: false,
+        patience: SOON,
+        cases: 25_000,
+        check: machine,
+    },
+    Target {
+        name: "tokens",
+        corpus: TESTS,
+        tokens: true,
+        patience: LATE,
+        cases: 1_000,
+        check: tokens::test,
+    },
+    Target {
+        name: "lowered",
+        corpus: &[("tests/ptx", "ptx"), ("tests/lower", "ptx")],
+        tokens: true,
+        patience: LATE,
+        cases: 200,
+        check: tokens::functions,
+    },
 ];
 
 /// Errors are there, lie in the file, and can be shown.
