@@ -307,8 +307,8 @@ fn loads_pass_a_membar_cta_with_lazy_cta() {
         ("IRIW+fence.sc.cta+fence.sc.cta+same-cta", false),
     ] {
         let path = suite::folder().join(format!("scope/{name}.litmus"));
-        let text = std::fs::read(&path).expect("the suite has it");
-        let test = litmus::parse(name, &text).expect("it is a test");
+        let written = std::fs::read(&path).expect("the suite has it");
+        let test = litmus::parse(name, &written).expect("it is a test");
         assert!(!found(&test, Options::default()), "{name}");
         assert_eq!(found(&test, lazy), reached, "{name}");
     }
