@@ -17,7 +17,7 @@ use crate::clock::Deadline;
 use crate::directed;
 use crate::exit::Exit;
 use crate::goes_beyond;
-use crate::larger::LargerBound;
+use crate::larger::{self, LargerBound};
 use crate::portfolio;
 use crate::resting::{Alternative, Resting, resting};
 use crate::stuck;
@@ -588,11 +588,7 @@ impl EngineResult {
     pub fn unexplored(&self, task: &Task<'_>) -> Option<String> {
         match (self.limit, self.seen.bound_reached) {
             (Some(limit), _) => Some(limit.text().to_owned()),
-            (None, true) if self.beyond_is_open => Some(format!(
-                "a loop was cut at its bound (--bound {}), and whether an execution goes on there was not found within the limits",
-                task.bound
-            )),
-            (None, true) => Some(format!("a loop was cut at its bound (--bound {})", task.bound)),
+            (None, true) => Some(larger::why(task.bound, self.beyond_is_open)),
             (None, false) => None,
         }
     }

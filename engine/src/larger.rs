@@ -12,6 +12,17 @@ const TRIED: u32 = 3;
 /// The work of each of them.
 const MOST_WORK: u64 = 1 << 14;
 
+/// Why a test is undecided whose loop was cut at the bound. `open`: a limit was reached before it was known whether an
+/// execution goes on there.
+pub(crate) fn why(bound: u32, open: bool) -> String {
+    let open = if open {
+        ", and whether an execution goes on there was not found within the limits"
+    } else {
+        ""
+    };
+    format!("a loop was cut at its bound (--bound {bound}){open}")
+}
+
 /// What is known of larger bounds than that of a test that they may decide.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum LargerBound {

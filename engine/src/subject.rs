@@ -21,6 +21,7 @@ pub enum ReadingSubject {
     Elections,
     AsynchronousOperations,
     Aliases,
+    FenceHalves,
     /// A `cas`, which may fail.
     Cas,
     /// The same, with release.
@@ -55,6 +56,9 @@ impl ReadingSubject {
         }
         if chosen.aliased_proxies != other.aliased_proxies {
             return ReadingSubject::Aliases;
+        }
+        if chosen.fence_halves != other.fence_halves {
+            return ReadingSubject::FenceHalves;
         }
         if synchronous(chosen) == synchronous(other) {
             return ReadingSubject::AsynchronousOperations;
@@ -109,6 +113,10 @@ impl ReadingSubject {
             }
             ReadingSubject::AsynchronousOperations => program.is_asynchronous(),
             ReadingSubject::Aliases => has_alias(program),
+            ReadingSubject::FenceHalves => {
+                let half = |of: &Instruction| matches!(of, Instruction::Fence(of) if of.aliases);
+                program.is_asynchronous() || instructions(program).any(half)
+            }
             ReadingSubject::Cas => cas(false),
             ReadingSubject::ReleasingCas => cas(true),
             ReadingSubject::RacingWrites(count) => racing_writes(program, count),
@@ -129,6 +137,7 @@ impl ReadingSubject {
             ReadingSubject::Elections => "`elect.sync`",
             ReadingSubject::AsynchronousOperations => "asynchronous operations",
             ReadingSubject::Aliases => "a location with two addresses",
+            ReadingSubject::FenceHalves => "asynchronous operations, or halves of an alias fence",
             ReadingSubject::Cas => "a `cas`, which may fail",
             ReadingSubject::ReleasingCas => "a `cas` with release, which may fail",
             ReadingSubject::RacingWrites(2) => "two racing writes of one location",

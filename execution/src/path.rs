@@ -569,7 +569,12 @@ impl Walk<'_> {
                     FenceOrder::AcqRel => Tag::FenceAcqRel,
                     FenceOrder::Sc => Tag::FenceSc,
                 };
-                let tags = Tags::of(&[Tag::All, Tag::Fence, order, scope_tag(fence.scope)]);
+                let mut tags = Tags::of(&[Tag::All, Tag::Fence, order, scope_tag(fence.scope)]);
+                if fence.aliases {
+                    let releases = fence.order == FenceOrder::Release;
+                    let half = if releases { Tag::AliasRelease } else { Tag::AliasAcquire };
+                    tags = tags.with(half);
+                }
                 state.push(EventKind::Fence, tags, guard_taint);
             }
             Instruction::ProxyFence(fence) => {

@@ -251,7 +251,7 @@ impl ThreadBuilder {
         let mut guard = None;
         match access.via {
             Via::Fence(order, scope) => {
-                self.push(None, Instruction::Fence(Fence { order, scope }));
+                self.push(None, Instruction::Fence(Fence { order, scope, aliases: false }));
             }
             Via::AliasFence => self.push(None, Instruction::ProxyFence(ProxyFence::Alias)),
             Via::ProxyFence(proxy) => {

@@ -61,6 +61,9 @@ pub(crate) fn text(program: &Program, thread: &Thread, line: &Line) -> String {
             let address = text.address(store.address);
             format!("{opcode}.{order}{vector}.{} {address}, {sources}", store.ty.name())
         }
+        Instruction::Fence(fence) if fence.aliases => {
+            format!("fence.proxy.alias.{}.{}", fence.order.name(), fence.scope)
+        }
         Instruction::Fence(fence) => format!("fence.{}.{}", fence.order.name(), fence.scope),
         Instruction::ProxyFence(ProxyFence::Alias) => "fence.proxy.alias".to_owned(),
         Instruction::ProxyFence(ProxyFence::Proxy(proxy)) => format!("fence.proxy.{proxy}"),

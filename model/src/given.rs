@@ -74,6 +74,9 @@ names! {
         Constant = "CON",
         ProxyFence = "PF",
         AliasFence = "ALIAS",
+        /// The halves of `fence.proxy.alias`, which are memory fences, too.
+        AliasRelease = "ALIAS-REL",
+        AliasAcquire = "ALIAS-ACQ",
         BarrierArrive = "BA",
         BarrierWait = "BW",
         /// Arrivals and waits at a barrier of a CTA that give a thread count.

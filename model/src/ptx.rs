@@ -313,11 +313,19 @@ pub fn under(readings: Readings) -> Model {
             | handed_over
             | (released >> base_causality >> acquired),
     );
+    // 9.7.15.4. An alias fence, or its two halves in causality order. Reading B6.
+    let [alias_release, alias_acquire] =
+        [Tag::AliasRelease, Tag::AliasAcquire].map(|t| m.tag(t).id());
+    let halves = match readings.fence_halves {
+        FenceHalves::Both => alias_release >> base_causality >> alias_acquire,
+        FenceHalves::Release => alias_release,
+    };
+    let between_aliases = m.define(section::MEMBAR, "alias-fences", alias_fence.id() | halves);
     // Reading B28: two addresses of one location, with an alias fence between the two accesses.
     let by_alias = m.define(
         section::CAUSALITY_ORDER,
         "alias-fence-between",
-        location_overlap & (base_causality >> alias_fence.id() >> base_causality),
+        location_overlap & (base_causality >> between_aliases >> base_causality),
     );
     let of_one_address = overlap & across_proxies;
     let async_preserved = match readings.aliased_proxies {
@@ -397,7 +405,7 @@ pub fn under(readings: Readings) -> Model {
         (one_address & (flushed >> base_causality >> refilled))
             | (one_address & same_proxy & same_cta & base_causality)
             | (location_overlap
-                & (flushed >> base_causality >> alias_fence.id() >> base_causality >> refilled))
+                & (flushed >> base_causality >> between_aliases >> base_causality >> refilled))
             | (location_overlap & (init * memory) & base_causality)
             | async_preserved
             | kernel_preserved

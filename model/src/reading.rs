@@ -159,7 +159,7 @@ readings! {
     }
     /// Reading B6.
     fence_halves: FenceHalves = "B6", section::ASYNC_PROXY,
-        "which halves of `fence.proxy.async::generic` order" {
+        "which halves of `fence.proxy.async::generic` and of `fence.proxy.alias` order" {
         Both = "both", "a release and an acquire, in this order",
             Some("the text gives each of the two an effect");
         Release = "release", "the release alone",

@@ -270,7 +270,7 @@ impl Strength {
                     if atomic.reduction { OperationKind::Reduction } else { OperationKind::Atomic };
                 (kind, atomic.order.into(), Some(atomic.scope))
             }
-            Instruction::Fence(Fence { order, scope }) => {
+            Instruction::Fence(Fence { order, scope, aliases: false }) => {
                 (OperationKind::Fence, (*order).into(), Some(*scope))
             }
             Instruction::Asynchronous(Asynchronous::Mbarrier(mbarrier)) => {
@@ -286,7 +286,8 @@ impl Strength {
                 let order = if mbarrier.synchronizes { order } else { AccessOrder::Relaxed };
                 (kind, order, Some(mbarrier.scope))
             }
-            Instruction::ProxyFence(_)
+            Instruction::Fence(_)
+            | Instruction::ProxyFence(_)
             | Instruction::Barrier(_)
             | Instruction::ClusterBarrier(_)
             | Instruction::Alu(_)
@@ -317,8 +318,8 @@ impl Strength {
             (Instruction::Atomic(atomic), OperationKind::Atomic | OperationKind::Reduction) => {
                 Instruction::Atomic(Atomic { order: order.atomic(), scope, ..atomic.clone() })
             }
-            (Instruction::Fence(_), OperationKind::Fence) => {
-                Instruction::Fence(Fence { order: order.fence()?, scope })
+            (Instruction::Fence(fence), OperationKind::Fence) => {
+                Instruction::Fence(Fence { order: order.fence()?, scope, ..*fence })
             }
             (
                 Instruction::Asynchronous(Asynchronous::Mbarrier(mbarrier)),
@@ -537,7 +538,11 @@ mod tests {
 
     #[test]
     fn a_strength_is_what_its_instruction_has() {
-        let fence = Instruction::Fence(Fence { order: FenceOrder::AcqRel, scope: Scope::Gpu });
+        let fence = Instruction::Fence(Fence {
+            order: FenceOrder::AcqRel,
+            scope: Scope::Gpu,
+            aliases: false,
+        });
         let strength = Strength::of_no_more(&fence).expect("a fence orders");
         for stronger in
             strength.all_stronger(KnownForms { clusters: true, one_way_fences: true, weak: true })

@@ -66,7 +66,7 @@ pub fn fence(q: &Qualifiers) -> Option<Fence> {
             return None;
         }
     };
-    Some(Fence { order, scope: q.scope?.value })
+    Some(Fence { order, scope: q.scope?.value, aliases: false })
 }
 
 /// What the level of a `membar` means, which is a `fence.sc` from `sm_70`.
@@ -76,5 +76,5 @@ pub fn membar(q: &Qualifiers) -> Option<Fence> {
         (None, Some(scope)) => scope.value,
         (Some(_), Some(_)) | (None, None) => return None,
     };
-    Some(Fence { order: FenceOrder::Sc, scope })
+    Some(Fence { order: FenceOrder::Sc, scope, aliases: false })
 }

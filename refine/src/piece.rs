@@ -183,7 +183,7 @@ impl ThreadPiece {
             }
             Step::Fence { order, scope } => {
                 let text = language.map(|language| language.fence(order, scope));
-                let fence = Instruction::Fence(Fence { order, scope });
+                let fence = Instruction::Fence(Fence { order, scope, aliases: false });
                 (fence, text.unwrap_or_else(|| step.to_string()))
             }
             Step::Barrier { id, count } => {

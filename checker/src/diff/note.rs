@@ -51,7 +51,8 @@ fn help(subject: ReadingSubject) -> String {
         ReadingSubject::RacingWrites(_) => Some("--kinds coherence,overwritten"),
         ReadingSubject::Waits => Some("--po po,bar.sync --place cta,gpu"),
         ReadingSubject::Decisions | ReadingSubject::Dependencies => Some("--po po,ctrl,data,fake"),
-        ReadingSubject::TensorMemory
+        ReadingSubject::FenceHalves
+        | ReadingSubject::TensorMemory
         | ReadingSubject::Multicasts
         | ReadingSubject::MultimemAddresses
         | ReadingSubject::Elections

@@ -12,7 +12,7 @@ use super::words::{said, threads};
 /// The meaning of a `fence` or `membar`; `None` if its qualifiers break a rule.
 pub(super) fn meaning(form: &InstructionForm<'_>) -> Option<InstructionMeaning> {
     let membar = form.opcode == Opcode::Membar;
-    let Fence { order, scope } =
+    let Fence { order, scope, .. } =
         if membar { ptx::meaning::membar(form.q)? } else { ptx::meaning::fence(form.q)? };
     let (name, event) = match order {
         FenceOrder::Acquire => ("an acquire fence", "acquire"),

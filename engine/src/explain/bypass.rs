@@ -41,7 +41,12 @@ struct Wanted {
 impl Wanted {
     fn alias() -> Wanted {
         let section = section::CAUSALITY_ORDER;
-        Wanted { name: "alias", tags: &[Tag::AliasFence], in_cta_of: None, section }
+        Wanted {
+            name: "alias",
+            tags: &[Tag::AliasFence, Tag::AliasRelease, Tag::AliasAcquire],
+            in_cta_of: None,
+            section,
+        }
     }
 
     fn asynchronous() -> Wanted {

@@ -92,7 +92,7 @@ pub(super) fn promises(cells: &[ColumnCell<'_>], family: Family) -> Vec<Vec<Prom
 
 impl ColumnReader<'_> {
     fn fenced(&mut self, order: FenceOrder, scope: Scope, forms: &[MachineOp]) {
-        self.emit(Instruction::Fence(Fence { order, scope }), lowered(forms));
+        self.emit(Instruction::Fence(Fence { order, scope, aliases: false }), lowered(forms));
     }
 
     /// Reading R100: a wait for the scoreboard of a load.
@@ -109,7 +109,7 @@ impl ColumnReader<'_> {
         for Promised { promise, lowered, .. } in promises {
             let kind = match promise {
                 Promise::Fence(order, scope) => {
-                    self.emit(Instruction::Fence(Fence { order, scope }), lowered);
+                    self.emit(Instruction::Fence(Fence { order, scope, aliases: false }), lowered);
                     continue;
                 }
                 Promise::ClusterArrive => ClusterBarrierKind::ArriveRelaxed,

@@ -311,7 +311,11 @@ impl<'a> InstructionReader<'_> {
             }
         };
         self.no_operands(cell)?;
-        Some(Instruction::Fence(Fence { order, scope: parts.scope.unwrap_or(Scope::Sys) }))
+        Some(Instruction::Fence(Fence {
+            order,
+            scope: parts.scope.unwrap_or(Scope::Sys),
+            aliases: false,
+        }))
     }
 
     fn cxx_args(&mut self, cell: &InstructionCell<'a>, form: &str) -> Option<[Arg<'a>; 2]> {

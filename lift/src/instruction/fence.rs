@@ -1,8 +1,9 @@
 //! `fence`, `membar` and the proxy fences.
 
 use model::isa::Instruction;
-use model::isa::fence::ProxyFence;
+use model::isa::fence::{Fence, FenceOrder, ProxyFence};
 use model::memory::Proxy;
+use model::scope::Scope;
 use ptx::fences;
 use ptx::qualifier::Dialect;
 use ptx::rules;
@@ -77,7 +78,7 @@ impl<'a> InstructionReader<'_> {
 
     fn proxy_fence(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let ordered = fences::in_order(&cell.parts.iter().skip(1).map(|part| part.text));
-        let name = ordered.map_or(cell.part(2), |parts| parts[1]);
+        let name = ordered.as_ref().map_or(cell.part(2), |parts| parts[1]);
         let proxy = match name {
             "generic" => Some(Proxy::Generic),
             "constant" => Some(Proxy::Constant),
@@ -88,6 +89,15 @@ impl<'a> InstructionReader<'_> {
         if name == "alias" && cell.parts.len() == 3 {
             self.no_operands(cell)?;
             return Some(Instruction::ProxyFence(ProxyFence::Alias));
+        }
+        let half = match ordered.as_deref() {
+            Some(["proxy", "alias", "release", "sys"]) => Some(FenceOrder::Release),
+            Some(["proxy", "alias", "acquire", "sys"]) => Some(FenceOrder::Acquire),
+            _ => None,
+        };
+        if let Some(order) = half {
+            self.no_operands(cell)?;
+            return Some(Instruction::Fence(Fence { order, scope: Scope::Sys, aliases: true }));
         }
         if let Some(proxy) = proxy
             && cell.parts.len() == 3

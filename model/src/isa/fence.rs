@@ -25,10 +25,13 @@ impl FenceOrder {
     }
 }
 
+/// A memory fence.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
 pub struct Fence {
     pub order: FenceOrder,
     pub scope: Scope,
+    /// Whether it is a half of the fence of aliases: `fence.proxy.alias.release.sys` and `.acquire.sys`.
+    pub aliases: bool,
 }
 
 /// A bi-directional proxy fence.

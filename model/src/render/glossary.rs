@@ -33,6 +33,8 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::Constant => "memory operations through the constant proxy, and its proxy fences",
         Tag::ProxyFence => "proxy fences",
         Tag::AliasFence => "`fence.proxy.alias`",
+        Tag::AliasRelease => "`fence.proxy.alias.release`",
+        Tag::AliasAcquire => "`fence.proxy.alias.acquire`",
         Tag::BarrierArrive => "arrivals at a barrier",
         Tag::BarrierWait => "waits at a barrier",
         Tag::CountedBarrier => "those of a barrier of a CTA with a thread count",

@@ -94,7 +94,9 @@ fn step(instruction: &Instruction) -> Option<(Step, bool)> {
 fn instructions(of: &Instruction, steps: &[Step]) -> Option<Vec<Instruction>> {
     let mut accesses = 0;
     let all = steps.iter().map(|step| match *step {
-        Step::Fence { order, scope } => Some(Instruction::Fence(Fence { order, scope })),
+        Step::Fence { order, scope } => {
+            Some(Instruction::Fence(Fence { order, scope, aliases: false }))
+        }
         Step::Access { order, scope, .. } => {
             accesses += 1;
             let mut plain = of.clone();

@@ -33,6 +33,7 @@ enum LiftedLine {
 /// The program of the target's side, or the reason why the table has none.
 pub(super) fn lifted(program: &Program, table: &LoweringTable, sm: u16) -> Result<Program, String> {
     let mut program = program.clone();
+    let has_aliases = program.variables.iter().any(|variable| variable.alias.is_some());
     for thread in &mut program.threads {
         let mut lines: Vec<Line> = Vec::new();
         // The new index of each old line.
@@ -40,6 +41,10 @@ pub(super) fn lifted(program: &Program, table: &LoweringTable, sm: u16) -> Resul
         for line in &thread.lines {
             starts.push(lines.len());
             let all = match &line.instruction {
+                // What listings show of aliases is not known.
+                Instruction::Fence(fence) if fence.aliases && has_aliases => {
+                    return Err(format!("`{}` is not supported", line.text));
+                }
                 Instruction::Load(_)
                 | Instruction::Store(_)
                 | Instruction::Atomic(_)
@@ -64,7 +69,9 @@ pub(super) fn lifted(program: &Program, table: &LoweringTable, sm: u16) -> Resul
             };
             for new in all {
                 let instruction = match new {
-                    LiftedLine::Fence(order, scope) => Instruction::Fence(Fence { order, scope }),
+                    LiftedLine::Fence(order, scope) => {
+                        Instruction::Fence(Fence { order, scope, aliases: false })
+                    }
                     LiftedLine::Barrier => line.instruction.clone(),
                     LiftedLine::Cluster(kind) => Instruction::ClusterBarrier(kind.unaligned()),
                     LiftedLine::Access(order, scope) => access(&line.instruction, order, scope)
