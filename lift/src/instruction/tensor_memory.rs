@@ -301,7 +301,7 @@ impl<'a> InstructionReader<'_> {
     ) {
         self.draft.thread(self.thread).accesses.push(DraftAccess {
             base: address.base,
-            offset: address.offset * i64::from(TENSOR_COLUMN_BYTES),
+            offset: address.offset.saturating_mul(TENSOR_COLUMN_BYTES.into()),
             scalar: TENSOR_COLUMN_BYTES,
             elements: u32::try_from(columns).unwrap_or(u32::MAX).max(1),
             align: TENSOR_COLUMN_BYTES,
