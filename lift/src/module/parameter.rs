@@ -178,7 +178,7 @@ impl<'a> FunctionReader<'_, 'a> {
         (offset, bits): (u32, u16),
         value: &str,
     ) -> Option<()> {
-        if offset + u32::from(bits) / 8 > result.1 {
+        if offset.checked_add(u32::from(bits) / 8).is_none_or(|end| end > result.1) {
             return None;
         }
         self.returned = true;
