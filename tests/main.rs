@@ -73,5 +73,6 @@ mod spins;
 mod streams;
 mod suite;
 mod tables;
+mod terminal;
 mod termination;
 mod tidy;

@@ -1,6 +1,7 @@
 //! Commands, options and their help texts.
 
 mod files;
+mod printed;
 mod property;
 mod reading;
 
@@ -13,6 +14,7 @@ use bytesize::ByteSize;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use ptx::version::{PtxIsa, Target};
 
+pub(crate) use self::printed::PrintedKind;
 pub use self::property::PropertyName;
 pub(crate) use self::reading::list as readings;
 pub use self::reading::{AsyncRaces, ReadingArgs};

@@ -8,7 +8,7 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use text::diagnostic::escaped;
+use text::escape::escaped;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::kind::FileKind;

@@ -28,5 +28,6 @@ pub mod serve;
 pub mod signals;
 pub mod slow;
 pub mod suite;
+pub mod terminal;
 mod values;
 pub mod watch;

@@ -1,5 +1,6 @@
 //! The command `causeway`: parses the arguments, runs the command and exits.
 
+use std::ffi::OsString;
 use std::io::{self, BufWriter, Write};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -9,6 +10,8 @@ use checker::cli::{Cli, Colour};
 use checker::config::{self, ArgumentError};
 use checker::output::{self, OutputFile, SharedOutput};
 use checker::signals;
+use checker::terminal::TerminalText;
+use clap::ValueEnum;
 use engine::exit::{CLOSED, Exit, INTERRUPTED};
 use engine::interrupt;
 
@@ -21,23 +24,29 @@ const GRACE: Duration = Duration::from_secs(3);
 
 fn main() -> ExitCode {
     let here = std::env::current_dir().ok();
-    let cli = match config::parse(std::env::args_os().collect(), here.as_deref()) {
+    let arguments: Vec<OsString> = std::env::args_os().collect();
+    let colour = asked_colour(&arguments).into();
+    let mut err = TerminalText::of_errors(AutoStream::new(io::stderr(), colour));
+    let cli = match config::parse(arguments, here.as_deref()) {
         Ok(cli) => cli,
         Err(ArgumentError::Config(text)) => {
-            let mut err = AutoStream::auto(io::stderr());
             let _ = writeln!(err, "{text}");
             return ExitCode::from(Exit::BadInput.code());
         }
-        Err(ArgumentError::Arguments(error)) if error.use_stderr() => error.exit(),
+        Err(ArgumentError::Arguments(error)) if error.use_stderr() => {
+            let _ = write!(err, "{}", error.render().ansi());
+            return ExitCode::from(Exit::BadInput.code());
+        }
         // The text of `--help` or `--version`.
         Err(ArgumentError::Arguments(text)) => {
-            let mut out = AutoStream::auto(io::stdout().lock());
+            let mut out = AutoStream::new(io::stdout().lock(), colour);
             let printed = write!(out, "{}", text.render().ansi()).and_then(|()| out.flush());
-            return ended(printed.map(|()| Exit::AsExpected), &mut io::stderr());
+            return ended(printed.map(|()| Exit::AsExpected), &mut err);
         }
     };
+    // The configuration may choose it, too.
     let colour = cli.color.into();
-    let mut err = AutoStream::new(io::stderr(), colour);
+    let mut err = TerminalText::of_errors(AutoStream::new(io::stderr(), colour));
     let file = match output::check(&cli).and_then(|()| created(&cli)) {
         Ok(file) => file,
         Err(error) => return ended(Err(error), &mut err),
@@ -79,6 +88,15 @@ fn main() -> ExitCode {
         return ExitCode::from(INTERRUPTED);
     }
     ended(done, &mut err)
+}
+
+/// The colour of what is said of arguments that cannot be read.
+fn asked_colour(arguments: &[OsString]) -> Colour {
+    let words: Vec<&str> = arguments.iter().filter_map(|word| word.to_str()).collect();
+    let joined = words.iter().find_map(|word| word.strip_prefix("--color="));
+    let apart = words.windows(2).find_map(|two| (two[0] == "--color").then_some(two[1]));
+    let asked = joined.or(apart).and_then(|when| Colour::from_str(when, false).ok());
+    asked.unwrap_or(Colour::Auto)
 }
 
 /// The file that the results go to, if it is not standard output.

@@ -12,11 +12,11 @@ use model::reading::Readings;
 use model::rel::{Model, NodeId};
 use model::{cxx, ptx, render};
 use text::Diagnostic;
-use text::diagnostic::escaped;
+use text::escape::escaped;
 use text::report::nearest;
 
 use crate::check;
-use crate::cli::{self, Cli, Command, EngineName};
+use crate::cli::{self, Cli, Command, EngineName, PrintedKind};
 use crate::diff;
 use crate::explain as explanations;
 use crate::explore;
@@ -35,6 +35,7 @@ use crate::report::finding::UnreadInput;
 use crate::sass;
 use crate::schema;
 use crate::serve;
+use crate::terminal::TerminalText;
 use engine::clock::Deadline;
 use engine::exit::Exit;
 use engine::explain::{self, SHOWN_RELATIONS};
@@ -51,8 +52,21 @@ fn built_in(name: &Path) -> Option<Model> {
     }
 }
 
-/// Runs a command. Results go to `out`; errors and warnings go to `err`.
+/// Runs a command. Results go to `out`, escaped if people read them; errors and warnings go to `err`.
 pub fn run(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let at_terminal = cli.output.is_none() && io::stdout().is_terminal();
+    match cli.printed() {
+        PrintedKind::Text => {}
+        PrintedKind::File if at_terminal => {}
+        PrintedKind::File | PrintedKind::Data => return dispatch(cli, out, err),
+    }
+    let mut shown = TerminalText::new(out);
+    let exit = dispatch(cli, &mut shown, err)?;
+    shown.flush()?;
+    Ok(exit)
+}
+
+fn dispatch(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     match &cli.command {
         Command::Check(check) => check::command::command(check, out, err),
         Command::Explain(explain) => explain_command(explain, out, err),

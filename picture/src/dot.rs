@@ -3,6 +3,7 @@
 use std::fmt::Write;
 
 use petgraph::visit::EdgeRef;
+use text::escape::is_order;
 
 use crate::graph::{EdgeRole, ExecutionGraph, GraphEvent};
 use crate::layout::{PlacedBox, nested};
@@ -113,6 +114,7 @@ fn quote(text: &str) -> String {
             '"' => quoted.push_str("\\\""),
             '\\' => quoted.push_str("\\\\"),
             '\n' => quoted.push_str("\\n"),
+            order if is_order(order) => quoted.push('\u{fffd}'),
             other => quoted.push(other),
         }
     }

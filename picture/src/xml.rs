@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use text::escape::is_order;
+
 /// Escapes text for the content of an element or for a quoted attribute. A character that XML cannot have becomes U+FFFD.
 pub fn escape(text: &str) -> String {
     let mut escaped = String::with_capacity(text.len());
@@ -13,18 +15,13 @@ pub fn escape(text: &str) -> String {
             '"' => escaped.push_str("&quot;"),
             '\'' => escaped.push_str("&#39;"),
             '\t' | '\n' => escaped.push(c),
-            c if c.is_control() || matches!(c, '\u{fffe}' | '\u{ffff}') || reorders(c) => {
+            c if is_order(c) || matches!(c, '\u{fffe}' | '\u{ffff}') => {
                 escaped.push('\u{fffd}');
             }
             c => escaped.push(c),
         }
     }
     escaped
-}
-
-/// Whether a character changes the direction of the text after it, so that a reader sees other text than there is.
-fn reorders(c: char) -> bool {
-    matches!(c, '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
 /// Writes a start tag with attributes: `<name a="1">`.

@@ -1,11 +1,11 @@
 //! Diagnostics: an error of an input, its location, a suggestion; and their only renderer.
 
-use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 use anstyle::{AnsiColor, Style};
 use model::section::Section;
 
+use crate::escape::{clipped, escaped};
 use crate::fix::TextFix;
 use crate::origin::Origin;
 
@@ -89,31 +89,6 @@ impl fmt::Display for Diagnostic {
     }
 }
 
-/// A name or a sentence for a terminal: control characters, of which it may take orders, are escaped.
-pub fn escaped(text: &str) -> Cow<'_, str> {
-    if !text.contains(char::is_control) {
-        return Cow::Borrowed(text);
-    }
-    let escape = |c: char| {
-        let (escape, plain) =
-            if c.is_control() { (Some(c.escape_debug()), None) } else { (None, Some(c)) };
-        escape.into_iter().flatten().chain(plain)
-    };
-    Cow::Owned(text.chars().flat_map(escape).collect())
-}
-
-/// A line of the input for a terminal: each control character is one sign, for marks to stand below.
-fn visible(text: &str) -> String {
-    let picture = |c: char| match c {
-        '\t' => '\t',
-        '\u{7f}' => '\u{2421}',
-        c if c < ' ' => char::from_u32(0x2400 + u32::from(c)).unwrap_or('\u{fffd}'),
-        c if c.is_control() => '\u{fffd}',
-        c => c,
-    };
-    text.chars().map(picture).collect()
-}
-
 const RED: Style = AnsiColor::Red.on_default().bold();
 const YELLOW: Style = AnsiColor::Yellow.on_default().bold();
 const BLUE: Style = AnsiColor::Blue.on_default().bold();
@@ -137,7 +112,7 @@ impl Diagnostic {
             out.push('\n');
         };
         let Diagnostic { code, span, .. } = self;
-        let (message, path) = (escaped(&self.message), escaped(&self.path));
+        let (message, path) = (clipped(&escaped(&self.message)).into_owned(), escaped(&self.path));
         let (name, signal) = match self.severity {
             Severity::Error => ("error", red),
             Severity::Warning => ("warning", paint(YELLOW)),
@@ -160,7 +135,7 @@ impl Diagnostic {
             }
             previous = Some(excerpt.line);
             let (before, after) = (mark(excerpt.cut.0), mark(excerpt.cut.1));
-            let text = visible(&excerpt.text);
+            let text = &excerpt.text;
             put(format_args!("{blue}{:>width$} |{blue:#} {before}{text}{after}", excerpt.line));
             let (marks, outside) = self.marks(excerpt);
             hidden.extend(outside);
@@ -171,7 +146,7 @@ impl Diagnostic {
                 let style = if style { red } else { blue };
                 let mut signs = sign.repeat(length);
                 if !note.is_empty() {
-                    signs.extend([" ", &*escaped(note)]);
+                    signs.extend([" ", &*clipped(&escaped(note))]);
                 }
                 put(format_args!("{bar} {:gap$}{style}{signs}{style:#}", ""));
             }
@@ -185,6 +160,7 @@ impl Diagnostic {
         }
         let mut remark = |kind: &str, text: &str| {
             for (index, line) in text.lines().map(escaped).enumerate() {
+                let line = clipped(&line);
                 if index == 0 {
                     put(format_args!("{:width$} {blue}={blue:#} {kind}: {line}", ""));
                 } else {
@@ -307,10 +283,21 @@ mod tests {
         );
     }
 
+    /// Text of the input is shown; it says nothing to the terminal.
     #[test]
-    fn a_terminal_takes_no_orders() {
-        assert_eq!(escaped("a b.litmus"), "a b.litmus");
-        assert_eq!(escaped("\x1b[2Ja\n\u{9b}é"), "\\u{1b}[2Ja\\n\\u{9b}é");
-        assert_eq!(visible("\tx\x1b[1m\x7f"), "\tx␛[1m␡");
+    fn a_terminal_takes_no_orders_from_an_input() {
+        let evil = "\x1b]0;title\x07\u{202e}";
+        let wrong = Diagnostic {
+            message: evil.into(),
+            path: evil.into(),
+            note: evil.into(),
+            help: Some(evil.into()),
+            ..example()
+        };
+        let shown = wrong.to_string();
+        assert!(shown.lines().all(|line| !line.contains(crate::escape::is_order)), "{shown}");
+        assert_eq!(shown.matches("\\u{1b}]0;title\\u{7}\\u{202e}").count(), 4, "{shown}");
+        let long = Diagnostic { message: "x".repeat(1 << 20), ..example() };
+        assert!(long.to_string().len() < 4096);
     }
 }

@@ -6,6 +6,7 @@
 
 pub mod cursor;
 pub mod diagnostic;
+pub mod escape;
 pub mod fix;
 pub mod lex;
 pub mod origin;

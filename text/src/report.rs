@@ -3,6 +3,7 @@
 use model::section::Section;
 
 use crate::diagnostic::{Diagnostic, Excerpt, Label, Severity, Span};
+use crate::escape::sign;
 use crate::fix::{TextEdit, TextFix, TextPosition};
 
 /// A range of bytes of the file.
@@ -410,15 +411,7 @@ impl Places {
         Excerpt {
             line: place.line,
             column,
-            text: shown
-                .trim_end()
-                .chars()
-                .map(|c| match c {
-                    '\t' => ' ',
-                    c if c.is_control() => '\u{fffd}',
-                    c => c,
-                })
-                .collect(),
+            text: shown.trim_end().chars().map(sign).collect(),
             cut: (column > 1, cut_after.is_some_and(|c| c != '\n')),
         }
     }

@@ -254,7 +254,7 @@ fn list(
         let read = match suite::read_file(file, request) {
             Ok(Some(test)) => {
                 listed += 1;
-                let (path, name) = (input::shown(path), text::diagnostic::escaped(&test.name));
+                let (path, name) = (input::shown(path), text::escape::escaped(&test.name));
                 writeln!(out, "{path}: {name}: {}", test.condition_text)?;
                 continue;
             }

@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use litmus::Test;
 use model::program::Thread;
-use text::diagnostic::escaped;
+use text::escape::escaped;
 
 use crate::input::shown;
 use crate::report::{colour, count_of};

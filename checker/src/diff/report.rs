@@ -7,6 +7,7 @@ use engine::interrupt;
 use litmus::{Test, print};
 use schemars::JsonSchema;
 use serde::Serialize;
+use text::escape::escaped;
 
 use super::args::{Diff, DiffFormat};
 use super::note::DiffNote;
@@ -225,9 +226,9 @@ fn text(
     let cycle = found.cycle.as_ref().or(found.file.as_ref());
     if is_listed {
         let cycle = cycle.map_or(String::new(), |cycle| format!("\t{cycle}"));
-        return writeln!(out, "{}: {}{cycle}", found.test.name, answers.join(", "));
+        return writeln!(out, "{}: {}{cycle}", escaped(&found.test.name), answers.join(", "));
     }
-    writeln!(out, "{}: {}", found.test.name, answers.join(", "))?;
+    writeln!(out, "{}: {}", escaped(&found.test.name), answers.join(", "))?;
     if let Some(file) = &found.file {
         let how = if found.shrunk { ", made smaller" } else { "" };
         writeln!(out, "{file}{how}")?;

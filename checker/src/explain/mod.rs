@@ -8,6 +8,7 @@ use answer::explain::{ExplainObject, ExplainedTest};
 
 use crate::cli::Drawing;
 use crate::lines::{self, LineKind};
+use crate::report::colour;
 
 /// What the formats of one picture say if there is none.
 const NO_CANDIDATE: &str = "no candidate execution has the outcome";
@@ -23,7 +24,13 @@ pub(crate) fn write(
     let first = of.explanation.graphs.first();
     match format {
         Drawing::Text => {
-            out.write_all(of.explanation.text.as_bytes())?;
+            let explanation = &of.explanation;
+            let headline = explanation.headline.to_string();
+            let style = colour::of_answer(explanation.headline.answer);
+            match explanation.text.strip_prefix(&headline) {
+                Some(rest) => write!(out, "{style}{headline}{style:#}{rest}")?,
+                None => out.write_all(explanation.text.as_bytes())?,
+            }
             advise(out)
         }
         Drawing::Dot => match first {

@@ -11,12 +11,13 @@ use generate::log::{self, Incomparable, LoggedState, LoggedTest};
 use lift::program::number;
 use litmus::Test;
 use model::rel::Model;
-use text::diagnostic::escaped;
+use text::escape::escaped;
 
 use super::args::Compare;
 use crate::cli::EngineName;
 use crate::input::{self, shown};
 use crate::kind::FileKind;
+use crate::report::colour;
 use crate::run;
 
 /// Compares each test of the log that some file has.
@@ -43,9 +44,13 @@ pub fn command(
     let (mut compared, mut equal) = (0, 0);
     for one in &logged {
         let Some(known) = tests.get(&one.name) else { continue };
+        let name = escaped(&one.name);
+        let [right, wrong, open] =
+            [Exit::AsExpected, Exit::Differs, Exit::Undecided].map(colour::of);
         compared += 1;
         if let Some(failure) = &one.failure {
-            writeln!(out, "{}: {}: {}", one.name, failure.kind.name(), escaped(&failure.reason))?;
+            let (kind, reason) = (failure.kind.name(), escaped(&failure.reason));
+            writeln!(out, "{name}: {open}{kind}{open:#}: {reason}")?;
             exit = exit.max(Exit::Undecided);
             continue;
         }
@@ -53,12 +58,12 @@ pub fn command(
         if let Verdict::Holds | Verdict::Fails | Verdict::Stuck(_) = judgement.verdict {
         } else {
             let why = judgement.verdict.reason().unwrap_or_default();
-            writeln!(out, "{}: {}: {why}", one.name, judgement.verdict.name())?;
+            writeln!(out, "{name}: {open}{}{open:#}: {why}", judgement.verdict.name())?;
             exit = exit.max(Exit::Undecided);
             continue;
         }
         if judgement.found.unexplored(&task).is_some() {
-            writeln!(out, "{}: undecided: not all outcomes are known", one.name)?;
+            writeln!(out, "{name}: {open}undecided{open:#}: not all outcomes are known")?;
             exit = exit.max(Exit::Undecided);
             continue;
         }
@@ -73,7 +78,7 @@ pub fn command(
         let total =
             if found.seen > 0 { format!(", seen {}", times(found.seen)) } else { String::new() };
         if command.complete && missing > 0 {
-            writeln!(out, "{}: {} missing", one.name, states(missing))?;
+            writeln!(out, "{name}: {wrong}{} missing{wrong:#}", states(missing))?;
             exit = exit.max(Exit::Differs);
         } else if found.forbidden.is_empty() && command.complete {
             // Thousands of tests that are as expected are counted.
@@ -81,8 +86,7 @@ pub fn command(
         } else if found.forbidden.is_empty() {
             writeln!(
                 out,
-                "{}: ok: {allowed} of {} allowed outcomes{total}",
-                one.name,
+                "{name}: {right}ok{right:#}: {allowed} of {} allowed outcomes{total}",
                 allowed + missing
             )?;
         }
@@ -92,7 +96,8 @@ pub fn command(
                 0 => String::new(),
                 count => format!(", seen {count} of {}", times(found.seen)),
             };
-            writeln!(out, "{}: {} forbidden{times_seen}", one.name, states(found.forbidden.len()))?;
+            let states = states(found.forbidden.len());
+            writeln!(out, "{name}: {wrong}{states} forbidden{wrong:#}{times_seen}")?;
             for state in &found.forbidden {
                 writeln!(out, "  line {}: {}", state.line, shown_state(state))?;
             }
@@ -137,7 +142,7 @@ pub(crate) fn read(path: &Path, err: &mut dyn Write) -> io::Result<Option<Vec<Lo
 /// Says that the files have no test of a log.
 pub(crate) fn no_test(logged: &[LoggedTest], err: &mut dyn Write) -> io::Result<Exit> {
     writeln!(err, "error: no test of the log is in the given files")?;
-    let names: Vec<&str> = logged.iter().take(3).map(|one| one.name.as_str()).collect();
+    let names: Vec<_> = logged.iter().take(3).map(|one| escaped(&one.name)).collect();
     writeln!(err, "note: the log has {}", names.join(", "))?;
     Ok(Exit::BadInput)
 }

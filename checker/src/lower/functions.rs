@@ -5,6 +5,7 @@ use std::path::Path;
 
 use refine::function::PairReport;
 use refine::verdict::{RefusedPart, Verdict};
+use text::escape::escaped;
 use text::origin::{Origin, Origins};
 
 use super::report::{
@@ -12,7 +13,7 @@ use super::report::{
 };
 use crate::input;
 use crate::report::finding::{FilePosition, Related, ReportCase};
-use crate::report::{Reportable, count_of};
+use crate::report::{Reportable, colour, count_of};
 use crate::run;
 
 /// The files of the source functions and of the target functions.
@@ -182,7 +183,9 @@ impl Reportable for ReportedPair<'_> {
         let PairReport { name, source_line, target_line, finding, .. } = self.said;
         let racy = if finding.racy { " where it races" } else { "" };
         let known = if self.weighed.known { " (known)" } else { "" };
-        writeln!(out, "{name}: {}{racy}{known}: {}", finding.verdict.name(), finding.why)?;
+        let (name, verdict, style) =
+            (escaped(name), finding.verdict.name(), colour::of(self.weighed.exit));
+        writeln!(out, "{name}: {style}{verdict}{style:#}{racy}{known}: {}", finding.why)?;
         if !matches!(finding.verdict, Verdict::Preserved | Verdict::Stronger) {
             let [source, target] = &self.origins;
             let FilePair { source: from, target: to, kept_by, .. } = self.files;

@@ -8,8 +8,8 @@ use refine::verdict::Finding;
 use serde_json::{Map, Value};
 
 use super::report::{LowerObject, OfRow, Reporter, Weighed, case, counted, details};
-use crate::report::Reportable;
 use crate::report::finding::{FilePosition, ReportCase};
+use crate::report::{Reportable, colour};
 
 /// A row and its finding.
 struct ReportedRow<'a> {
@@ -49,7 +49,8 @@ impl Reportable for ReportedRow<'_> {
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let ReportedRow { row, finding, .. } = self;
         let racy = if finding.racy { " where it races" } else { "" };
-        writeln!(out, "row {row}: {}{racy}: {}", finding.verdict.name(), finding.why)?;
+        let (verdict, style) = (finding.verdict.name(), colour::of(self.weighed.exit));
+        writeln!(out, "row {row}: {style}{verdict}{style:#}{racy}: {}", finding.why)?;
         details(finding, out)
     }
 

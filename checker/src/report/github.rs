@@ -2,6 +2,8 @@
 
 use std::io::{self, Write};
 
+use text::escape;
+
 use super::finding::{Level, ReportCase, ReportFinding};
 use super::{ReportWriter, Reportable};
 
@@ -44,9 +46,10 @@ fn annotation(case: &ReportCase, finding: &ReportFinding, out: &mut dyn Write) -
     writeln!(out, ",title={}::{}", property(finding.rule.id), escaped(&message))
 }
 
-/// Escapes the characters that a workflow command cannot contain.
+/// Escapes the characters that a workflow command cannot contain; of those that give a log's reader orders, all but line ends.
 fn escaped(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+    let lines: Vec<_> = text.split('\n').map(escape::escaped_line).collect();
+    lines.join("\n").replace('%', "%25").replace('\n', "%0A")
 }
 
 /// Also escapes the comma and the colon, which end a property.
@@ -68,7 +71,7 @@ mod tests {
             length: Some(2),
             ..FilePosition::line("a,b:c%.ptx", Some(7))
         };
-        let finding = ReportFinding::new(rule, Level::Error, "100%, really:\r\nno", place);
+        let finding = ReportFinding::new(rule, Level::Error, "100%, really:\nno\u{202e}", place);
         let case = ReportCase {
             subject: "f".to_owned(),
             file: "a".to_owned(),
@@ -82,7 +85,7 @@ mod tests {
         assert_eq!(
             String::from_utf8(out).expect("it is text"),
             "::error file=a%2Cb%3Ac%25.ptx,line=7,col=3,endColumn=4,title=a%3Ab\
-             ::f: 100%25, really:%0D%0Ano\n"
+             ::f: 100%25, really:%0Ano\\u{202e}\n"
         );
     }
 }

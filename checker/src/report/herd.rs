@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use litmus::{Quantifier, Test};
 use md5::{Digest, Md5};
 use model::program::InitialValue;
-use text::diagnostic::escaped;
+use text::escape::escaped;
 
 use super::{ReportWriter, Reportable};
 use engine::judge::Observation;

@@ -4,6 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report as Xml, TestCase, TestCaseStatus, TestSuite};
+use text::escape::{escaped, escaped_line};
 
 use super::finding::{Level, ReportCase, ReportFinding};
 use super::text::plain;
@@ -55,7 +56,7 @@ fn status(case: &ReportCase, one: &dyn Reportable) -> io::Result<TestCaseStatus>
     let kind = match case.exit {
         Exit::AsExpected if worst.level == Level::Skipped => {
             let mut status = TestCaseStatus::skipped();
-            status.set_message(&*worst.message);
+            status.set_message(&*escaped(&worst.message));
             return Ok(status);
         }
         Exit::AsExpected => return Ok(TestCaseStatus::success()),
@@ -66,9 +67,15 @@ fn status(case: &ReportCase, one: &dyn Reportable) -> io::Result<TestCaseStatus>
     one.details(&mut body)?;
     let mut status = TestCaseStatus::non_success(kind);
     status.set_type(worst.rule.id);
-    status.set_message(summary(case, worst));
-    status.set_description(plain(&body));
+    status.set_message(&*escaped(&summary(case, worst)));
+    status.set_description(lines(&plain(&body)));
     Ok(status)
+}
+
+/// Text of several lines, which a viewer may show at a terminal.
+fn lines(text: &str) -> String {
+    let all: Vec<_> = text.split('\n').map(escaped_line).collect();
+    all.join("\n")
 }
 
 fn summary(case: &ReportCase, worst: &ReportFinding) -> String {

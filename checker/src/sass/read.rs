@@ -7,7 +7,8 @@ use machine::form::Family;
 use sass::form;
 use sass::listing::{Function, listing};
 use sass::opcode::{self, Class};
-use text::diagnostic::{Severity, escaped};
+use text::diagnostic::Severity;
+use text::escape::escaped;
 
 use crate::cli::SassRead;
 use crate::input;

@@ -22,6 +22,7 @@ use model::reading::Readings;
 use model::rel::{Flag, Model, NodeId};
 use model::section;
 use picture::graph::ExecutionGraph;
+use text::escape::escaped;
 
 use self::candidate::{Candidate, Visitor, WantedCandidates, candidates, undefines};
 use self::note::UnorderedRead;
@@ -186,7 +187,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         let expectation =
             if options.asked { String::new() } else { format!(", {}", headline.expectation()) };
         writeln!(out, "{headline}{expectation}.")?;
-        test.doc.iter().try_for_each(|line| writeln!(out, "  \"{line}\""))?;
+        test.doc.iter().try_for_each(|line| writeln!(out, "  \"{}\"", escaped(line)))?;
     }
     account_of(test, &judgement, &survey, complete, &threads, &mut out)?;
     let graphs = survey.graphs(test, &judgement);

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use anstyle::Style;
 use litmus::Test;
-use text::diagnostic::escaped;
+use text::escape::escaped;
 
 use crate::input::shown;
 use crate::report::{colour, count_of};
