@@ -94,10 +94,7 @@ fn bound(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<
             Ok(())
         }
         Some(LargerBound::Unknown) => {
-            writeln!(
-                out,
-                "      whether a larger --bound decides it was not found within the limits"
-            )
+            writeln!(out, "      whether a larger --bound decides it is not known")
         }
         None if stuck::is_endless(&judgement.found.seen) => writeln!(
             out,

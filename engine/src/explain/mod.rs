@@ -251,10 +251,7 @@ fn account_of(
                     writeln!(out, "No --bound up to {last} decides it.")?;
                 }
                 Some(LargerBound::Unknown) => {
-                    writeln!(
-                        out,
-                        "Whether a larger --bound decides it was not found within the limits."
-                    )?;
+                    writeln!(out, "Whether a larger --bound decides it is not known.")?;
                 }
                 None => {}
             }

@@ -612,10 +612,9 @@ fn pointers(unfolded: &Unfolded<'_>, is_over: &dyn Fn() -> bool) -> BTreeSet<Byt
             let Some(sources) = sources(path, unfolded, *address) else { continue };
             let leads = |read: u16| {
                 let offset = |pointer: u64| {
-                    let value = path.exprs.eval(*address, &mut |leaf| match leaf {
-                        Expr::Read(other) if other == read => Some(pointer.into()),
-                        Expr::Read(_) => Some(0),
-                        _ => None,
+                    let value = path.exprs.eval(*address, &mut |leaf| {
+                        let Expr::Read(other) = leaf else { return None };
+                        Some(if other == read { pointer.into() } else { 0 })
                     });
                     value.map(|value| low64(value).wrapping_sub(pointer).cast_signed())
                 };

@@ -90,9 +90,7 @@ impl Coverage {
 pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeResult<Inputs> {
     let [source, target] = sides;
     let base = base(source, target)?;
-    let FittedSetup { mut setup, scans: mut first, bound } =
-        first_fitted(&base, sides, *refiner)
-            .map_err(|found| without_end(&base, sides, refiner, found))?;
+    let FittedSetup { mut setup, scans: mut first, bound } = first_fitted(&base, sides, *refiner)?;
     refiner.bound = bound;
     let scans = |setup: &Setup| scans(setup, sides, refiner);
     elements(&mut setup, &first);
@@ -318,7 +316,7 @@ fn first_fitted(
     }
     match fitted(&with_pointees(base, sides), sides, refiner) {
         Ok(fit) if follows(&fit) => Ok(fit),
-        Ok(_) | Err(_) => without,
+        Ok(_) | Err(_) => without.map_err(|found| without_end(base, sides, &refiner, found)),
     }
 }
 

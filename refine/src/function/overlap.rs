@@ -123,9 +123,10 @@ const MOST_ALIASED: usize = 4;
 /// Setups in which a pointer leads to the memory of another one through another virtual address, if the source orders
 /// accesses through two of them. What listings show of such a fence is not known.
 fn aliased(pointers: &Pointers<'_>, scans: &[ThreadScan; 2], sides: [&Function; 2]) -> Vec<Setup> {
-    let fence = |line: &Line| match line.instruction {
-        Instruction::Fence(fence) => fence.aliases,
-        ref other => *other == Instruction::ProxyFence(ProxyFence::Alias),
+    let fence = |line: &Line| {
+        let alias = Instruction::ProxyFence(ProxyFence::Alias);
+        line.instruction == alias
+            || matches!(&line.instruction, Instruction::Fence(of) if of.aliases)
     };
     let mut lines = sides[0].rows.iter().flat_map(|row| &row.lines).map(|step| &step.line);
     if sides[1].language != Language::Ptx || !lines.any(fence) {
