@@ -252,7 +252,7 @@ fn what_the_model_leaves_out_is_unsupported_and_no_error() {
     for cell in [
         "tex.2d.v4.f32.s32 {r0, r1, r2, r3}, [t, {r0, r1}]",
         "multimem.ld_reduce.relaxed.sys.global.add.f16x2 r0, [x]",
-        "fence.proxy.alias.acquire.sys",
+        "fence.proxy.generic::fabric.alias.acquire.sys",
         "atom.add.noftz.f16 r0, [x], 0x3c00",
         "atom.global.add.v2.f32 {r0, r1}, [x], {r2, r3}",
         "suld.b.2d.v2.s32.trap {r0, r1}, [s, {r0, r1}]",
