@@ -4,7 +4,7 @@
 use std::io::{self, Write};
 
 use anstyle::{AnsiColor, Style};
-use text::escape::{clipped, escaped_line, is_order};
+use text::escape::{clipped, escaped_line};
 
 /// A stream of lines for people.
 pub struct TerminalText<W: Write> {
@@ -96,9 +96,6 @@ fn shown(line: &str) -> String {
 }
 
 fn part(text: &str) -> String {
-    if !text.contains(is_order) {
-        return clipped(text).into_owned();
-    }
     clipped(&escaped_line(text)).into_owned()
 }
 

@@ -22,6 +22,11 @@ pub fn escaped_line(text: &str) -> Cow<'_, str> {
     with_escapes(text, |c| c != '\t' && is_order(c))
 }
 
+/// A text of several lines, each of them without orders.
+pub fn escaped_lines(text: &str) -> Cow<'_, str> {
+    with_escapes(text, |c| !matches!(c, '\t' | '\n') && is_order(c))
+}
+
 fn with_escapes(text: &str, is_order: impl Fn(char) -> bool) -> Cow<'_, str> {
     if !text.contains(&is_order) {
         return Cow::Borrowed(text);
@@ -82,6 +87,7 @@ mod tests {
         assert_eq!(escaped("\x1b[2Ja\n\u{9b}é"), "\\u{1b}[2Ja\\n\\u{9b}é");
         assert_eq!(escaped("a\u{202e}b\u{2069}\u{200f}"), "a\\u{202e}b\\u{2069}\\u{200f}");
         assert_eq!(escaped_line("\tx\x07\r"), "\tx\\u{7}\\r");
+        assert_eq!(escaped_lines("\ta\r\nb\x07\n"), "\ta\\r\nb\\u{7}\n");
         let line: String = "\tx\x1b[1m\x7f\u{9b}\u{202e}".chars().map(sign).collect();
         assert_eq!(line, " x␛[1m␡��");
     }

@@ -48,8 +48,7 @@ fn annotation(case: &ReportCase, finding: &ReportFinding, out: &mut dyn Write) -
 
 /// Escapes the characters that a workflow command cannot contain; of those that give a log's reader orders, all but line ends.
 fn escaped(text: &str) -> String {
-    let lines: Vec<_> = text.split('\n').map(escape::escaped_line).collect();
-    lines.join("\n").replace('%', "%25").replace('\n', "%0A")
+    escape::escaped_lines(text).replace('%', "%25").replace('\n', "%0A")
 }
 
 /// Also escapes the comma and the colon, which end a property.

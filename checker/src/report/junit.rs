@@ -4,7 +4,7 @@ use std::io::{self, Write};
 use std::time::Duration;
 
 use quick_junit::{NonSuccessKind, Report as Xml, TestCase, TestCaseStatus, TestSuite};
-use text::escape::{escaped, escaped_line};
+use text::escape::{escaped, escaped_lines};
 
 use super::finding::{Level, ReportCase, ReportFinding};
 use super::text::plain;
@@ -68,14 +68,9 @@ fn status(case: &ReportCase, one: &dyn Reportable) -> io::Result<TestCaseStatus>
     let mut status = TestCaseStatus::non_success(kind);
     status.set_type(worst.rule.id);
     status.set_message(&*escaped(&summary(case, worst)));
-    status.set_description(lines(&plain(&body)));
+    // A viewer may show it at a terminal.
+    status.set_description(&*escaped_lines(&plain(&body)));
     Ok(status)
-}
-
-/// Text of several lines, which a viewer may show at a terminal.
-fn lines(text: &str) -> String {
-    let all: Vec<_> = text.split('\n').map(escaped_line).collect();
-    all.join("\n")
 }
 
 fn summary(case: &ReportCase, worst: &ReportFinding) -> String {
