@@ -6,7 +6,7 @@ use litmus::Test;
 use litmus::proposition::truncate;
 use model::isa::alu::AluOp;
 use model::isa::asynchronous::{Asynchronous, GroupKind};
-use model::isa::bar::Barrier;
+use model::isa::bar::{Barrier, MOST_CTA_THREADS};
 use model::isa::{Instruction, Operand};
 use model::memory::{MbarrierState, Space, VariableId};
 use model::program::{InitialValue, Observed, Register, Thread, ThreadId};
@@ -403,9 +403,6 @@ fn needs_more(of: &Asynchronous) -> bool {
 /// What a kernel does not have, as each thread of a test is a warp.
 pub(super) const LANES: &str = "several lanes of a warp";
 
-/// The most threads of a CTA.
-const MOST_LANES: u64 = 1024;
-
 /// A barrier, at which a whole warp arrives for each thread of the test.
 fn barrier_text(line: &ExportedLine<'_>, barrier: &Barrier) -> Result<String, Inexpressible> {
     let written = &line.line.text;
@@ -416,7 +413,7 @@ fn barrier_text(line: &ExportedLine<'_>, barrier: &Barrier) -> Result<String, In
         None => Ok(format!("{written};")),
         Some(Operand::Imm(count)) => match written.rsplit_once(',') {
             Some((before, last)) if last.trim() == count.to_string() => {
-                match count.checked_mul(32).filter(|lanes| *lanes <= MOST_LANES) {
+                match count.checked_mul(32).filter(|lanes| *lanes <= MOST_CTA_THREADS) {
                     Some(lanes) => Ok(format!("{before}, {lanes};")),
                     None => line.refuse("a count of more warps than a CTA has"),
                 }

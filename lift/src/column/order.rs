@@ -2,9 +2,9 @@
 
 use machine::form::{Family, LoweredInstruction, MachineOp};
 use model::isa::alu::AluOp;
-use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
+use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind, MOST_CTA_THREADS};
 use model::isa::fence::{Fence, FenceOrder};
-use model::isa::{Instruction, Type};
+use model::isa::{Instruction, Operand, Type};
 use model::scope::Scope;
 
 use super::{ColumnCell, ColumnReader, SupportResult, unsupported};
@@ -148,14 +148,14 @@ impl ColumnReader<'_> {
             return unsupported("a barrier other than `.SYNC` and `.ARV`");
         };
         let (id, count) = match &instruction.operands[..] {
-            [] => (model::isa::Operand::Imm(0), None),
+            [] => (Operand::Imm(0), None),
             [id] => (self.source(id)?, None),
             // Both in one register: the count from bit 16 on, and the id in the lowest 4 bits.
             [id, count] if id.register().is_some() && id.register() == count.register() => {
                 let both = self.source(id)?;
-                let id = [both, model::isa::Operand::Imm(0xf)];
+                let id = [both, Operand::Imm(0xf)];
                 let id = self.computed(AluOp::And, Type::U32, &id);
-                let count = [both, model::isa::Operand::Imm(16)];
+                let count = [both, Operand::Imm(16)];
                 (id, Some(self.computed(AluOp::Shr, Type::U32, &count)))
             }
             [id, count] => (self.source(id)?, Some(self.source(count)?)),
@@ -164,7 +164,9 @@ impl ColumnReader<'_> {
         if kind == BarrierKind::Arrive && count.is_none() {
             return unsupported("an arrival without the number of threads that take part");
         }
-        if let Some(model::isa::Operand::Imm(0 | 1025..)) = count {
+        if let Some(Operand::Imm(count)) = count
+            && !(1..=MOST_CTA_THREADS).contains(&count)
+        {
             return unsupported("a count of no threads, or of more than a CTA has");
         }
         let barrier = Barrier { kind, id, count, instance: None, aligned: false, warp: false };

@@ -1,6 +1,8 @@
 //! `bar`, `barrier.cta` and `barrier.cluster`.
 
-use model::isa::bar::{Barrier, BarrierKind, ClusterBarrier, ClusterBarrierKind, Reduction};
+use model::isa::bar::{
+    Barrier, BarrierKind, ClusterBarrier, ClusterBarrierKind, MOST_CTA_THREADS, Reduction,
+};
 use model::isa::{Instruction, Operand, Reg, Type};
 use model::section;
 use ptx::qualifier::Dialect;
@@ -11,9 +13,6 @@ use crate::cell::{Arg, InstructionCell};
 
 /// The number of barriers of a CTA in PTX.
 const IDS: u64 = 16;
-
-/// The most threads of a CTA, on every target.
-const MOST_THREADS: u64 = 1024;
 
 enum BarrierForm {
     Sync,
@@ -141,9 +140,9 @@ impl<'a> InstructionReader<'_> {
                 self.report.error("bar-count", at, "a barrier with a count of 0 never completes");
                 return None;
             }
-            Some(&Arg::Number(count, at)) if count > MOST_THREADS => {
+            Some(&Arg::Number(count, at)) if count > MOST_CTA_THREADS => {
                 let message = "no CTA has so many threads";
-                let note = format!("a count is at most {MOST_THREADS}");
+                let note = format!("a count is at most {MOST_CTA_THREADS}");
                 self.report.error("bar-count", at, message).note(note).section(section::BAR);
                 return None;
             }

@@ -26,6 +26,9 @@ pub enum BarrierKind {
     Exchange(Exchange),
 }
 
+/// The most threads of a CTA, on every target, and so the largest thread count of a barrier.
+pub const MOST_CTA_THREADS: u64 = 1024;
+
 /// A barrier of the CTA.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Barrier {
