@@ -27,8 +27,9 @@ const SELECTING: usize = 16;
 /// The maximum number of values with which partners show what is read.
 const TELLING: usize = 4;
 
-/// Two pointers, so far apart that a number at most this large is an offset from one of them.
-const POINTERS: [u64; 2] = [0x10_0000, 0x20_0000];
+/// The addresses of the memory to which pointers lead that are read from memory, so far apart that a number at most this large
+/// is an offset from one of them.
+pub(super) const POINTEES: [u64; 2] = [0x10_0000, 0x20_0000];
 const APART: u64 = 1 << 16;
 
 /// What the comparisons of a thread depend on.
@@ -618,11 +619,15 @@ fn pointers(unfolded: &Unfolded<'_>, is_over: &dyn Fn() -> bool) -> BTreeSet<Byt
                     });
                     value.map(|value| low64(value).wrapping_sub(pointer).cast_signed())
                 };
-                let [first, second] = POINTERS.map(offset);
+                let [first, second] = POINTEES.map(offset);
                 first == second && first.is_some_and(|offset| offset.unsigned_abs() < APART)
             };
-            let wide = sources.iter().filter(|(_, place)| place.bytes == 8);
-            all.extend(wide.filter(|(read, _)| leads(**read)).map(|(_, place)| *place));
+            // Most paths have the same ones.
+            for (read, place) in sources.iter().filter(|(_, place)| place.bytes == 8) {
+                if !all.contains(place) && leads(*read) {
+                    all.insert(*place);
+                }
+            }
         }
     }
     all

@@ -9,6 +9,7 @@ use model::memory::Space;
 use super::bind::{
     Argument, Memory, ParameterPiece, ParameterPlace, Setup, WORKSPACE, bind, pointers,
 };
+use super::decisions::POINTEES;
 use super::inputs::SIZES;
 use super::judge::{JudgeResult, SIDES, found, refused};
 use super::partner::OWN;
@@ -226,9 +227,6 @@ fn growing(space: Space, name: String) -> Memory {
         initial: BTreeMap::new(),
     }
 }
-
-/// The addresses of the memory to which pointers lead that are read from memory.
-const POINTEES: [u64; 2] = [0x10_0000, 0x20_0000];
 
 /// The same setup with memory to which pointers lead that are read from memory, before that of the context. There is more
 /// than one, so that a pointer that is no null pointer at first can be replaced.
