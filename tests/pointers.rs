@@ -44,7 +44,7 @@ fn module(form: &str, order: &str) -> String {
     format!(
         ".version 8.7\n.target sm_90\n.address_size 64\n\
          .visible .func (.param .b32 out) f(.param .b64 a, .param .b64 b)\n{{\n\
-         .reg .pred %p; .reg .b32 %r; .reg .b64 %q; .reg .b64 %rd<3>;\n\
+         .reg .pred %p; .reg .b32 %r, %t; .reg .b64 %q; .reg .b64 %rd<3>;\n\
          ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [b];\n{form}\nst.param.b32 [out], %r;\nret;\n}}\n"
     )
 }
@@ -85,4 +85,34 @@ fn pointers_that_are_exchanged_are_a_wrong_value() {
     let [source, target] = [source, target].map(|form| module(&form, ""));
     assert_eq!(said(&source, &target).finding.verdict, Verdict::WrongValue);
     assert_eq!(said(&source, &source).finding.verdict, Verdict::Preserved);
+}
+
+/// Each node of a list is read where the source reads it: runs have lists of one node and of two.
+#[test]
+fn what_is_read_in_a_list_is_compared() {
+    let walk = |value: &str| {
+        format!(
+            "mov.u32 %r, 0; ld.acquire.gpu.global.u64 %q, [%rd1]; LOOP: setp.eq.s64 %p, %q, 0; @%p bra END;
+             ld.global.u32 %t, [{value}]; add.u32 %r, %r, %t; ld.global.u64 %q, [%q+8]; bra LOOP; END:"
+        )
+    };
+    let [source, target] = ["%q", "%q+4"].map(|value| module(&walk(value), ""));
+    assert_eq!(said(&source, &target).finding.verdict, Verdict::WrongValue);
+    assert_eq!(said(&source, &source).finding.verdict, Verdict::Preserved);
+}
+
+/// An offset or an index is read and not compared.
+#[test]
+fn a_dropped_acquire_of_an_offset_is_found() {
+    for form in [
+        "ld.ORDER.gpu.global.u32 %t, [%rd1]; cvt.u64.u32 %q, %t; add.s64 %q, %q, %rd2; ld.global.u32 %r, [%q+8];",
+        "ld.ORDER.gpu.global.u32 %t, [%rd1]; mul.wide.u32 %q, %t, 4; add.s64 %q, %q, %rd2; ld.global.u32 %r, [%q];",
+        "ld.ORDER.gpu.global.u64 %q, [%rd1]; shl.b64 %q, %q, 3; add.s64 %q, %q, %rd2; ld.global.u64 %q, [%q]; cvt.u32.u64 %r, %q;",
+    ] {
+        let source = module(form, "acquire");
+        let dropped = said(&source, &module(form, "relaxed")).finding;
+        assert_eq!(dropped.verdict, Verdict::Weaker, "{form}: {dropped:?}");
+        let kept = said(&source, &source).finding;
+        assert_eq!((kept.verdict, kept.sufficient), (Verdict::Preserved, None), "{form}");
+    }
 }

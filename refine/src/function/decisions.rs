@@ -273,12 +273,7 @@ impl DecisionScan {
         let selects = read.iter().map(|(place, _)| *place).filter(|place| !decided.contains(place));
         found.selects = selects.collect();
         let all = compared.iter().map(|one| &one.result).chain(&masked);
-        found.pointers = pointers(unfolded, is_over);
-        let addresses: Vec<u64> =
-            program.variables.iter().filter_map(|variable| variable.absolute).collect();
-        for place in found.pointers.iter().filter(|_| !addresses.is_empty()) {
-            found.wanted.entry(*place).or_default().extend(&addresses);
-        }
+        found.lead(program, AddressReads::new(unfolded, is_over), &strong);
         found.telling = telling(all.filter(|result| !strong(&result.place)), dictionary);
         for ComparedRead { line, begun, result } in &compared {
             let place = result.place;
@@ -305,6 +300,25 @@ impl DecisionScan {
         }
         found.held = signatures.into_iter().chain(chosen).collect();
         found
+    }
+
+    /// Adds the values with which reads lead elsewhere: addresses for pointers, and small numbers for what is an index or an
+    /// offset at an address that other threads hand over.
+    fn lead(
+        &mut self,
+        program: &Program,
+        AddressReads { pointers, offsets }: AddressReads,
+        strong: &dyn Fn(&ByteRange) -> bool,
+    ) {
+        let addresses: Vec<u64> =
+            program.variables.iter().filter_map(|variable| variable.absolute).collect();
+        for place in pointers.iter().filter(|_| !addresses.is_empty()) {
+            self.wanted.entry(*place).or_default().extend(&addresses);
+        }
+        for (place, unit) in offsets.into_iter().filter(|(place, _)| strong(place)) {
+            self.wanted.entry(place).or_insert_with(|| vec![unit, 2 * unit]);
+        }
+        self.pointers = pointers;
     }
 }
 
@@ -601,36 +615,55 @@ fn sources(path: &Path, unfolded: &Unfolded<'_>, expr: ExprId) -> Option<BTreeMa
     known.then_some(all)
 }
 
-/// The places from which pointers are read.
-fn pointers(unfolded: &Unfolded<'_>, is_over: &dyn Fn() -> bool) -> BTreeSet<ByteRange> {
-    let mut all = BTreeSet::new();
-    let paths = unfolded.paths[0].iter().chain(&unfolded.covered[0]);
-    for path in paths.take(PATHS).take_while(|_| !is_over()) {
-        for check in &path.checks {
-            let (Assumption::Equals(address, _) | Assumption::NoneOf(address, _)) = check else {
-                continue;
-            };
-            let Some(sources) = sources(path, unfolded, *address) else { continue };
-            let leads = |read: u16| {
-                let offset = |pointer: u64| {
-                    let value = path.exprs.eval(*address, &mut |leaf| {
-                        let Expr::Read(other) = leaf else { return None };
-                        Some(if other == read { pointer.into() } else { 0 })
-                    });
-                    value.map(|value| low64(value).wrapping_sub(pointer).cast_signed())
+/// The reads on which addresses depend.
+#[derive(Default)]
+struct AddressReads {
+    pointers: BTreeSet<ByteRange>,
+    /// For each place of an offset or an index: the least number that moves the address by a multiple of 8.
+    offsets: BTreeMap<ByteRange, u64>,
+}
+
+impl AddressReads {
+    fn new(unfolded: &Unfolded<'_>, is_over: &dyn Fn() -> bool) -> AddressReads {
+        let mut all = AddressReads::default();
+        let paths = unfolded.paths[0].iter().chain(&unfolded.covered[0]);
+        for path in paths.take(PATHS).take_while(|_| !is_over()) {
+            for check in &path.checks {
+                let (Assumption::Equals(address, _) | Assumption::NoneOf(address, _)) = check
+                else {
+                    continue;
                 };
-                let [first, second] = POINTEES.map(offset);
-                first == second && first.is_some_and(|offset| offset.unsigned_abs() < APART)
-            };
-            // Most paths have the same ones.
-            for (read, place) in sources.iter().filter(|(_, place)| place.bytes == 8) {
-                if !all.contains(place) && leads(*read) {
-                    all.insert(*place);
+                for (read, place) in sources(path, unfolded, *address).into_iter().flatten() {
+                    // Most paths have the same ones.
+                    if !all.pointers.contains(&place) && !all.offsets.contains_key(&place) {
+                        all.add(path, *address, (read, place));
+                    }
                 }
             }
         }
+        all
     }
-    all
+
+    fn add(&mut self, path: &Path, address: ExprId, (read, place): (u16, ByteRange)) {
+        let with = |number: u64| {
+            let value = path.exprs.eval(address, &mut |leaf| {
+                let Expr::Read(other) = leaf else { return None };
+                Some(if other == read { number.into() } else { 0 })
+            });
+            value.map(low64)
+        };
+        let offset =
+            |pointer: u64| Some(with(pointer)?.wrapping_sub(pointer).cast_signed().unsigned_abs());
+        let [first, second] = POINTEES.map(offset);
+        if place.bytes == 8 && first == second && first.is_some_and(|offset| offset < APART) {
+            self.pointers.insert(place);
+            return;
+        }
+        let step = with(2).zip(with(1)).map(|(two, one)| two.wrapping_sub(one));
+        if let Some(step @ 1..=APART) = step {
+            self.offsets.insert(place, 8_u64.div_ceil(step));
+        }
+    }
 }
 
 /// Whether an expression is true if these reads return this value and the others what their places begin with.

@@ -13,7 +13,7 @@ use model::program::Program;
 use model::value::{Value, low_bytes, low64};
 
 use super::bind::{Argument, Setup, WORKSPACE, bind};
-use super::decisions::dictionary;
+use super::decisions::{POINTEES, dictionary};
 use super::first::{base, with_pointees};
 use super::judge::{JudgeResult, LocatedFinding, SIDES, found};
 use super::neighbour::neighbours;
@@ -458,6 +458,30 @@ pub(super) fn wanted(scans: &[ThreadScan; 2]) -> BTreeMap<ByteRange, Vec<u64>> {
     all
 }
 
+/// The setup with a list of one node, and with one of two: each pointer leads to the first node, and what may be a pointer in a
+/// node leads to the next one or is null.
+fn lists(setup: &Setup, scans: &[ThreadScan; 2]) -> Vec<Setup> {
+    let address = |memory: usize| setup.memory[memory].absolute;
+    let read = scans.iter().flat_map(|scan| &scan.uses).filter(|one| one.reads);
+    let wide = read.map(|one| one.place).filter(|place| place.bytes == 8);
+    let nodes: Vec<ByteRange> = wide.filter(|place| address(place.memory).is_some()).collect();
+    let [head, next] = POINTEES;
+    let of = |length: usize| {
+        let mut list = setup.clone();
+        let pointers = scans.iter().flat_map(|scan| &scan.decisions.pointers);
+        for place in pointers.filter(|place| setup.memory[place.memory].space == Space::Global) {
+            list.memory[place.memory].set_initial(place.offset, place.bytes, head);
+        }
+        for place in &nodes {
+            let more = length == 2 && address(place.memory) == Some(head);
+            let value = if more { next } else { 0 };
+            list.memory[place.memory].set_initial(place.offset, place.bytes, value);
+        }
+        list
+    };
+    if nodes.is_empty() { Vec::new() } else { [1, 2].map(of).into() }
+}
+
 /// A setup, and one for each other value that a comparison treats apart.
 fn with_wanted(setup: &Setup, scans: &[ThreadScan; 2]) -> Vec<Setup> {
     let mut first = setup.clone();
@@ -471,6 +495,7 @@ fn with_wanted(setup: &Setup, scans: &[ThreadScan; 2]) -> Vec<Setup> {
         }
     }
     let mut all = vec![first.clone()];
+    all.extend(lists(&first, scans));
     for (place, values) in &wanted {
         for &value in values {
             let mut other = first.clone();
