@@ -116,3 +116,21 @@ fn a_dropped_acquire_of_an_offset_is_found() {
         assert_eq!((kept.verdict, kept.sufficient), (Verdict::Preserved, None), "{form}");
     }
 }
+
+/// Shared memory has no initial value, and no context publishes a pointer in it: the source is undefined in each one.
+#[test]
+fn a_source_that_every_context_leaves_undefined_is_not_judged() {
+    let module = |order: &str| {
+        format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n.shared .align 8 .b64 slot;\n\
+             .visible .func (.param .b32 out) f()\n{{\n.reg .b32 %r; .reg .b64 %q;\n\
+             ld.{order}.cta.shared.u64 %q, [slot];\nld.u32 %r, [%q];\nst.param.b32 [out], %r;\nret;\n}}\n"
+        )
+    };
+    for order in ["acquire", "relaxed"] {
+        let finding = said(&module("acquire"), &module(order)).finding;
+        assert_eq!(finding.verdict, Verdict::Outside, "{order}: {finding:?}");
+        assert!(finding.why.starts_with("no outcome was compared in any context; in "), "{finding:?}");
+        assert_eq!(finding.sufficient, None, "{order}: {finding:?}");
+    }
+}

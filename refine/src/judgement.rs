@@ -347,20 +347,29 @@ pub(crate) fn undefined(why: &str, context: String) -> Finding {
 
 /// The finding if no outcome is added. `sufficient` would suffice too.
 pub(crate) fn included(tally: Tally, more: &str, sufficient: Option<String>) -> Finding {
-    let mut why = format!("no outcome is added in {} contexts", tally.checked);
+    let Tally { checked, source_racy, withdrawn, syntactic } = tally;
+    // Where the source is undefined, any target would do: that is no evidence for this one.
+    let compared = checked > 0 || (source_racy == 0 && withdrawn == 0);
+    let mut why = match compared {
+        true => format!("no outcome is added in {checked} contexts"),
+        false => "no outcome was compared in any context".to_owned(),
+    };
     let mut count = |count: usize, before: &str, after: &str| {
         if count > 0 {
             write!(why, "; {before}{count} {after}").expect("a string takes it");
         }
     };
-    count(tally.source_racy, "in ", "the source races");
-    count(tally.withdrawn, "", "withdrawn, where the published mapping adds one too");
+    count(source_racy, "in ", "the source races");
+    count(withdrawn, "", "withdrawn, where the published mapping adds one too");
     why.push_str(more);
+    if !compared {
+        return Finding::new(Verdict::Outside, why);
+    }
     let verdict = if sufficient.is_some() { Verdict::Stronger } else { Verdict::Preserved };
     let mut finding = Finding { sufficient, ..Finding::new(verdict, why) };
-    if tally.syntactic > 0 {
+    if syntactic > 0 {
         let text = "an outcome is added that only the syntactic dependencies of the source forbid";
-        finding.notes.push(format!("in {} contexts {text}", tally.syntactic));
+        finding.notes.push(format!("in {syntactic} contexts {text}"));
     }
     finding
 }
