@@ -130,7 +130,10 @@ fn a_source_that_every_context_leaves_undefined_is_not_judged() {
     for order in ["acquire", "relaxed"] {
         let finding = said(&module("acquire"), &module(order)).finding;
         assert_eq!(finding.verdict, Verdict::Outside, "{order}: {finding:?}");
-        assert!(finding.why.starts_with("no outcome was compared in any context; in "), "{finding:?}");
+        assert!(
+            finding.why.starts_with("no outcome was compared in any context; in "),
+            "{finding:?}"
+        );
         assert_eq!(finding.sufficient, None, "{order}: {finding:?}");
     }
 }

@@ -251,7 +251,9 @@ impl Layout {
     pub fn initial(&self, of: InitialValue) -> Value {
         match of {
             InitialValue::Value(value) => value,
-            InitialValue::Address { variable, thread } => self.address(variable, thread).into(),
+            InitialValue::Address { variable, thread, offset } => {
+                self.address(variable, thread).wrapping_add(offset).into()
+            }
         }
     }
 

@@ -218,7 +218,7 @@ impl ThreadBuilder {
         let register = self.register('b', number, 64);
         let index = self.thread.name[1..].parse().unwrap_or(0);
         self.registers[usize::from(register.0)].initial =
-            InitialValue::Address { variable, thread: ThreadId(index) };
+            InitialValue::Address { variable, thread: ThreadId(index), offset: 0 };
         self.bases.push((number, register));
     }
 

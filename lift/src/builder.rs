@@ -115,7 +115,7 @@ impl FunctionBuilder {
         let draft = thread.draft(register);
         (draft.initial, draft.points_to) = match variable {
             Some(variable) => (
-                Some(InitialValue::Address { variable, thread: THREAD }),
+                Some(InitialValue::Address { variable, thread: THREAD, offset: 0 }),
                 PointsTo::Variable(variable),
             ),
             None => (Some(InitialValue::Value(0)), PointsTo::Unknown),

@@ -275,11 +275,16 @@ fn register(test: &Test, thread: usize, index: usize) -> String {
     let value = match register.initial {
         _ if !declaration.given => String::new(),
         InitialValue::Value(value) => format!("={}", number(value)),
-        InitialValue::Address { variable: VariableId(variable), thread: ThreadId(copy) } => {
+        InitialValue::Address {
+            variable: VariableId(variable),
+            thread: ThreadId(copy),
+            offset,
+        } => {
             let variable = &test.program.variables[usize::from(variable)].name;
             let copy = usize::from(copy);
             let other = (copy != thread).then(|| format!("@{}", test.program.threads[copy].name));
-            format!("={variable}{}", other.unwrap_or_default())
+            let offset = (offset != 0).then(|| format!("+{}", number(offset.into())));
+            format!("={variable}{}{}", offset.unwrap_or_default(), other.unwrap_or_default())
         }
     };
     format!("{ty}{}:{}{value}", owner.name, register.name)

@@ -293,7 +293,7 @@ fn each_cta_has_its_copy_of_a_shared_variable() {
     assert_eq!(copies, [ThreadId(0), ThreadId(2)]);
     assert_eq!(test.display_outcome(&[1, 0]), "[x@P0]=1; [x@P2]=0;");
     let r9 = test.program.threads[0].registers[0].initial;
-    assert!(matches!(r9, InitialValue::Address { thread: ThreadId(2), .. }));
+    assert!(matches!(r9, InitialValue::Address { thread: ThreadId(2), offset: 0, .. }));
 }
 
 #[test]

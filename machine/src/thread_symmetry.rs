@@ -36,7 +36,7 @@ pub(super) fn classes(
     }
     let initial = |register: &Register| match register.initial {
         InitialValue::Value(value) => (Some(value), None),
-        InitialValue::Address { variable, .. } => (None, Some(variable)),
+        InitialValue::Address { variable, offset, .. } => (None, Some((variable, offset))),
     };
     let same = |a: usize, b: usize| {
         let (one, other) = (&program.threads[a], &program.threads[b]);

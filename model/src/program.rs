@@ -154,10 +154,11 @@ pub struct Register {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum InitialValue {
     Value(Value),
-    /// The address of a variable, as `thread` sees it: a `.shared` one is a location per CTA.
+    /// The address of a variable, as `thread` sees it: a `.shared` one is a location per CTA; plus an offset in bytes.
     Address {
         variable: VariableId,
         thread: ThreadId,
+        offset: u64,
     },
 }
 
@@ -364,8 +365,8 @@ impl Program {
         Some(*columns)
     }
 
-    /// The variable of an address that names one, or takes it from a register that the thread never writes;
-    /// and the thread that sees it so.
+    /// The variable of an address that names one, or takes it from a register that the thread never writes and that holds the
+    /// address of its first byte; and the thread that sees it so.
     pub fn variable_of(
         &self,
         thread: ThreadId,
@@ -376,7 +377,7 @@ impl Program {
             Operand::Imm(_) => None,
             Operand::Reg(register) => {
                 let of = &self.threads[usize::from(thread.0)];
-                let InitialValue::Address { variable, thread } =
+                let InitialValue::Address { variable, thread, offset: 0 } =
                     of.registers[usize::from(register.0)].initial
                 else {
                     return None;

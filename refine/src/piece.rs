@@ -79,7 +79,7 @@ impl ThreadPiece {
         if let Some(found) = self.registers.iter().position(|register| register.name == name) {
             return Reg(u16::try_from(found).expect("a context is short"));
         }
-        let initial = InitialValue::Address { variable, thread: ThreadId(0) };
+        let initial = InitialValue::Address { variable, thread: ThreadId(0), offset: 0 };
         self.register_with(name.to_owned(), 64, initial)
     }
 

@@ -171,7 +171,7 @@ pub fn share(program: &mut Program) {
     let first = program.threads[0].placement;
     for thread in program.threads.iter_mut().filter(|t| !t.placement.same_cta(first)) {
         let register = Reg(u16::try_from(thread.registers.len()).expect("a question is short"));
-        let initial = InitialValue::Address { variable: y, thread: ThreadId(0) };
+        let initial = InitialValue::Address { variable: y, thread: ThreadId(0), offset: 0 };
         thread.registers.push(Register { name: "y".to_owned(), initial, bits: 64 });
         for line in &mut thread.lines {
             line.instruction.each_operand_mut(&mut |operand| {

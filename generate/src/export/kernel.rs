@@ -164,7 +164,7 @@ fn registers(test: &Test, number: usize) -> Result<ThreadText, Inexpressible> {
         let bits = operands::width(thread, index);
         declarations.push(format!(".reg {} {name};", type_of(bits)));
         match register.initial {
-            InitialValue::Address { variable, thread: seen } => {
+            InitialValue::Address { variable, thread: seen, offset } => {
                 let of = test.program.threads[usize::from(seen.0)].placement;
                 let form = form_of_register(test, number, index, variable)?;
                 let of = (!of.same_cta(thread.placement)
@@ -174,6 +174,9 @@ fn registers(test: &Test, number: usize) -> Result<ThreadText, Inexpressible> {
                 let bits = if form == AddressForm::Shared { 32 } else { 64 };
                 instructions.push(format!("mov.b{bits} {name}, {};", address.register(test)));
                 addresses.insert(address);
+                if offset != 0 {
+                    instructions.push(format!("add.u{bits} {name}, {name}, {offset};"));
+                }
             }
             InitialValue::Value(value) if bits > 64 => {
                 let (low, high) = (value & u128::from(u64::MAX), value >> 64);

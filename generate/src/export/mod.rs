@@ -185,13 +185,13 @@ impl<'t> ExportedLine<'t> {
     }
 }
 
-/// The variable whose address a register of a thread holds at the start.
+/// The variable whose address, without an offset, a register of a thread holds at the start.
 fn initially<'t>(test: &'t Test, thread: &Thread, register: Reg) -> Option<&'t str> {
     match thread.registers[usize::from(register.0)].initial {
-        InitialValue::Address { variable, .. } => {
+        InitialValue::Address { variable, offset: 0, .. } => {
             Some(&test.program.variables[usize::from(variable.0)].name)
         }
-        InitialValue::Value(_) => None,
+        InitialValue::Address { .. } | InitialValue::Value(_) => None,
     }
 }
 

@@ -26,12 +26,18 @@ impl ColumnReader<'_> {
         let count = self.draft.thread(self.thread).registers.len();
         for index in 0..count {
             let register = &self.draft.thread(self.thread).registers[index];
-            let Some(InitialValue::Address { variable, .. }) = register.initial else { continue };
+            let Some(InitialValue::Address { variable, offset, .. }) = register.initial else {
+                continue;
+            };
             let space = self.draft.variable(variable).space.unwrap_or_default();
             if matches!(space, Space::Shared | Space::Local) {
                 let register = model::isa::Reg(u16::try_from(index).expect("few registers"));
                 "the initial state".clone_into(&mut self.text);
                 self.alu(AluOp::Mov, Type::U32, register, &[Operand::Address(variable)]);
+                if offset != 0 {
+                    let sources = [Operand::Reg(register), Operand::Imm(offset)];
+                    self.alu(AluOp::Add, Type::U32, register, &sources);
+                }
             }
         }
     }
@@ -164,7 +170,9 @@ impl ColumnReader<'_> {
             return None;
         }
         match initial(base)? {
-            InitialValue::Address { variable, thread } if thread == here => Some(variable),
+            InitialValue::Address { variable, thread, offset: 0 } if thread == here => {
+                Some(variable)
+            }
             InitialValue::Address { .. } | InitialValue::Value(_) => None,
         }
     }

@@ -25,6 +25,7 @@ struct Pointer<'a> {
     register: model::isa::Reg,
     name: &'a str,
     at: ByteSpan,
+    offset: u64,
     copy_of: Option<ThreadId>,
 }
 
@@ -590,6 +591,10 @@ impl<'a> InitReader<'a, '_> {
             cursor.expected("a number or a variable", self.report);
             return None;
         };
+        let mut offset = 0;
+        if cursor.eat("+").is_some() {
+            (offset, _) = cursor.number(self.report)?;
+        }
         let mut copy_of = None;
         if cursor.eat("@").is_some() {
             let Some(token) = cursor.advance() else {
@@ -598,7 +603,7 @@ impl<'a> InitReader<'a, '_> {
             };
             copy_of = self.draft.thread_named(token.at.of(cursor.text), token.at, self.report);
         }
-        self.pointers.push(Pointer { thread, register, name, at, copy_of });
+        self.pointers.push(Pointer { thread, register, name, at, offset, copy_of });
         Some(())
     }
 
@@ -627,13 +632,13 @@ impl<'a> InitReader<'a, '_> {
             }
             draft.variable(alias).alias = Some((proxy, target));
         }
-        for Pointer { thread, register, name, at, copy_of } in pointers {
+        for Pointer { thread, register, name, at, offset, copy_of } in pointers {
             let Some(variable) = draft.location(name, at, report) else { continue };
             let copy = copy_of.unwrap_or(thread);
             let register = draft.thread(thread).draft(register);
-            register.initial = Some(InitialValue::Address { variable, thread: copy });
+            register.initial = Some(InitialValue::Address { variable, thread: copy, offset });
             register.points_to = PointsTo::Nothing;
-            register.given(Some(variable));
+            register.given((offset == 0).then_some(variable));
         }
     }
 }

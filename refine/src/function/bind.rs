@@ -244,7 +244,7 @@ impl Setup {
 
     /// The initial value of a register of the first thread.
     fn entry(&self, value: &EntryValue) -> InitialValue {
-        let address = |variable| InitialValue::Address { variable, thread: ThreadId(0) };
+        let address = |variable| InitialValue::Address { variable, thread: ThreadId(0), offset: 0 };
         let argument = |argument: &Argument| match argument {
             Argument::Pointer(memory) => address(variable_id(*memory)),
             Argument::Integer(value) => InitialValue::Value((*value).into()),

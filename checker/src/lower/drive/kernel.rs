@@ -100,9 +100,12 @@ impl<'t> KernelWriter<'t> {
                     format!("\tsetp.ne.u32 {name}, {}, 0;", value & 1)
                 }
                 InitialValue::Value(value) => format!("\tmov.b{bits} {name}, {value};"),
-                InitialValue::Address { variable, .. } => {
+                InitialValue::Address { variable, offset, .. } => {
                     let variable = &self.test.program.variables[usize::from(variable.0)];
-                    let of = format!("{NAME}_{}", variable.name);
+                    let of = match offset {
+                        0 => format!("{NAME}_{}", variable.name),
+                        _ => format!("{NAME}_{}+{offset}", variable.name),
+                    };
                     match variable.space {
                         Space::Global => format!("\tmov.u64 {name}, {of};"),
                         Space::Shared => {

@@ -222,13 +222,16 @@ fn registers(
                 let value = u64::try_from(value).unwrap_or(u64::MAX);
                 all.push(format!("{name}={}", self::number(value, bits)));
             }
-            InitialValue::Address { variable, .. } if column.width == 64 => {
+            InitialValue::Address { variable, offset: 0, .. } if column.width == 64 => {
                 let variable = &test.program.variables[usize::from(variable.0)].name;
                 all.push(format!("{name}={variable}"));
             }
             InitialValue::Address { .. } if !is_named => {}
-            InitialValue::Address { variable, .. } => {
-                let what = "an address as a value, beside accesses of 32 bits";
+            InitialValue::Address { variable, offset, .. } => {
+                let what = match offset {
+                    0 => "an address as a value, beside accesses of 32 bits",
+                    _ => "an address with an offset as a value",
+                };
                 return refuse_variable(test, usize::from(variable.0), what);
             }
         }
