@@ -180,7 +180,7 @@ impl<'q> Questions<'q> {
     }
 
     /// Whether the search has to end; says why.
-    fn is_at_end(&mut self) -> bool {
+    pub(crate) fn is_at_end(&mut self) -> bool {
         let limit = if self.asked >= self.options.questions {
             RepairLimit::Questions(self.options.questions)
         } else if self.until.is_some_and(|until| until.is_over()) {

@@ -360,7 +360,7 @@ fn changed_waits(
     most: usize,
     questions: &mut Questions<'_>,
 ) -> Vec<Vec<ProgramEdit>> {
-    let waits = waits(source);
+    let waits = waits(source, questions);
     let mut all: Vec<ProgramEdit> = Vec::new();
     for edit in &waits {
         // A part of it suffices.

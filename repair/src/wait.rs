@@ -11,6 +11,7 @@ use model::isa::asynchronous::{Asynchronous, AwaitedPhase, GroupKind, MbarrierOp
 use model::isa::tensor_memory::{CtaGroup, TensorOp};
 
 use crate::edit::{self, EditCost, EditKind, EditedLine, ProgramEdit};
+use crate::question::Questions;
 use crate::site::{asynchronous, is_crossed, is_event};
 
 /// The most places of one test where a wait for a phase is tried.
@@ -19,8 +20,9 @@ const MOST_PLACES: usize = 200;
 /// The most groups of which fewer are tried to stay in flight.
 const MOST_GROUPS: u64 = 16;
 
-/// Each wait that may be changed or inserted, cheaper ones first.
-pub(crate) fn waits(source: &SourceTest) -> Vec<ProgramEdit> {
+/// Each wait that may be changed or inserted, cheaper ones first, or those that are found before the search ends: for each
+/// change the test is read again.
+pub(crate) fn waits(source: &SourceTest, questions: &mut Questions<'_>) -> Vec<ProgramEdit> {
     if !source.test.program.is_asynchronous() {
         return Vec::new();
     }
@@ -44,7 +46,9 @@ pub(crate) fn waits(source: &SourceTest) -> Vec<ProgramEdit> {
     all.extend(groups(source));
     all.extend(tensor_commits(source, &objects));
     all.extend(phases(source));
-    all.retain(|edit: &ProgramEdit| source.parse(&edit.revisions).is_ok());
+    all.retain(|edit: &ProgramEdit| {
+        !questions.is_at_end() && source.parse(&edit.revisions).is_ok()
+    });
     all.sort_by_key(|edit| edit.cost);
     all
 }
@@ -425,6 +429,7 @@ mod tests {
 
     use litmus::revise::SourceTest;
 
+    use crate::question::Questions;
     use crate::{RepairOptions, RepairState, repair};
 
     /// The state of a test with a copy in P0 and these instructions in P1, and the edits of the first proposal.
@@ -563,6 +568,21 @@ mod tests {
             first_of(&["mov.u32 r5, 1", multiply, commit, wait]),
             format!("P0: insert `wgmma.fence.sync.aligned` before `{multiply}`")
         );
+    }
+
+    #[test]
+    fn no_changed_wait_is_read_after_the_end_of_the_search() {
+        let text = "PTX copy\nArch=sm_90\n{ .global .b32 g[4]; .shared .align 16 .b32 s[4]; }\n P0@cta 0 ;\n \
+             cp.async.cg.shared.global [s], [g], 16 ;\n cp.async.commit_group ;\n cp.async.wait_group 1 ;\n\
+             exists (s[0]=0)\n";
+        let source = SourceTest::read("test", text.as_bytes()).expect("it is a test");
+        let model = model::ptx::model();
+        let read = |questions: usize| {
+            let options = RepairOptions { questions, ..RepairOptions::new(&model) };
+            super::waits(&source, &mut Questions::new(&source, &options)).len()
+        };
+        assert_eq!(read(0), 0);
+        assert!(read(1) > 0);
     }
 
     #[test]
