@@ -168,8 +168,9 @@ fn barrier_groupings(
     if steps.iter().all(Vec::is_empty) && completions.is_empty() {
         return Ok(Groupings { complete: vec![none], ..Groupings::default() });
     }
-    let counted =
-        !completions.is_empty() || steps.iter().flatten().any(|step| step.used.count.is_some());
+    let with_count = steps.iter().flatten().filter(|step| step.used.count.is_some());
+    let with_count: BTreeSet<BarrierKey> = with_count.map(|step| step.key).collect();
+    let counted = !completions.is_empty() || with_count.iter().any(|&key| !takes_all(&steps, key));
     let ordered = |step: &BarrierStep| step.object.is_some() || step.used.count.is_some();
     let unsettled = if steps.iter().flatten().any(ordered) {
         unsettled::unsettled(paths, placements, &steps)
@@ -218,6 +219,15 @@ fn barrier_groupings(
     })
 }
 
+/// Whether a barrier with a thread count is used by as many threads as that, each of which waits: its generations are then those of a
+/// barrier without a count, and arrivals commute.
+fn takes_all(steps: &[Vec<BarrierStep>], key: BarrierKey) -> bool {
+    let of = |thread: &Vec<BarrierStep>| thread.iter().any(|step| step.key == key);
+    let users = steps.iter().filter(|thread| of(thread)).count() as u64;
+    let all = |step: &BarrierStep| step.used.waits && step.used.count == Some(users);
+    steps.iter().flatten().filter(|step| step.key == key).all(all)
+}
+
 /// Whether a thread never exits, as far as its path goes. One that faults does not come to its exit.
 fn stays(path: &Path) -> bool {
     match path.end {
@@ -261,6 +271,7 @@ fn steps_of(paths: &[&Path], placements: &[Placement], thread: usize) -> Vec<Bar
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
 struct Open {
     generation: u32,
+    /// The threads of its arrivals, sorted: in which order they came makes no difference any more.
     arrived: Vec<u8>,
     /// How many arrivals complete it, once one has said so.
     count: Option<u64>,
@@ -440,7 +451,9 @@ impl ArrivalSearch<'_> {
             Open { generation: *next, arrived: Vec::new(), count: None, passed: false }
         });
         open.count = step.used.count.or(open.count);
-        open.arrived.push(u8::try_from(thread).expect("a test has few threads"));
+        let arriving = u8::try_from(thread).expect("a test has few threads");
+        let at = open.arrived.partition_point(|&of| of <= arriving);
+        open.arrived.insert(at, arriving);
         let generation = if open.passed { None } else { Some(open.generation) };
         state.joined.of[thread][usize::from(step.event)] = generation;
         let by = (thread, step.event);
@@ -545,9 +558,10 @@ impl ArrivalSearch<'_> {
         })
     }
 
-    fn last_arrival(&self, state: &ArrivalState, key: BarrierKey, open: &Open) -> BarrierStep {
-        let last = usize::from(*open.arrived.last().expect("somebody arrived"));
-        *self.steps[last][..state.position[last]]
+    /// One of the arrivals of a generation: all have the same form, or one was a misuse.
+    fn one_arrival(&self, state: &ArrivalState, key: BarrierKey, open: &Open) -> BarrierStep {
+        let of = usize::from(*open.arrived.first().expect("somebody arrived"));
+        *self.steps[of][..state.position[of]]
             .iter()
             .rev()
             .find(|step| step.key == key && step.kind == EventKind::Arrive)

@@ -163,14 +163,14 @@ impl ArrivalSearch<'_> {
             return None;
         }
         let open = state.barriers.get(&step.key)?;
-        let last = self.last_arrival(state, step.key, open);
+        let other = self.one_arrival(state, step.key, open);
         let all = self.members(step.key);
         let reason = if step.key.resource == Resource::Cluster {
             open.arrived
                 .iter()
                 .any(|&other| usize::from(other) == thread)
                 .then_some(BarrierMisuse::Twice)
-        } else if step.used.reduce.is_some() != last.used.reduce.is_some() {
+        } else if step.used.reduce.is_some() != other.used.reduce.is_some() {
             Some(BarrierMisuse::Forms)
         } else {
             (step.used.count.unwrap_or(all) != open.count.unwrap_or(all))
