@@ -220,12 +220,17 @@ impl Reportable for LintedModule<'_> {
         }
     }
 
-    /// Of the copies of one instruction, as a loop is unrolled, the first one is shown.
+    /// Of the copies of one instruction, as a loop is unrolled, the first one is shown; and of warnings of one kind, which a compiler
+    /// earns wherever it writes such an instruction.
     fn text(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut shown: Vec<Diagnostic> = Vec::new();
         let mut by_code: HashMap<(&str, String), usize> = HashMap::new();
         for diagnostic in self.diagnostics() {
-            let key = (diagnostic.code, copied(diagnostic));
+            let one = match diagnostic.severity {
+                Severity::Error => copied(diagnostic),
+                Severity::Warning | Severity::Note => diagnostic.message.clone(),
+            };
+            let key = (diagnostic.code, one);
             match by_code.entry(key) {
                 Entry::Occupied(first) => shown[*first.get()].repeated.push(diagnostic.span.line),
                 Entry::Vacant(free) => {

@@ -79,7 +79,10 @@ impl<'a> InstructionReader<'_> {
         let peer = self.draft.dialect == Dialect::Peer;
         let cxx = self.draft.dialect == Dialect::Cxx;
         if let Some(name) = cell.special_register() {
-            let why = format!("the special register `{name}`, which a test gives no value");
+            let why = format!(
+                "the special register `{name}`, which a test gives no value: instead, read a register that the initial \
+                 state sets, such as `P0:tid=1`"
+            );
             return vec![Self::unsupported(cell, &why)];
         }
         let mut modifiers = cell.parts.iter().skip(1).map(|part| part.text);
