@@ -687,7 +687,9 @@ pub enum ModelFormat {
 pub(crate) fn version() -> &'static str {
     static VERSION: LazyLock<String> = LazyLock::new(|| {
         let z3 = option_env!("LIBZ3_VERSION").map_or("no z3".to_owned(), |v| format!("z3 {v}"));
-        format!("{} ({}, {z3})", env!("CARGO_PKG_VERSION"), model::section::REVISION)
+        let document = model::section::REVISION;
+        let forms = PtxIsa::NEWEST;
+        format!("{} ({document}; forms of PTX up to {forms}; {z3})", env!("CARGO_PKG_VERSION"))
     });
     &VERSION
 }

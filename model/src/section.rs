@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// The revision whose section numbers are printed.
+/// The revision whose section numbers are printed, and whose chapter 8 the model follows. The document of the newest version
+/// that `ptx` knows is not public.
 pub const REVISION: &str = "PTX ISA 9.4";
 
 /// A section of the document. Numbers move with every major revision; the anchor does not.
