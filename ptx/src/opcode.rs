@@ -14,16 +14,9 @@ const OUTSIDE: &[UnmodelledOpcodes] = &[
     UnmodelledOpcodes {
         what: "asynchronous operations and mbarriers",
         memory: true,
-        opcodes: &[
-            "mbarrier",
-            "cp",
-            "wgmma",
-            "tcgen05",
-            "griddepcontrol",
-            "clusterlaunchcontrol",
-            "fabric",
-        ],
+        opcodes: &["mbarrier", "cp", "wgmma", "tcgen05", "griddepcontrol", "clusterlaunchcontrol"],
     },
+    UnmodelledOpcodes { what: "operations of the fabric", memory: true, opcodes: &["fabric"] },
     UnmodelledOpcodes {
         what: "texture, surface and matrix accesses",
         memory: true,
