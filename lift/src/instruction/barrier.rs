@@ -141,7 +141,13 @@ impl<'a> InstructionReader<'_> {
                 return None;
             }
             Some(&Arg::Number(count, at)) if count > MOST_CTA_THREADS => {
-                let message = "no CTA has so many threads";
+                // A negative number has the bits of a large one.
+                let written = at.of(cell.operands.text);
+                let message = if written.starts_with('-') {
+                    "a barrier does not count a negative number of threads"
+                } else {
+                    "no CTA has so many threads"
+                };
                 let note = format!("a count is at most {MOST_CTA_THREADS}");
                 self.report.error("bar-count", at, message).note(note).section(section::BAR);
                 return None;
