@@ -3,7 +3,7 @@
 //! The checks inspect the text of a program, and are conservative: where they find nothing, the choice changes nothing.
 
 use model::isa::alu::AluOp;
-use model::isa::asynchronous::Asynchronous;
+use model::isa::asynchronous::{AsyncFence, Asynchronous, GroupCompletion};
 use model::isa::atom::AtomicOp;
 use model::isa::warp::{Exchange, ExchangeOp};
 use model::isa::{Address, Instruction, Operand};
@@ -22,6 +22,8 @@ pub enum ReadingSubject {
     AsynchronousOperations,
     Aliases,
     FenceHalves,
+    ReleasesOfReads,
+    AsyncProxyWaits,
     /// A `cas`, which may fail.
     Cas,
     /// The same, with release.
@@ -59,6 +61,12 @@ impl ReadingSubject {
         }
         if chosen.fence_halves != other.fence_halves {
             return ReadingSubject::FenceHalves;
+        }
+        if chosen.alias_reads != other.alias_reads {
+            return ReadingSubject::ReleasesOfReads;
+        }
+        if chosen.async_wait != other.async_wait {
+            return ReadingSubject::AsyncProxyWaits;
         }
         if synchronous(chosen) == synchronous(other) {
             return ReadingSubject::AsynchronousOperations;
@@ -117,6 +125,12 @@ impl ReadingSubject {
                 let half = |of: &Instruction| matches!(of, Instruction::Fence(of) if of.aliases);
                 program.is_asynchronous() || instructions(program).any(half)
             }
+            ReadingSubject::ReleasesOfReads => asynchronous(&|of| {
+                matches!(of, Asynchronous::Fence(AsyncFence::AliasReleaseOfReads))
+            }),
+            ReadingSubject::AsyncProxyWaits => asynchronous(
+                &|of| matches!(of, Asynchronous::WaitGroup(wait) if wait.until == GroupCompletion::AsyncProxy),
+            ),
             ReadingSubject::Cas => cas(false),
             ReadingSubject::ReleasingCas => cas(true),
             ReadingSubject::RacingWrites(count) => racing_writes(program, count),
@@ -138,6 +152,10 @@ impl ReadingSubject {
             ReadingSubject::AsynchronousOperations => "asynchronous operations",
             ReadingSubject::Aliases => "a location with two addresses",
             ReadingSubject::FenceHalves => "asynchronous operations, or halves of an alias fence",
+            ReadingSubject::ReleasesOfReads => "`fence.alias`",
+            ReadingSubject::AsyncProxyWaits => {
+                "`cp.async.bulk.wait_group.sync_restrict::proxy::async`"
+            }
             ReadingSubject::Cas => "a `cas`, which may fail",
             ReadingSubject::ReleasingCas => "a `cas` with release, which may fail",
             ReadingSubject::RacingWrites(2) => "two racing writes of one location",

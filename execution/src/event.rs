@@ -199,8 +199,10 @@ pub enum FenceCoverage {
     OwnShared,
     /// The shared memory of the cluster of the thread.
     ClusterShared,
-    /// Earlier reads of its thread in the shared memory of the CTAs of its cluster.
+    /// Earlier reads of its thread.
     OwnReads,
+    /// Those in the shared memory of the CTAs of its cluster.
+    OwnSharedReads,
     /// mbarrier objects that the thread initializes.
     Initializations,
     /// Bytes of physical memory.

@@ -5,7 +5,9 @@
 //! the copy comes after what its thread did before. `UBLKCP` reads and writes L2 and shared memory directly; of shared memory
 //! it may see what was there before the latest stores, up to a `FENCE.VIEW.ASYNC.S`.
 
-use model::isa::asynchronous::{Asynchronous, Copy, GroupKind, MbarrierOp, WaitGroup};
+use model::isa::asynchronous::{
+    Asynchronous, Copy, GroupCompletion, GroupKind, MbarrierOp, WaitGroup,
+};
 use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier};
 use model::memory::{Extent, MBARRIER_BYTES};
 use model::program::Program;
@@ -174,7 +176,8 @@ impl InFlight {
     fn passes(&self, wait: WaitGroup) -> bool {
         let of_bulk = wait.of == GroupKind::BulkCopies;
         let groups = if of_bulk { &self.bulk } else { &self.element };
-        if !wait.reads_only {
+        // The lines of L1 are dropped by another word, if by any.
+        if wait.until != GroupCompletion::Read {
             return groups.are_done(wait.pending);
         }
         // Sources that have been read are not waited for.

@@ -93,6 +93,10 @@ names! {
         /// Fences that order only some objects: `fence.mbarrier_init`, and those with `.sync_restrict`.
         RestrictedRelease = "FR-REL",
         RestrictedAcquire = "FR-ACQ",
+        /// Those of the releases that are for reads of their own thread alone.
+        ReleaseOfReads = "FR-READS",
+        /// Waits for groups that are complete for the async proxy alone.
+        AsyncProxyWait = "GW-ASP",
         /// Operations on an mbarrier object that is initialized: arrivals, changes of its tx-count, waits.
         Mbarrier = "MB",
         /// Initializations of an mbarrier object.

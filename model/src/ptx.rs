@@ -5,8 +5,8 @@
 
 use crate::given::{Chosen, Fixed, Tag};
 use crate::reading::{
-    AliasedProxies, AsyncFencePlace, AsyncRace, Coherence, CompletionScope, Dependencies,
-    ElectedLane, Exits, FailedCas, FenceHalves, ImplicitTrigger, InitializationProxy,
+    AliasReads, AliasedProxies, AsyncFencePlace, AsyncRace, AsyncWait, Coherence, CompletionScope,
+    Dependencies, ElectedLane, Exits, FailedCas, FenceHalves, ImplicitTrigger, InitializationProxy,
     MulticastCompletion, MultimemAddresses, PatternLocation, Readings, TensorFences,
 };
 use crate::rel::{Builder, Conventions, FlagMeaning, Model, Rel};
@@ -208,10 +208,27 @@ pub fn under(readings: Readings) -> Model {
         CompletionScope::Any => acquired,
         CompletionScope::Inclusive => acquired & scope_includes.inverse(),
     };
+    // Reading B30.
+    let for_async = m.tag(Tag::AsyncProxyWait);
+    let unordered = match readings.async_wait {
+        AsyncWait::Reads | AsyncWait::Fence => all - (read - m.tag(Tag::Atomic)),
+        AsyncWait::AsyncOnly => all,
+    };
     let completion = m.define(
         section::ASYNC_OPERATIONS,
         "completion",
-        group_wait | acquired | (asynchronous.id() >> synchronizes),
+        (group_wait - (unordered * for_async)) | acquired | (asynchronous.id() >> synchronizes),
+    );
+    let fence_between = m.tag(Tag::AsyncFence);
+    let to_proxy = issue & (all * async_proxy);
+    let behind_wait = match readings.async_wait {
+        AsyncWait::Reads | AsyncWait::AsyncOnly => to_proxy,
+        AsyncWait::Fence => to_proxy | (po >> fence_between.id() >> po),
+    };
+    let for_proxy = m.define(
+        section::ASYNC_OPERATIONS,
+        "completed-for-async-proxy",
+        group_wait >> for_async.id() >> behind_wait,
     );
     // A fence of some objects orders what is done with these, and no other event of its thread.
     let of_threads = all - asynchronous;
@@ -246,21 +263,26 @@ pub fn under(readings: Readings) -> Model {
         "restricted-acquire",
         restricted_acquire.id() >> (restricted_acquire.id() | (ordered_later & covers)),
     );
-    let from_some = completion | (restricted_before >> synchronizes);
+    // A release of reads is not cumulative: what it orders is no part of base causality order.
+    let of_reads = m.tag(Tag::ReleaseOfReads);
+    let from_some = completion | ((restricted_before - (read * of_reads)) >> synchronizes);
     let until = m.define(
         section::CAUSALITY_ORDER,
         "causality-of-some",
         thread_causality.opt() >> (issue | (in_full.id() >> between_threads >> to_some)),
     );
+    let received = (in_full.id() >> (thread_causality | until)) | to_some;
     let base_causality = m.define(
         section::CAUSALITY_ORDER,
         "base-causality",
-        thread_causality
-            | until
-            | (from_some >> in_full.id() >> (thread_causality | until))
-            | (from_some >> to_some)
-            | operation,
+        thread_causality | until | (from_some >> received) | operation | for_proxy,
     );
+    let ordered_reads = m.define(
+        section::MEMBAR,
+        "ordered-reads",
+        (restricted_before & (read * of_reads)) >> synchronizes >> received,
+    );
+    let ordered_before = base_causality | ordered_reads;
     // Reading R10: an access through another proxy is flushed or refilled by a fence of that proxy
     // in its CTA; the document itself has the generic and the alias case only.
     let own_fence = same_cta & ((texture * texture) | (surface * surface) | (constant * constant));
@@ -277,7 +299,6 @@ pub fn under(readings: Readings) -> Model {
     // 9.7.10.28.2. A completion has an implicit proxy fence for what comes after it, also for overwriting what was
     // read (reading B10); what comes before an asynchronous access needs a fence. Readings B5 and B6.
     let [generic_memory, async_memory] = [generic & memory, async_proxy & memory];
-    let fence_between = m.tag(Tag::AsyncFence);
     let in_proxy = (generic_memory | async_memory) * fence_between;
     let (fenced, unfenced) = match readings.async_fence {
         AsyncFencePlace::Anywhere => (in_proxy, fence_between * async_memory),
@@ -325,7 +346,7 @@ pub fn under(readings: Readings) -> Model {
     let by_alias = m.define(
         section::CAUSALITY_ORDER,
         "alias-fence-between",
-        location_overlap & (base_causality >> between_aliases >> base_causality),
+        location_overlap & (ordered_before >> between_aliases >> base_causality),
     );
     let of_one_address = overlap & across_proxies;
     let async_preserved = match readings.aliased_proxies {
@@ -419,8 +440,19 @@ pub fn under(readings: Readings) -> Model {
         (proxy_preserved & ((all * operand) | (operand * all))).plus(),
     );
     let preserved = proxy_preserved | around_operand;
-    let causality =
-        m.define(section::CAUSALITY_ORDER, "causality", preserved | (observation >> preserved));
+    // Reading B29.
+    let released = base_causality & covers.inverse() & (generic_memory * (of_reads - first_half));
+    let to_half = base_causality | synchronizes;
+    let read_by_alias = match readings.alias_reads {
+        AliasReads::Alone => released >> base_causality,
+        AliasReads::WithAcquire => released >> to_half >> alias_acquire >> base_causality,
+        AliasReads::OneAddress => m.no_event().id(),
+    };
+    let read_before = (one_address & ordered_reads) | by_alias | (location_overlap & read_by_alias);
+    let read_before =
+        m.define(section::MEMBAR, "read-before", read_before & ((generic & read) * generic_memory));
+    let causality = preserved | read_before | (observation >> preserved);
+    let causality = m.define(section::CAUSALITY_ORDER, "causality", causality);
 
     // 8.9.6. Reading R7: partial; morally strong writes are related, and what causality relates.
     let writes = write * write;
@@ -510,19 +542,13 @@ pub fn under(readings: Readings) -> Model {
     // Reading B19: an asynchronous copy has the sizes of the accesses that it meets.
     let of_threads = of_threads * of_threads;
     let mixed_size = (race & of_threads) - overlap_completely;
-    m.flag(
-        Some(section::MIXED_SIZE_RACES),
-        "mixed-size-race",
-        mixed_size,
-        FlagMeaning::Undefined("mixed-size-race"),
-    );
+    m.undefined(section::MIXED_SIZE_RACES, "mixed-size-race", mixed_size);
     m.flag(Some(section::CONFLICT_AND_RACES), "data-race", race - mixed_size, FlagMeaning::Race);
     // Of the flags that an execution raises, the first is named: what is wrong with one instruction, then with two.
-    m.flag(
-        Some(section::of_opcode("wgmma.fence")),
+    m.undefined(
+        section::of_opcode("wgmma.fence"),
         "wgmma-register",
         m.tag(Tag::UnfencedMultiply).id(),
-        FlagMeaning::Undefined("wgmma-register"),
     );
     // 8.9.1.1. Reading B9: the text names memory locations, which are physical (8.2), so aliases count. In a `.cat` file the
     // name says what a flag means.
@@ -535,7 +561,7 @@ pub fn under(readings: Readings) -> Model {
         Some(section::ASYNC_OPERATIONS),
         race,
         ((contested - of_threads - (tensor * tensor)) - morally_strong)
-            - (base_causality | base_causality.inverse())
+            - (ordered_before | ordered_before.inverse())
             - (around_operand | around_operand.inverse()),
         means,
     );
@@ -557,31 +583,28 @@ pub fn under(readings: Readings) -> Model {
             (initialized - ((all - init) * async_proxy)) | (initialized & (fenced >> copied))
         }
     };
-    m.flag(
-        Some(section::MBARRIER),
+    m.undefined(
+        section::MBARRIER,
         "mbarrier-uninitialized",
         of_objects.id() - (initialized.inverse() >> initialized),
-        FlagMeaning::Undefined("mbarrier-uninitialized"),
     );
     // 9.7.15.16.4. An object that is there is invalidated before it is initialized again.
     let accesses = (memory | mbarrier_init) - init;
     let ended = location_overlap & base_causality & (mbarrier_inval * accesses);
-    m.flag(
-        Some(section::MBARRIER),
+    m.undefined(
+        section::MBARRIER,
         "mbarrier-data-access",
         (location_overlap & (mbarrier_init * accesses))
             - mbarrier_init.id()
             - base_causality.inverse()
             - (((mbarrier_init * mbarrier_inval) & location_overlap & base_causality) >> ended),
-        FlagMeaning::Undefined("mbarrier-data-access"),
     );
     // 9.7.15.18: the CTA has observed that there is nothing left to cancel.
     let [cancel, failed] = [Tag::Cancel, Tag::CancelFailed].map(|t| m.tag(t));
-    m.flag(
-        Some(section::TRY_CANCEL),
+    m.undefined(
+        section::TRY_CANCEL,
         "clc-after-failure",
         (failed.id() >> tracked) >> (same_cta & base_causality & (all * cancel)),
-        FlagMeaning::Undefined("clc-after-failure"),
     );
     // What comes after an operation has been executed, whatever memory it makes visible.
     let executed = m.define(
@@ -609,24 +632,17 @@ pub fn under(readings: Readings) -> Model {
     );
     let used_behind = (location_overlap & (uses * deallocation)) - all.id();
     let relinquished = (same_cta & (allocations_end * allocation)) - executed.inverse();
-    m.flag(
-        Some(section::TENSOR_ALLOCATION),
+    m.undefined(
+        section::TENSOR_ALLOCATION,
         "tensor-unallocated",
         uses.id() - (allocated.inverse() >> allocated),
-        FlagMeaning::Undefined("tensor-unallocated"),
     );
-    m.flag(
-        Some(section::TENSOR_ALLOCATION),
+    m.undefined(
+        section::TENSOR_ALLOCATION,
         "tensor-deallocated",
         used_behind - (completed >> execution_order),
-        FlagMeaning::Undefined("tensor-deallocated"),
     );
-    m.flag(
-        Some(section::TENSOR_ALLOCATION),
-        "tensor-relinquished",
-        relinquished,
-        FlagMeaning::Undefined("tensor-relinquished"),
-    );
+    m.undefined(section::TENSOR_ALLOCATION, "tensor-relinquished", relinquished);
     let ended = location_overlap & (allocation * deallocation);
     m.flag(
         Some(section::TENSOR_ALLOCATION),
@@ -669,7 +685,7 @@ pub fn under(readings: Readings) -> Model {
         (section::LD, Tag::ReadonlyRead, "readonly-proxy-read-of-written-data"),
     ] {
         let read = m.tag(tag).id() >> meanwhile;
-        m.flag(Some(of), name, read, FlagMeaning::Undefined(name));
+        m.undefined(of, name, read);
     }
     m.finish()
 }
@@ -678,18 +694,4 @@ pub fn under(readings: Readings) -> Model {
 /// `later`, which goes byte by byte along the closed order.
 fn related_from_read<'m>(rf: Rel<'m>, later: Rel<'m>, related: Rel<'m>) -> Rel<'m> {
     later & (rf.inverse() >> related)
-}
-
-#[cfg(test)]
-mod tests {
-    #[test]
-    fn the_model_is_small_and_each_term_is_defined_once() {
-        let model = super::model();
-        assert!(model.nodes.len() < 480, "{} nodes", model.nodes.len());
-        let mut names: Vec<&str> = model.definitions.iter().map(|d| d.name.as_str()).collect();
-        let count = names.len();
-        names.sort_unstable();
-        names.dedup();
-        assert_eq!(names.len(), count);
-    }
 }

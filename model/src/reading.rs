@@ -230,6 +230,26 @@ readings! {
         Generic = "generic", "no fence",
             Some("the text has virtual aliases use the generic method of access");
     }
+    /// Reading B29.
+    alias_reads: AliasReads = "B29", section::MEMBAR,
+        "which accesses by another address `fence.alias.sync_restrict::read.release` orders its thread's reads with" {
+        Alone = "alone", "all that come behind it, as accesses by the same address",
+            Some("the text that is public does not have the fence, whose name has aliases and which is a release alone");
+        WithAcquire = "with-acquire", "those behind a `fence.proxy.alias.acquire`",
+            Some("the text gives each half of `fence.proxy.alias` an effect");
+        OneAddress = "one-address", "none",
+            Some("the text asks for a `fence.proxy.alias` between accesses by two addresses");
+    }
+    /// Reading B30.
+    async_wait: AsyncWait = "B30", section::ASYNC_OPERATIONS,
+        "what `cp.async.bulk.wait_group.sync_restrict::proxy::async` orders before generic accesses" {
+        Reads = "reads", "what the groups have read",
+            Some("the text has a group complete when its sources are read, its destinations written, and the writes made visible");
+        AsyncOnly = "async-only", "nothing",
+            Some("the text that is public does not have the modifier, which names the async proxy alone");
+        Fence = "fence", "what the groups have read; and what they wrote, behind a `fence.proxy.async`",
+            Some("the text orders accesses across the two proxies by that fence");
+    }
 }
 
 impl Reading {
@@ -352,6 +372,10 @@ mod tests {
             "B24=all-ctas",
             "B28=alias-fence",
             "B28=generic",
+            "B29=with-acquire",
+            "B29=one-address",
+            "B30=async-only",
+            "B30=fence",
         ];
         assert_eq!(names(Readings::default()), admitted);
         let none = Readings::default().switch("R13=none").expect("there is one");

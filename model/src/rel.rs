@@ -425,6 +425,11 @@ impl Builder {
         self.axiom(Some(section), name, Constraint::Acyclic(relation.id));
     }
 
+    /// What makes a program undefined, for a reason of this name.
+    pub fn undefined(&self, section: Section, name: &'static str, relation: Rel<'_>) {
+        self.flag(Some(section), name, relation, FlagMeaning::Undefined(name));
+    }
+
     pub fn flag(
         &self,
         section: Option<Section>,

@@ -197,4 +197,15 @@ mod tests {
         assert!(!model.is_fixed(causality) && !model.is_symmetric(causality));
         assert!(model.order(Chosen::Rf).is_none());
     }
+
+    #[test]
+    fn the_model_is_small_and_each_term_is_defined_once() {
+        let model = crate::ptx::model();
+        assert!(model.nodes.len() < 480, "{} nodes", model.nodes.len());
+        let mut names: Vec<&str> = model.definitions.iter().map(|d| d.name.as_str()).collect();
+        let count = names.len();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), count);
+    }
 }

@@ -7,7 +7,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use litmus::revise::SourceTest;
 use model::isa::Operand;
-use model::isa::asynchronous::{Asynchronous, AwaitedPhase, GroupKind, MbarrierOp, WaitGroup};
+use model::isa::asynchronous::{
+    Asynchronous, AwaitedPhase, GroupCompletion, GroupKind, MbarrierOp, WaitGroup,
+};
 use model::isa::tensor_memory::{CtaGroup, TensorOp};
 
 use crate::edit::{self, EditCost, EditKind, EditedLine, ProgramEdit};
@@ -129,7 +131,7 @@ fn more_groups(
     place: (usize, usize),
     instruction: &Asynchronous,
 ) -> Vec<ProgramEdit> {
-    let Asynchronous::WaitGroup(WaitGroup { of, pending, reads_only, .. }) = *instruction else {
+    let Asynchronous::WaitGroup(WaitGroup { of, pending, until, .. }) = *instruction else {
         return Vec::new();
     };
     let cost = (EditKind::GroupWait, edit::GROUP_WAIT);
@@ -138,8 +140,13 @@ fn more_groups(
         let text = with_last_number(source, place, pending, fewer);
         all.extend(text.map(|text| edit::replacement(source, place, text, cost)));
     }
-    if reads_only && of == GroupKind::BulkCopies {
-        let name = source.cells[place.0][place.1].name.replacen(".read", "", 1);
+    let word = match until {
+        GroupCompletion::Complete => None,
+        GroupCompletion::Read => Some(".read"),
+        GroupCompletion::AsyncProxy => Some(".sync_restrict::proxy::async"),
+    };
+    if let (Some(word), GroupKind::BulkCopies) = (word, of) {
+        let name = source.cells[place.0][place.1].name.replacen(word, "", 1);
         all.push(edit::with_opcode(source, place, name, cost));
     }
     all

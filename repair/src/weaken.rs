@@ -4,7 +4,7 @@ use engine::judge::Verdict;
 use engine::resting::Resting;
 use litmus::revise::{Revision, SourceTest};
 use model::isa::asynchronous::{
-    AsyncFence, Asynchronous, FenceWindow, GridControl, GroupKind, WaitGroup,
+    AsyncFence, Asynchronous, FenceWindow, GridControl, GroupCompletion, GroupKind, WaitGroup,
 };
 use model::isa::tensor_memory::TensorOp;
 use model::isa::{Instruction, Line};
@@ -91,8 +91,8 @@ impl OrderingSite {
             }
             OrderingForm::Groups(wait) => {
                 let mut weaker = Vec::new();
-                if wait.of == GroupKind::BulkCopies && !wait.reads_only {
-                    let reads = WaitGroup { reads_only: true, ..wait };
+                if wait.of == GroupKind::BulkCopies && wait.until == GroupCompletion::Complete {
+                    let reads = WaitGroup { until: GroupCompletion::Read, ..wait };
                     weaker.push(Some(OrderingForm::Groups(reads)));
                 }
                 let more = WaitGroup { pending: wait.pending + 1, ..wait };
@@ -339,11 +339,7 @@ fn edits(source: &SourceTest, sites: &[OrderingSite], strengths: &Strengths) -> 
                 let text = wait::with_last_number(source, place, now.pending, wait.pending);
                 let read = format!("{}.read", cell.name);
                 let text = text.map(|text| {
-                    if wait.reads_only == now.reads_only {
-                        text
-                    } else {
-                        text.replacen(&cell.name, &read, 1)
-                    }
+                    if wait.until == now.until { text } else { text.replacen(&cell.name, &read, 1) }
                 });
                 text.map(|text| edit::replacement(source, place, text, (EditKind::GroupWait, cost)))
             }

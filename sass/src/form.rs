@@ -185,7 +185,10 @@ fn releases(instruction: &Asynchronous) -> bool {
 fn waits_for_loads(instruction: &Asynchronous) -> bool {
     let Asynchronous::Fence(fence) = instruction else { return false };
     match fence {
-        AsyncFence::Acquire | AsyncFence::ProxyAcquire | AsyncFence::ProxyReleaseOfReads => true,
+        AsyncFence::Acquire
+        | AsyncFence::ProxyAcquire
+        | AsyncFence::ProxyReleaseOfReads
+        | AsyncFence::AliasReleaseOfReads => true,
         AsyncFence::Proxy(_)
         | AsyncFence::ProxyRelease
         | AsyncFence::MbarrierInit

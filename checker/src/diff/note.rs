@@ -52,6 +52,8 @@ fn help(subject: ReadingSubject) -> String {
         ReadingSubject::Waits => Some("--po po,bar.sync --place cta,gpu"),
         ReadingSubject::Decisions | ReadingSubject::Dependencies => Some("--po po,ctrl,data,fake"),
         ReadingSubject::FenceHalves
+        | ReadingSubject::ReleasesOfReads
+        | ReadingSubject::AsyncProxyWaits
         | ReadingSubject::TensorMemory
         | ReadingSubject::Multicasts
         | ReadingSubject::MultimemAddresses

@@ -4,8 +4,8 @@ use ::ptx::production_check;
 use ::ptx::version::Target;
 use model::isa::Operand;
 use model::isa::asynchronous::{
-    AsyncStore, Asynchronous, AwaitedPhase, Copy, Fill, GridControl, GroupKind, Mbarrier,
-    MbarrierLayout, MbarrierOp, TensormapWrite, Track, WaitGroup,
+    AsyncStore, Asynchronous, AwaitedPhase, Copy, Fill, GridControl, GroupCompletion, GroupKind,
+    Mbarrier, MbarrierLayout, MbarrierOp, TensormapWrite, Track, WaitGroup,
 };
 use model::section::{self, Section};
 use sass::lowering::{self, asynchronous::operands_of};
@@ -537,21 +537,41 @@ impl Words {
                 format!("waits for all groups of {operations} of its thread but the latest {count}")
             }
         };
-        let is =
-            if wait.reads_only { format!("{is}, until they have read their sources") } else { is };
+        let is = match wait.until {
+            GroupCompletion::Complete => is,
+            GroupCompletion::Read => format!("{is}, until they have read their sources"),
+            GroupCompletion::AsyncProxy => {
+                format!("{is}, until they are complete for the async proxy")
+            }
+        };
         let mut meaning = self.of(is);
         meaning.events.push(said(self.page, "none of memory"));
         meaning.promises.push(said(
             section::ASYNC_OPERATIONS,
-            if wait.reads_only {
-                "the reads of these operations, of tensormaps too, happen before what follows it"
-            } else {
-                "these operations happen before what follows it in its thread"
+            match wait.until {
+                GroupCompletion::Read => {
+                    "the reads of these operations, of tensormaps too, happen before what follows it"
+                }
+                GroupCompletion::AsyncProxy => {
+                    "these operations happen before operations of the async proxy that its thread starts later, and their reads, of \
+                     tensormaps too, before all that follows it (reading B30)"
+                }
+                GroupCompletion::Complete => {
+                    "these operations happen before what follows it in its thread"
+                }
             },
         ));
-        if wait.reads_only {
-            let text = "the writes of these operations may still be incomplete: their results are not seen, and must not be released";
-            meaning.limits.push(said(self.page, text));
+        match wait.until {
+            GroupCompletion::Complete => {}
+            GroupCompletion::Read => {
+                let text = "the writes of these operations may still be incomplete: their results are not seen, and must not be released";
+                meaning.limits.push(said(self.page, text));
+            }
+            GroupCompletion::AsyncProxy => {
+                let text = "a generic access to what these operations write is a race; no document that is public says what such an \
+                            access needs";
+                meaning.limits.push(said(self.page, text));
+            }
         }
         if !wait.commits {
             meaning

@@ -237,8 +237,9 @@ fn promise(parts: &[&str]) -> String {
         }
         // ptxas 13.5 emits a wait for the loads of the thread, as for the fence of reads of the async proxy, and no `MEMBAR`.
         ["alias", "sync_restrict::read", ..] => {
-            "reads before it in its thread come before writes after an acquire that synchronizes with it; stores before it, and \
-             what other threads did, are not known to be ordered"
+            "reads before it in its thread come before accesses after an acquire that synchronizes with it, also by another address \
+             (reading B29); stores before it, and what other threads did, are not ordered; no document that is public has \
+             this fence"
                 .to_owned()
         }
         ["mbarrier_init", ..] => "each `mbarrier.init` before it in its thread comes before what \

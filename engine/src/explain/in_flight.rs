@@ -4,7 +4,7 @@
 use execution::event::{AsyncPart, EventKind, MbarrierStep, MbarrierUse, ObjectPhase};
 use model::bits::BitRow;
 use model::given::{Fixed, Tag};
-use model::isa::asynchronous::{Asynchronous, GroupKind, WaitGroup};
+use model::isa::asynchronous::{Asynchronous, GroupCompletion, GroupKind, WaitGroup};
 use model::rel::Model;
 use model::section;
 
@@ -192,9 +192,8 @@ impl<R: BitRow> Flights<'_, '_, R> {
         });
         let waits: Vec<(usize, WaitGroup)> = waits.collect();
         // What completes it otherwise, such as a wait before or an arrival at an object, is not where the access is.
-        let is_over = u.events[first..last]
-            .iter()
-            .any(|of| of.of.is_some_and(|of| of.completes >> (event - first) & 1 == 1));
+        let completes = |wait: usize| self.completes(wait, event, first);
+        let is_over = (first..last).any(completes);
         if is_over {
             return if same { None } else { self.early(event, access, &waits) };
         }
@@ -205,15 +204,22 @@ impl<R: BitRow> Flights<'_, '_, R> {
                 if same { format!(" before `{}`", self.text(access)) } else { String::new() };
             return Some(format!("{issuer} does not wait for `{copy}`{before} ({cited})."));
         };
-        let completes = |event: usize| {
-            u.events[wait].of.is_some_and(|of| of.completes >> (event - first) & 1 == 1)
-        };
         let text = self.text(wait);
         let others = self.operation(event)?;
-        if of.reads_only && others.iter().any(|&other| completes(other)) {
-            return Some(format!(
-                "`{text}` waits until `{copy}` has read its source, not until it has written ({cited})."
-            ));
+        let others = || others.iter().any(|&other| self.completes(wait, other, first));
+        match of.until {
+            GroupCompletion::Read if others() => {
+                return Some(format!(
+                    "`{text}` waits until `{copy}` has read its source, not until it has written ({cited})."
+                ));
+            }
+            GroupCompletion::AsyncProxy if others() => {
+                return Some(format!(
+                    "`{text}` waits until what `{copy}` writes is complete for the async proxy, not for generic accesses \
+                     (reading B30)."
+                ));
+            }
+            GroupCompletion::Complete | GroupCompletion::Read | GroupCompletion::AsyncProxy => {}
         }
         let line = |event: usize| Some(usize::from(u.events[event].of?.line));
         let thread = &u.program.threads[usize::from(u.events[event].thread?.0)];
@@ -246,15 +252,20 @@ impl<R: BitRow> Flights<'_, '_, R> {
         })
     }
 
+    /// Whether a wait of the thread whose first event is `first` orders an event of an operation before generic accesses.
+    fn completes(&self, wait: usize, event: usize, first: usize) -> bool {
+        let events = &self.candidate.structure.unfolding.events;
+        let only_async = events[wait].tags.has(Tag::AsyncProxyWait);
+        let reads = events[event].is_read() && !events[event].tags.has(Tag::Atomic);
+        let waited = events[wait].of.is_some_and(|of| of.completes >> (event - first) & 1 == 1);
+        waited && (reads || !only_async)
+    }
+
     /// That the thread of an operation arrives before it waits for the operation, at what the thread of the access waits for.
     fn early(&self, event: usize, access: usize, waits: &[(usize, WaitGroup)]) -> Option<String> {
-        let u = self.candidate.structure.unfolding;
         let po = self.candidate.structure.fixed(Fixed::Po);
         let first = self.first(event)?;
-        let completes = |wait: usize| {
-            u.events[wait].of.is_some_and(|of| of.completes >> (event - first) & 1 == 1)
-        };
-        let &(wait, _) = waits.iter().find(|(wait, _)| completes(*wait))?;
+        let &(wait, _) = waits.iter().find(|(wait, _)| self.completes(*wait, event, first))?;
         let phases = self.candidate.structure.fixed(Fixed::Phase).pairs();
         let meets = phases.chain(self.candidate.structure.fixed(Fixed::Meets).pairs());
         let (arrival, _) = meets

@@ -12,7 +12,7 @@ use model::given::Tag;
 use model::isa::alu::AluOp;
 use model::isa::asynchronous::{
     AsyncFence, AsyncMisuse, AsyncStore, Asynchronous, Copy, FILL_BYTES, FenceWindow, Fill,
-    GridControl, GroupKind, Multiply, TensorCopy, WaitGroup,
+    GridControl, GroupCompletion, GroupKind, Multiply, TensorCopy, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
 use model::isa::{Instruction, Operand, Reg, SpaceQualifier, Type, TypeKind};
@@ -623,7 +623,7 @@ fn wait_group(state: &mut PathState, wait: WaitGroup, guard: Mask) {
     if wait.of == GroupKind::Multiplications {
         state.groups.registers.pending.retain(|of| of.events & !completes != 0);
     }
-    if wait.reads_only {
+    if wait.until == GroupCompletion::Read {
         for (index, event) in state.events.iter().enumerate() {
             let reads = event.tags.has(Tag::Read) && !event.tags.has(Tag::Atomic);
             if !reads {
@@ -631,12 +631,17 @@ fn wait_group(state: &mut PathState, wait: WaitGroup, guard: Mask) {
             }
         }
     }
-    state.push(EventKind::WaitGroup, Tags::of(&[Tag::All]), guard);
+    let mut tags = Tags::of(&[Tag::All]);
+    if wait.until == GroupCompletion::AsyncProxy {
+        tags = tags.with(Tag::AsyncProxyWait);
+    }
+    state.push(EventKind::WaitGroup, tags, guard);
     state.last().completes = completes;
 }
 
 fn async_fence(state: &mut PathState, fence: AsyncFence, guard: Mask) {
-    let restricted = |order: Tag| Tags::of(&[Tag::All, Tag::Fence, order, Tag::ScopeCluster]);
+    let of_order = |order: Tag| Tags::of(&[Tag::All, Tag::Fence, order]);
+    let restricted = |order: Tag| of_order(order).with(Tag::ScopeCluster);
     let (kind, tags, covers) = match fence {
         AsyncFence::Proxy(window) => {
             let covers = match window {
@@ -653,8 +658,13 @@ fn async_fence(state: &mut PathState, fence: AsyncFence, guard: Mask) {
             (EventKind::ProxyFence, tags.with(Tag::ProxyFence), FenceCoverage::OwnShared)
         }
         AsyncFence::ProxyReleaseOfReads => {
-            let tags = restricted(Tag::RestrictedRelease).with(Tag::AsyncFenceRelease);
-            (EventKind::ProxyFence, tags.with(Tag::ProxyFence), FenceCoverage::OwnReads)
+            let tags = restricted(Tag::RestrictedRelease).with(Tag::ReleaseOfReads);
+            let tags = tags.with(Tag::AsyncFenceRelease).with(Tag::ProxyFence);
+            (EventKind::ProxyFence, tags, FenceCoverage::OwnSharedReads)
+        }
+        AsyncFence::AliasReleaseOfReads => {
+            let tags = of_order(Tag::RestrictedRelease).with(Tag::ReleaseOfReads);
+            (EventKind::Fence, tags.with(Tag::ScopeSys), FenceCoverage::OwnReads)
         }
         AsyncFence::ProxyAcquire => {
             let tags = restricted(Tag::RestrictedAcquire).with(Tag::AsyncFenceAcquire);

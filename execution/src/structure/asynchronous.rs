@@ -441,17 +441,18 @@ fn is_covered(
     let here = u.program.threads[usize::from(thread.0)].placement;
     let shared =
         |scope: Scope| shared_by(u, access.pa).is_some_and(|there| scope.includes(here, there));
+    let own_read = || {
+        let synchronous = event.of.is_some_and(|of| of.part.is_none());
+        event.thread == Some(thread) && synchronous && event.is_read()
+    };
     match covers {
         FenceCoverage::Everything => true,
         FenceCoverage::Bytes(bytes) => bytes.contains(access.pa),
         FenceCoverage::Space(of) => space(u, access.pa) == of,
         FenceCoverage::OwnShared => shared(Scope::Cta),
         FenceCoverage::ClusterShared => shared(Scope::Cluster),
-        FenceCoverage::OwnReads => {
-            let synchronous = event.of.is_some_and(|of| of.part.is_none());
-            let own = event.thread == Some(thread) && synchronous;
-            own && event.is_read() && shared(Scope::Cluster)
-        }
+        FenceCoverage::OwnReads => own_read(),
+        FenceCoverage::OwnSharedReads => own_read() && shared(Scope::Cluster),
         FenceCoverage::Initializations => {
             event.thread == Some(thread) && event.tags.has(Tag::MbarrierInit)
         }

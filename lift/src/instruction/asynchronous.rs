@@ -3,8 +3,8 @@
 use model::isa::alu::{Alu, AluOp};
 use model::isa::asynchronous::{
     AsyncFence, AsyncStore, Asynchronous, AwaitedPhase, Copy, FILL_BYTES, FenceWindow, Fill,
-    GridControl, GroupKind, Mbarrier, MbarrierLayout, MbarrierOp, Multiply, MultiplyShape,
-    PendingCount, Track, WaitGroup,
+    GridControl, GroupCompletion, GroupKind, Mbarrier, MbarrierLayout, MbarrierOp, Multiply,
+    MultiplyShape, PendingCount, Track, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
 use model::isa::reach::{AllowedSpaces, COPIED, IN_SHARED};
@@ -57,14 +57,14 @@ impl<'a> InstructionReader<'_> {
             ["cp", "async", "wait_all"] => one(Asynchronous::WaitGroup(WaitGroup {
                 of: GroupKind::Copies,
                 pending: 0,
-                reads_only: false,
+                until: GroupCompletion::Complete,
                 commits: true,
             })),
-            ["cp", "async", "wait_group"] => self.wait_group(cell, GroupKind::Copies, false),
+            ["cp", "async", "wait_group"] => self.wait_group(cell, GroupKind::Copies),
             ["cp", "async", "bulk", "wait_group", ..] => {
-                self.wait_group(cell, GroupKind::BulkCopies, parts.contains(&"read"))
+                self.wait_group(cell, GroupKind::BulkCopies)
             }
-            ["wgmma", "wait_group", ..] => self.wait_group(cell, GroupKind::Multiplications, false),
+            ["wgmma", "wait_group", ..] => self.wait_group(cell, GroupKind::Multiplications),
             ["wgmma", "fence", ..] => one(Asynchronous::MultiplyFence),
             ["wgmma", "mma_async", ..] => self.multiply(cell, &parts),
             ["cp", "async", "mbarrier", "arrive", ..] => self.track(cell, &parts),
@@ -234,14 +234,20 @@ impl<'a> InstructionReader<'_> {
         one(Asynchronous::Track(Track { object, space, increments }))
     }
 
-    fn wait_group(&mut self, cell: &InstructionCell<'a>, of: GroupKind, reads_only: bool) -> Read {
+    fn wait_group(&mut self, cell: &InstructionCell<'a>, of: GroupKind) -> Read {
         let args = self.args(cell)?;
         let [Arg::Number(pending, _)] = args[..] else {
             self.count(cell, &args, "0");
             return None;
         };
         self.fits(&args[0], Type::U32);
-        one(Asynchronous::WaitGroup(WaitGroup { of, pending, reads_only, commits: false }))
+        let has = |word: &str| cell.parts.iter().any(|part| part.text == word);
+        let until = match (has("read"), has("sync_restrict::proxy::async")) {
+            (true, _) => GroupCompletion::Read,
+            (_, true) => GroupCompletion::AsyncProxy,
+            (false, false) => GroupCompletion::Complete,
+        };
+        one(Asynchronous::WaitGroup(WaitGroup { of, pending, until, commits: false }))
     }
 
     fn multiply(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) -> Read {
@@ -487,12 +493,7 @@ impl<'a> InstructionReader<'_> {
             ["proxy", "tensormap::generic", ..] => return self.tensormap_fence(cell, &parts),
             ["release", "sync_restrict::shared::cta", "cluster"] => AsyncFence::Release,
             ["acquire", "sync_restrict::shared::cluster", "cluster"] => AsyncFence::Acquire,
-            ["alias", "sync_restrict::read", ..] => {
-                return Some(Self::unsupported(
-                    cell,
-                    "the release of reads through aliases is not modelled",
-                ));
-            }
+            ["alias", "sync_restrict::read", "release", "sys"] => AsyncFence::AliasReleaseOfReads,
             _ => return Some(Self::unsupported(cell, "this proxy is not modelled")),
         };
         if !self.is_written_as_produced(cell, &parts) {

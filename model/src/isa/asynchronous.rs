@@ -259,13 +259,23 @@ pub enum GroupKind {
     Multiplications,
 }
 
+/// How far the groups are that a wait waits for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum GroupCompletion {
+    /// Complete for every access of the thread.
+    Complete,
+    /// `.read`: the sources have been read.
+    Read,
+    /// `.sync_restrict::proxy::async`: complete for accesses through the async proxy. Reading B30.
+    AsyncProxy,
+}
+
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct WaitGroup {
     pub of: GroupKind,
     /// How many of the latest groups may be incomplete.
     pub pending: u64,
-    /// `.read`: it waits until the sources have been read.
-    pub reads_only: bool,
+    pub until: GroupCompletion,
     /// `cp.async.wait_all`: uncommitted copies are waited for, too.
     pub commits: bool,
 }
@@ -352,6 +362,8 @@ pub enum AsyncFence {
     ProxyRelease,
     /// `fence.proxy.async::generic.release.sync_restrict::shared::cluster::read.cluster`: of reads of its own thread.
     ProxyReleaseOfReads,
+    /// `fence.alias.sync_restrict::read.release.sys`: of reads of its own thread, also through aliases. Reading B29.
+    AliasReleaseOfReads,
     /// `fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster`.
     ProxyAcquire,
     /// `fence.mbarrier_init.release.cluster`.

@@ -44,6 +44,8 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::AsyncFenceRelease => "`fence.proxy.async::generic.release`",
         Tag::AsyncFenceAcquire => "`fence.proxy.async::generic.acquire`",
         Tag::RestrictedRelease => "release fences of some objects only",
+        Tag::ReleaseOfReads => "release fences of reads of their thread only",
+        Tag::AsyncProxyWait => "waits for groups, for the async proxy alone",
         Tag::RestrictedAcquire => "acquire fences of some objects only",
         Tag::Mbarrier => "operations on an initialized mbarrier object",
         Tag::MbarrierInit => "initializations of an mbarrier object",

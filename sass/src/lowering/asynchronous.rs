@@ -8,7 +8,7 @@ use ptx::version::PtxIsa;
 pub(super) const OPCODES: [&str; 2] = ["cp", "mbarrier"];
 
 /// Parts of their names that no memory instruction has.
-pub(super) const PARTS: [&str; 31] = [
+pub(super) const PARTS: [&str; 32] = [
     "arrive",
     "arrive_drop",
     "async",
@@ -33,6 +33,7 @@ pub(super) const PARTS: [&str; 31] = [
     "reduce",
     "relaxed",
     "release",
+    "sync_restrict::proxy::async",
     "test_wait",
     "try_wait",
     "wait_all",
