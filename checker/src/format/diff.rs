@@ -2,6 +2,8 @@
 
 use std::fmt::Write;
 
+use anstyle::{AnsiColor, Style};
+
 /// The number of unchanged lines printed around a change.
 const CONTEXT: usize = 3;
 
@@ -17,8 +19,23 @@ enum DiffLine<'a> {
     After(&'a str),
 }
 
-/// The changes from one text to another, which is called by this word; empty if they are equal.
+/// The changes from one text to another, which is called by this word, in the colours that `git diff` has; empty if they are equal.
 pub(crate) fn unified(path: &str, word: &str, before: &str, after: &str) -> String {
+    let coloured = |line: &str| {
+        let style = match line.as_bytes() {
+            [b'-', b'-', b'-', ..] | [b'+', b'+', b'+', ..] => Style::new().bold(),
+            [b'-', ..] => AnsiColor::Red.on_default(),
+            [b'+', ..] => AnsiColor::Green.on_default(),
+            [b'@', ..] => AnsiColor::Cyan.on_default(),
+            _ => return line.to_owned(),
+        };
+        let content = line.trim_end_matches('\n');
+        format!("{style}{content}{style:#}{}", &line[content.len()..])
+    };
+    plain(path, word, before, after).split_inclusive('\n').map(coloured).collect()
+}
+
+fn plain(path: &str, word: &str, before: &str, after: &str) -> String {
     let lines = lines(before, after);
     let changed: Vec<usize> =
         (0..lines.len()).filter(|&at| !matches!(lines[at], DiffLine::Both(_))).collect();
@@ -124,7 +141,7 @@ mod tests {
         let before = "a\nb\nc\nd\ne\nf\ng\nh\ni\nj\n";
         let after = "A\nb\nc\nd\ne\nf\ng\nh\ni\nJ\nk\n";
         assert_eq!(
-            unified("x", "formatted", before, after),
+            plain("x", "formatted", before, after),
             "--- x\n+++ x (formatted)\n@@ -1,4 +1,4 @@\n-a\n+A\n b\n c\n d\n\
              @@ -7,4 +7,5 @@\n g\n h\n i\n-j\n+J\n+k\n"
         );
@@ -133,12 +150,12 @@ mod tests {
     #[test]
     fn lines_in_common_stay_and_an_end_without_a_line_end_shows() {
         assert_eq!(
-            unified("x", "formatted", "a\nb\nc", "b\nc\n"),
+            plain("x", "formatted", "a\nb\nc", "b\nc\n"),
             "--- x\n+++ x (formatted)\n@@ -1,3 +1,2 @@\n-a\n b\n-c\n\\ No newline at end of file\n+c\n"
         );
-        assert_eq!(unified("x", "formatted", "a\n", "a\n"), "");
+        assert_eq!(plain("x", "formatted", "a\n", "a\n"), "");
         assert_eq!(
-            unified("x", "formatted", "", "a\n"),
+            plain("x", "formatted", "", "a\n"),
             "--- x\n+++ x (formatted)\n@@ -0,0 +1,1 @@\n+a\n"
         );
     }
