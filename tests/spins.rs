@@ -360,14 +360,112 @@ fn iterations_that_threads_leave_out_together_hide_no_outcome() {
     assert_eq!(undecided, ["one leaves after two rounds", "one writes in each round"]);
 }
 
+/// Loops that store what their thread alone accesses, `S`, or draw from a counter, or read what they have written; what each
+/// saw is in `r0` and `r2`.
+const CHANGING: [(&str, &str); 8] = [
+    (
+        "note",
+        "L: ld.acquire.gpu.u32 r0, [l]; st.weak.u32 [S], r0; ld.weak.u32 r2, [S]; \
+         setp.eq.u32 p, r2, 0; @p bra L",
+    ),
+    (
+        "note of a lock",
+        "L: atom.acquire.gpu.cas.b32 r0, [l], 0, 1; st.weak.u32 [S], r0; ld.weak.u32 r2, [S]; \
+         setp.ne.u32 p, r2, 0; @p bra L",
+    ),
+    (
+        "count",
+        "L: ld.weak.u32 r0, [S]; add.u32 r0, r0, 1; st.weak.u32 [S], r0; ld.relaxed.gpu.u32 r2, [l]; \
+         setp.eq.u32 p, r2, 0; @p bra L",
+    ),
+    (
+        "note of some failures",
+        "L: ld.relaxed.gpu.u32 r0, [l]; setp.eq.u32 p, r0, 0; ld.weak.u32 r2, [S]; \
+         @p st.weak.u32 [S], 1; @p bra L",
+    ),
+    ("draw", "L: atom.relaxed.gpu.add.u32 r0, [n], 1; setp.lt.u32 p, r0, 2; @p bra L"),
+    (
+        "draw and store",
+        "L: atom.relaxed.gpu.add.u32 r0, [n], 1; setp.ge.u32 p, r0, 1; @p bra M; \
+         st.relaxed.gpu.u32 [x], 1; bra L; M: mov.u32 r2, 1",
+    ),
+    (
+        "until it is done",
+        "L: ld.relaxed.gpu.u32 r0, [x]; st.relaxed.gpu.u32 [x], 1; setp.eq.u32 p, r0, 0; @p bra L",
+    ),
+    (
+        "until another one has done it",
+        "L: ld.relaxed.gpu.u32 r0, [x]; st.relaxed.gpu.u32 [x], 2; setp.ne.u32 p, r0, 1; @p bra L",
+    ),
+];
+
+const BESIDE: [(&str, &str); 4] = [
+    ("releases", "st.relaxed.gpu.u32 [x], 1; st.release.gpu.u32 [l], 1"),
+    ("resets", "st.relaxed.gpu.u32 [n], 0; st.relaxed.gpu.u32 [l], 1"),
+    (
+        "resets by an address",
+        "ld.relaxed.gpu.u32 r0, [x]; mad.wide.u32 rd, r0, 4, rn; st.relaxed.gpu.u32 [rd], 0",
+    ),
+    ("draws once", "atom.relaxed.gpu.add.u32 r0, [n], 1; st.relaxed.gpu.u32 [l], 0"),
+];
+
+#[test]
+fn what_only_its_thread_sees_and_what_a_counter_excludes_hide_no_outcome() {
+    let model = ptx::model();
+    // Without reading R50 for writes, and without what is known of them.
+    let mut plain = model.with_every_iteration();
+    plain.conventions.silent_atomics = false;
+    let mut decided = Vec::new();
+    for (at, (name, one)) in CHANGING.into_iter().enumerate() {
+        for (other, two) in BESIDE.into_iter().chain([CHANGING[at]]) {
+            for (initial, seen_at_end) in [(0, ""), (1, ""), (0, " /\\ s=0")] {
+                let body = |body: &str, own: &str| {
+                    column("mov.u32 r0, 9", "mov.u32 r2, 9", &body.replace("[S]", own))
+                };
+                let text = program(&[body(one, "[s]"), body(two, "[u]")], initial)
+                    .replace("x=0; }", "x=0; n=0; s=0; u=0; P0:rn=n; P1:rn=n; }")
+                    .replace("P0:r1=0 /\\ P1:r1=0 /\\ l=0", "P0:r2=0 /\\ n=0")
+                    .replace("x=0)", &format!("x=0{seen_at_end})"));
+                let (short, seen) = outcomes(&text, &model, 2);
+                // Where the bound is reached, what is behind it is compared with nothing.
+                let bound = if seen.bound_reached { 2 } else { 3 };
+                let (long, spun) = outcomes(&text, &plain, bound);
+                let lost: Vec<_> = long.difference(&short).collect();
+                assert!(lost.is_empty(), "{name} beside {other}: {lost:?} of\n{text}");
+                assert!(seen.stuck.is_some() || spun.stuck.is_none(), "{text}");
+                if !seen.bound_reached && initial == 0 && other == "releases" {
+                    decided.push(name);
+                }
+            }
+        }
+    }
+    decided.dedup();
+    assert_eq!(decided, ["note", "note of a lock", "draw", "draw and store", "until it is done"]);
+}
+
+/// A draw returns less than the one before where somebody stores to the counter, also by an address that only values give.
+#[test]
+fn a_counter_that_somebody_stores_to_is_none() {
+    for (stored, goes_back) in [("[n]", true), ("[rd]", true), ("[m]", false)] {
+        let text = format!(
+            "PTX reset\n{{ n=1; m=0; x=0; P1:rn=n; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
+             L: atom.relaxed.gpu.add.u32 t, [n], 1 | ld.relaxed.gpu.u32 r0, [x] ;\n setp.ne.u32 p, t, 0 | \
+             mad.wide.u32 rd, r0, 4, rn ;\n @p bra L | st.relaxed.gpu.u32 {stored}, 0 ;\n \
+             K: atom.relaxed.gpu.add.u32 u, [m], 1 | ;\n setp.lt.u32 p, u, 1 | ;\n @p bra K | ;\nexists (P0:t=0)\n"
+        );
+        let (found, _) = outcomes(&text, &ptx::model(), 2);
+        assert_eq!(!found.is_empty(), goes_back, "{text}");
+    }
+}
+
 /// Each iteration has a condition that a read decides, so that the paths are too many where the loop is followed to its end.
 #[test]
 fn a_counted_loop_with_many_paths_is_unrolled_up_to_the_bound() {
     let found = |rounds: u32| {
         let text = format!(
             "PTX counted\n{{ f=0; x=0; y=0; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
-             mov.u32 i, 0 | st.relaxed.gpu.u32 [f], 1 ;\n ld.relaxed.gpu.u32 r1, [f] | ;\n \
-             setp.eq.u32 q, r1, 1 | ;\n @q bra M | ;\n L: ld.relaxed.gpu.u32 r0, [x] | ;\n \
+             mov.u32 i, 0 | st.relaxed.gpu.u32 [f], 1 ;\n ld.relaxed.gpu.u32 r1, [f] | \
+             st.relaxed.gpu.u32 [x], 1 ;\n setp.eq.u32 q, r1, 1 | ;\n @q bra M | ;\n L: ld.relaxed.gpu.u32 r0, [x] | ;\n \
              setp.eq.u32 q, r0, 1 | ;\n @q st.relaxed.gpu.u32 [y], 1 | ;\n add.u32 i, i, 1 | ;\n \
              setp.lt.u32 p, i, {rounds} | ;\n @p bra L | ;\n M: mov.u32 r3, 1 | ;\nexists (P0:r1=1)\n"
         );

@@ -23,6 +23,8 @@ const MOST_VALUES: usize = 16;
 pub struct RaceFreeBytes {
     /// All values that they may hold, if the program determines them.
     pub values: Option<BTreeSet<Value>>,
+    /// The only thread that accesses them, if there is one.
+    pub own: Option<ThreadId>,
 }
 
 /// The bytes, by their physical extents, that are free of races.
@@ -60,7 +62,12 @@ impl Agreed {
         };
         let agreed = all.iter().filter(is_agreed).map(|(&bytes, here)| {
             let values = values(layout, &accessed.constants, bytes, here);
-            (bytes, RaceFreeBytes { values })
+            let first = here[0].thread;
+            // Where bytes are said to be contested, others access them that are not in the program.
+            let is_own =
+                program.contested.is_none() && here.iter().all(|access| access.thread == first);
+            let own = is_own.then_some(first);
+            (bytes, RaceFreeBytes { values, own })
         });
         Agreed(agreed.collect())
     }
@@ -68,6 +75,12 @@ impl Agreed {
     /// What is known of these bytes if no two accesses race that access some of them.
     pub fn of(&self, bytes: Extent) -> Option<&RaceFreeBytes> {
         self.0.get(&bytes)
+    }
+
+    /// The bytes that only this thread accesses.
+    pub fn own(&self, thread: ThreadId) -> impl Iterator<Item = Extent> + '_ {
+        let all = self.0.iter().filter(move |(_, of)| of.own == Some(thread));
+        all.map(|(&bytes, _)| bytes)
     }
 
     /// Whether that is so of the bytes that the instruction of a line accesses.
@@ -81,7 +94,7 @@ impl Agreed {
 }
 
 /// Whether it is a single access through the generic proxy, to memory that a program may write.
-fn is_plain(access: &LineAccess<'_>) -> bool {
+pub fn is_plain(access: &LineAccess<'_>) -> bool {
     let proxied = matches!(access.instruction, Instruction::Load(of) if of.proxy != Proxy::Generic)
         || matches!(access.instruction, Instruction::Store(of) if of.proxy != Proxy::Generic);
     let elements = access.instruction.access().map_or(0, |(.., elements)| elements);
@@ -89,7 +102,7 @@ fn is_plain(access: &LineAccess<'_>) -> bool {
 }
 
 /// Whether two accesses to the same bytes are morally strong.
-fn agree(program: &Program, one: &LineAccess<'_>, other: &LineAccess<'_>) -> bool {
+pub fn agree(program: &Program, one: &LineAccess<'_>, other: &LineAccess<'_>) -> bool {
     let placement = |of: &LineAccess<'_>| program.threads[usize::from(of.thread.0)].placement;
     let includes = |here: &LineAccess<'_>, there: &LineAccess<'_>| {
         let scope = here.instruction.scope();

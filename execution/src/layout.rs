@@ -9,7 +9,7 @@ use crate::event::Access;
 use model::isa::SpaceQualifier;
 use model::memory::MbarrierState;
 use model::memory::{Extent, Proxy, Space, VariableId};
-use model::program::{InitialValue, Program, ThreadId};
+use model::program::{InitialValue, Observed, Program, ThreadId};
 use model::value::Value;
 
 /// One virtual object: a variable, or that of one CTA or thread.
@@ -388,6 +388,17 @@ impl Layout {
     /// The physical byte range behind a virtual one.
     pub fn physical(&self, va: Extent) -> Extent {
         Extent { object: self.virtuals[usize::from(va.object)].location, ..va }
+    }
+
+    /// The locations and bytes that an observed piece of memory is.
+    pub fn observed(&self, observed: Observed) -> Option<Extent> {
+        match observed {
+            Observed::Register { .. } => None,
+            Observed::Memory { variable, thread, offset, length } => {
+                let object = self.object(variable, thread);
+                Some(self.physical(Extent { object, start: offset, length }))
+            }
+        }
     }
 
     /// The same bytes at each location behind a multimem address.

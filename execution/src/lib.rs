@@ -2,7 +2,7 @@
 //!
 //! Read in this order: `layout` (addresses), `expr` (symbolic values), `path` (what one thread may do), `generation`
 //! (which arrivals complete a barrier together), `unfold` (a path for each thread: events), `structure` (the sets and relations
-//! that a model names), `values` (what reads return). `constants`, `accessed`, `agreed`, `contents` and `live` are analyses that make this shorter; `air`
+//! that a model names), `values` (what reads return). `constants`, `accessed`, `agreed`, `written`, `contents` and `live` are analyses that make this shorter; `air`
 //! finds values that depend on themselves.
 
 pub mod accessed;
@@ -19,3 +19,4 @@ pub mod path;
 pub mod structure;
 pub mod unfold;
 pub mod values;
+pub mod written;

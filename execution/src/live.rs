@@ -9,7 +9,9 @@ use crate::accessed::{Accessed, LineBytes, Reach};
 use crate::constants::{ConstantDecision, Constants};
 use crate::event::Mask;
 use crate::expr::ExprId;
-use model::isa::Instruction;
+use crate::layout::Layout;
+use crate::path::LoopFacts;
+use model::isa::{Instruction, Reg};
 use model::memory::{Extent, VariableId};
 use model::program::{Observed, Program, Thread, ThreadId};
 
@@ -21,6 +23,10 @@ pub struct Liveness {
     heads: Vec<usize>,
     /// The loads in loops: before one, the register that it overwrites is not live, which it may be at the head of its loop.
     loads: Vec<usize>,
+    /// The bytes that no other thread accesses, in a thread that has loops.
+    own: Vec<Extent>,
+    /// For each line, those of them whose value is looked at from there on.
+    own_before: Vec<FixedBitSet>,
 }
 
 /// The sizes of the accesses of a program. Reading B19: those of asynchronous operations do not count.
@@ -39,18 +45,27 @@ pub enum AccessSizes {
 }
 
 impl Liveness {
-    pub fn new(program: &Program, accessed: &Accessed<'_>, id: ThreadId) -> Liveness {
+    pub fn new(
+        program: &Program,
+        layout: &Layout,
+        facts: &LoopFacts<'_>,
+        id: ThreadId,
+    ) -> Liveness {
+        let accessed = &facts.accessed;
         let thread = &program.threads[usize::from(id.0)];
         let heads: Vec<usize> = thread.back_branches().map(|(_, target)| target).collect();
         if heads.is_empty() && !program.omits_covered {
-            return Liveness { before: Vec::new(), heads, loads: Vec::new() };
+            let (before, own_before) = (Vec::new(), Vec::new());
+            return Liveness { before, heads, loads: Vec::new(), own: Vec::new(), own_before };
         }
         let mut loads: Vec<usize> =
             thread.back_branches().flat_map(|(branch, target)| target..=branch).collect();
         let is_load = |line: usize| matches!(thread.lines[line].instruction, Instruction::Load(_));
         loads.retain(|&line| is_load(line) && !heads.contains(&line));
         let constants = &accessed.constants[usize::from(id.0)];
-        Liveness { before: before(program, constants, id), heads, loads }
+        let own: Vec<Extent> = facts.agreed.own(id).collect();
+        let own_before = own_before(program, layout, accessed, id, &own);
+        Liveness { before: before(program, constants, id), heads, loads, own, own_before }
     }
 
     pub fn loops(&self) -> bool {
@@ -70,6 +85,17 @@ impl Liveness {
     /// Whether it is a load in a loop.
     pub fn is_load(&self, line: usize) -> bool {
         self.loads.contains(&line)
+    }
+
+    /// Whether no other thread accesses these bytes.
+    pub fn is_own(&self, bytes: Extent) -> bool {
+        self.own.contains(&bytes)
+    }
+
+    /// Whether that is so, and they are overwritten before they are looked at from this line on.
+    pub fn is_overwritten(&self, line: usize, bytes: Extent) -> bool {
+        let own = self.own.iter().position(|own| *own == bytes);
+        own.is_some_and(|own| !self.own_before[line].contains(own))
     }
 
     /// Whether every outcome of a path that comes back to a loop head with `later` is one of a path
@@ -99,20 +125,74 @@ pub fn before(program: &Program, constants: &Constants, id: ThreadId) -> Vec<Fix
             Observed::Register { .. } | Observed::Memory { .. } => {}
         }
     }
-    solve(thread, constants, &at_end)
+    let effect = |at: usize, executes: Option<bool>| {
+        let line = &thread.lines[at];
+        let of = |register: Reg| usize::from(register.0);
+        let overwritten = line.instruction.destinations().map(of).collect();
+        let read = line.instruction.sources().map(of);
+        let mut read: Vec<usize> = read.filter(|_| executes != Some(false)).collect();
+        read.extend(line.guard.map(|guard| of(guard.predicate)));
+        LineEffect { overwritten, read }
+    };
+    solve(thread, constants, &at_end, &effect)
 }
 
-fn solve(thread: &Thread, constants: &Constants, at_end: &FixedBitSet) -> Vec<FixedBitSet> {
+/// Which of some bytes that only this thread accesses are looked at from each line on, or at the end.
+fn own_before(
+    program: &Program,
+    layout: &Layout,
+    accessed: &Accessed<'_>,
+    id: ThreadId,
+    own: &[Extent],
+) -> Vec<FixedBitSet> {
+    let thread = &program.threads[usize::from(id.0)];
+    let mut at_end = FixedBitSet::with_capacity(own.len());
+    for observed in &program.observed {
+        let Some(seen) = layout.observed(*observed) else { continue };
+        let parts = (0..own.len()).filter(|&at| own[at].overlaps(seen));
+        at_end.extend(parts);
+    }
+    let effect = |at: usize, executes: Option<bool>| {
+        let of = accessed.accesses.iter().filter(|of| (of.thread, of.line) == (id, at));
+        let known = of.filter_map(|of| match &of.at {
+            LineBytes::Known(all) => Some(all),
+            LineBytes::Unknown(_) => None,
+        });
+        let bytes = known.flatten().map(|access| access.pa);
+        let here = bytes.filter_map(|bytes| own.iter().position(|own| *own == bytes)).collect();
+        let stores = matches!(thread.lines[at].instruction, Instruction::Store(_));
+        let none = Vec::new();
+        match (executes, stores) {
+            (Some(false), _) => LineEffect { overwritten: none.clone(), read: none },
+            (_, true) => LineEffect { overwritten: here, read: none },
+            (_, false) => LineEffect { overwritten: none, read: here },
+        }
+    };
+    solve(thread, &accessed.constants[usize::from(id.0)], &at_end, &effect)
+}
+
+/// What an instruction does where it is executed.
+struct LineEffect {
+    overwritten: Vec<usize>,
+    read: Vec<usize>,
+}
+
+/// What is looked at from each line on, of what instructions overwrite and read.
+fn solve(
+    thread: &Thread,
+    constants: &Constants,
+    at_end: &FixedBitSet,
+    effect: &dyn Fn(usize, Option<bool>) -> LineEffect,
+) -> Vec<FixedBitSet> {
     let count = thread.lines.len();
     let mut before = vec![FixedBitSet::with_capacity(at_end.len()); count + 1];
     before[count].clone_from(at_end);
     loop {
         let mut changed = false;
         for at in (0..count).rev() {
-            let line = &thread.lines[at];
             let ConstantDecision { executes, taken } = constants.decision(at);
             let mut needed = FixedBitSet::with_capacity(at_end.len());
-            let (falls_through, jumps) = match &line.instruction {
+            let (falls_through, jumps) = match &thread.lines[at].instruction {
                 Instruction::Branch(branch) => (
                     executes != Some(true) || taken != Some(true),
                     Some(branch.target).filter(|_| executes != Some(false) && taken != Some(false)),
@@ -135,19 +215,13 @@ fn solve(thread: &Thread, constants: &Constants, at_end: &FixedBitSet) -> Vec<Fi
             if let Some(target) = jumps {
                 needed.union_with(&before[target.min(count)]);
             }
+            let LineEffect { overwritten, read } = effect(at, executes);
             if executes == Some(true) {
-                for register in line.instruction.destinations() {
-                    needed.remove(register.0.into());
+                for of in overwritten {
+                    needed.remove(of);
                 }
             }
-            if executes != Some(false) {
-                for register in line.instruction.sources() {
-                    needed.insert(register.0.into());
-                }
-            }
-            if let Some(guard) = line.guard {
-                needed.insert(guard.predicate.0.into());
-            }
+            needed.extend(read);
             if needed != before[at] {
                 before[at] = needed;
                 changed = true;

@@ -13,6 +13,7 @@ mod cancel;
 mod covered;
 mod exchange;
 mod facts;
+mod impossible;
 mod mbarrier;
 mod memory;
 mod multimem;
@@ -261,7 +262,7 @@ const MAX_PATHS: usize = 20_000;
 /// iteration multiplies them.
 const MOST_BEYOND: usize = 256;
 /// What fits in a [`Mask`].
-const MAX_EVENTS: usize = 128;
+pub(crate) const MAX_EVENTS: usize = 128;
 /// Instructions beyond which a path is not followed: code without a loop seldom gets there.
 const MAX_STEPS: u16 = 4096;
 
@@ -322,7 +323,7 @@ fn listed(
     ends: Ends<'_>,
 ) -> Result<Option<Vec<Path>>, UnfoldLimit> {
     let source = &program.threads[usize::from(thread.0)];
-    let live = Liveness::new(program, &facts.accessed, thread);
+    let live = Liveness::new(program, layout, facts, thread);
     let joins = joins(program, source);
     let mut walk = Walk {
         program,

@@ -96,6 +96,34 @@ impl<'p> Unfolded<'p> {
     ) -> Result<Unfolded<'p>, UnfoldLimit> {
         let layout = Layout::new(program);
         let facts = LoopFacts::new(program, &layout, conventions);
+        let tearing = conventions.tearing;
+        let counts = !facts.written.counters.is_empty();
+        let mut unfolded = Unfolded::by_facts((program, layout, facts), conventions, loops, ends)?;
+        if counts && unfolded.contradicts_counters(tearing) {
+            let Unfolded { layout, mut facts, .. } = unfolded;
+            facts.written.counters.clear();
+            unfolded = Unfolded::by_facts((program, layout, facts), conventions, loops, ends)?;
+        }
+        Ok(unfolded)
+    }
+
+    /// Whether some thread may access a counter by an address that is not known.
+    fn contradicts_counters(&self, tearing: bool) -> bool {
+        (0..self.paths.len()).any(|thread| {
+            let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
+            self.every(thread).any(|path| {
+                path.contradicts(&self.facts, id) && !path.is_impossible(&self.facts, id, tearing)
+            })
+        })
+    }
+
+    fn by_facts(
+        (program, layout, facts): (&'p Program, Layout, LoopFacts<'p>),
+        conventions: Conventions,
+        loops: LoopRule,
+        ends: Ends<'p>,
+    ) -> Result<Unfolded<'p>, UnfoldLimit> {
+        let tearing = conventions.tearing;
         let mut paths = Vec::with_capacity(program.threads.len());
         let mut spinning = Vec::with_capacity(program.threads.len());
         let mut covered = Vec::with_capacity(program.threads.len());
@@ -108,7 +136,16 @@ impl<'p> Unfolded<'p> {
                     ends(held + more)
                 })?;
             held += list.iter().map(Path::bytes).sum::<usize>();
-            cut.push(list.extract_if(.., |path| path.end == PathEnd::Cut).collect());
+            let mut beyond = Vec::new();
+            for path in list.extract_if(.., |path| path.end == PathEnd::Cut) {
+                if let Some(limit) = ends(held) {
+                    return Err(limit);
+                }
+                if !path.is_impossible(&facts, id, tearing) {
+                    beyond.push(path);
+                }
+            }
+            cut.push(beyond);
             let spins = |path: &mut Path| matches!(path.end, PathEnd::Spins { .. });
             spinning.push(list.extract_if(.., spins).collect());
             covered.push(list.extract_if(.., |path| path.end == PathEnd::Covered).collect());
@@ -508,13 +545,7 @@ impl<'u> Unfolding<'u> {
 
     /// The locations and bytes that an observed piece of memory is.
     pub fn observed_bytes(&self, observed: Observed) -> Option<Extent> {
-        match observed {
-            Observed::Register { .. } => None,
-            Observed::Memory { variable, thread, offset, length } => {
-                let object = self.layout.object(variable, thread);
-                Some(self.layout.physical(Extent { object, start: offset, length }))
-            }
-        }
+        self.layout.observed(observed)
     }
 
     /// The arrivals whose values the result of this wait comes of: those of all who take part, and for a shuffle that of

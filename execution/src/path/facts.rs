@@ -4,6 +4,7 @@ use crate::accessed::Accessed;
 use crate::agreed::Agreed;
 use crate::layout::Layout;
 use crate::live::AccessSizes;
+use crate::written::Written;
 use model::program::{Program, Thread};
 use model::rel::Conventions;
 
@@ -13,6 +14,7 @@ pub struct LoopFacts<'p> {
     pub accessed: Accessed<'p>,
     pub agreed: Agreed,
     pub sizes: AccessSizes,
+    pub written: Written,
 }
 
 impl<'p> LoopFacts<'p> {
@@ -27,6 +29,11 @@ impl<'p> LoopFacts<'p> {
         } else {
             Agreed::default()
         };
-        LoopFacts { agreed, sizes: AccessSizes::of(program, &accessed), accessed }
+        let written = if loops && conventions.silent_atomics {
+            Written::new(program, layout, &accessed, conventions.failed_cas)
+        } else {
+            Written::default()
+        };
+        LoopFacts { agreed, sizes: AccessSizes::of(program, &accessed), written, accessed }
     }
 }

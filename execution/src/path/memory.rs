@@ -1,8 +1,9 @@
 //! Loads, stores and atomics as events of a path.
 
+use super::private::narrowed;
 use super::state::{ComputedAddress, PathState, cas_succeeds, proxy_tag, scope_tag};
 use super::{Assumption, Walk};
-use crate::event::{Access, EventKind, Mask, Tags};
+use crate::event::{Access, EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId};
 use model::given::Tag;
 use model::isa::Type;
@@ -11,7 +12,7 @@ use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
 use model::isa::cxx::{Cxx, Failure};
 use model::isa::ld::{Load, LoadOrder};
 use model::isa::st::{Store, StoreOrder};
-use model::memory::{Proxy, Space};
+use model::memory::{Extent, Proxy, Space};
 use model::reading::FailedCas;
 use model::scope::Scope;
 use model::value::low_bits;
@@ -39,10 +40,25 @@ impl Walk<'_> {
             let event = state.last();
             event.locate(access, at);
             event.element = element;
-            let raw = state.exprs.intern(Expr::Read(index));
+            let (raw, more) = self.last_own(state, access.pa).unwrap_or_else(|| {
+                let raw = state.exprs.intern(Expr::Read(index));
+                (raw, 0)
+            });
             let value = state.exprs.extend_signed(load.ty, raw);
-            state.set(*destination, value, 1 << index);
+            state.set(*destination, value, 1 << index | more);
         }
+    }
+
+    /// What the thread has written last to bytes that no other thread accesses, and what that depends on: a read returns it
+    /// (8.10.1).
+    fn last_own(&self, state: &mut PathState, bytes: Extent) -> Option<(ExprId, Mask)> {
+        if !self.live.is_own(bytes) {
+            return None;
+        }
+        let here = |of: &&PathEvent| of.access.is_some_and(|of| of.pa == bytes);
+        let last = state.events.iter().rfind(|of| of.value.is_some() && here(of))?;
+        let (value, taint) = (last.value?, last.data | last.addr | last.ctrl);
+        Some((narrowed(state, value, bytes.length), taint))
     }
 
     pub(super) fn store(
@@ -61,7 +77,9 @@ impl Walk<'_> {
                 Self::private_store(state, access, tags, (value, taint));
                 continue;
             }
-            state.heads.clear();
+            if !self.live.is_own(access.pa) {
+                state.heads.clear();
+            }
             state.push(EventKind::Write, tags, guard);
             let event = state.last();
             event.locate(access, at);

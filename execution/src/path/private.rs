@@ -255,7 +255,7 @@ impl Walk<'_> {
 }
 
 /// A value without the bits above so many bytes.
-fn narrowed(state: &mut PathState, value: ExprId, length: u32) -> ExprId {
+pub(super) fn narrowed(state: &mut PathState, value: ExprId, length: u32) -> ExprId {
     let ty = bits(length);
     let fits = match state.exprs.get(value) {
         Expr::Const(value) => value & low_bits(ty.bits) == value,

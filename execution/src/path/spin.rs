@@ -1,7 +1,8 @@
 //! Loops that return to the same state. Reading R50.
 //!
 //! An iteration can be repeated for ever, and omitted, if it changes nothing: its live registers are unchanged, and it
-//! writes nothing, or only values that memory already has. One with barriers can be if all who take part in them are in
+//! writes nothing, or only values that memory already has, or only what no other thread accesses and what the next
+//! iteration overwrites before it looks at it. One with barriers can be if all who take part in them are in
 //! such an iteration, which is looked at in [`crate::unfold`].
 
 use std::collections::BTreeSet;
@@ -18,6 +19,9 @@ impl Walk<'_> {
     pub(super) fn jump(&mut self, state: &mut PathState, target: usize) -> Next {
         self.note_branch(state, target, true);
         if target <= state.pc && target < state.visits.len() {
+            if self.is_impossible(state) {
+                return Next::Stop;
+            }
             let from = self.same_state(state, target);
             if from.is_some_and(|from| self.leaves_out(state, from, target)) {
                 return Next::Stop;
@@ -36,7 +40,7 @@ impl Walk<'_> {
     /// head if it is looked at there, and is not before it is loaded again.
     pub(super) fn comes_back(&mut self, state: &mut PathState) -> bool {
         let from = self.same_state(state, state.pc);
-        let from = from.filter(|&from| state.events[from..].iter().all(|of| of.value.is_none()));
+        let from = from.filter(|&from| self.writes_nothing(state, from, state.pc));
         from.is_some_and(|from| self.leaves_out(state, from, state.pc))
     }
 
@@ -60,7 +64,7 @@ impl Walk<'_> {
         let end = PathEnd::Spins { from: index(from), line: index(state.pc) };
         if state.events[from..].iter().any(|of| of.barrier.is_some()) {
             let apart = state.rounds.last().is_none_or(|(_, end)| usize::from(*end) <= from);
-            let rounds = self.loops.rounds.filter(|_| apart && self.is_round(state, from));
+            let rounds = self.loops.rounds.filter(|_| apart && self.is_round(state, from, target));
             let Some(most) = rounds else { return false };
             state.rounds.push((index(from), index(state.events.len())));
             self.finish(state.clone(), end);
@@ -70,7 +74,7 @@ impl Walk<'_> {
             }
             return ends;
         }
-        let Some(kept) = kept(state, from) else { return false };
+        let Some(kept) = self.kept(state, from, target) else { return false };
         let mut spinning = state.clone();
         spinning.checks.extend(kept.iter().map(|&kept| Assumption::Truth(kept, true)));
         self.finish(spinning, end);
@@ -94,12 +98,14 @@ impl Walk<'_> {
 
     /// Goes back to `target`; false where it has been there as often as the bound allows.
     fn again(&mut self, state: &mut PathState, target: usize) -> bool {
-        let counted =
-            self.loops.counted == CountedLoops::Complete && self.is_counted(state, target);
+        let from = state.visits[target].events;
+        let counted = self.loops.counted == CountedLoops::Complete
+            && (self.is_counted(state, target) || self.counts(state, from));
         state.pc = target;
         let visits = &mut state.visits[target];
         visits.times += 1;
         visits.decisions = state.decisions.len();
+        visits.events = state.events.len();
         let beside = state.rounds.len() + state.silent as usize;
         let allowed = (visits.times as usize) < self.loops.bound as usize + beside;
         self.is_beyond |= counted && !allowed;
@@ -123,11 +129,44 @@ impl Walk<'_> {
     }
 
     /// Whether the iteration with barriers from this event on changes nothing, and leaving it out hides nothing.
-    fn is_round(&self, state: &PathState, from: usize) -> bool {
-        let events = &state.events[from..];
+    fn is_round(&self, state: &PathState, from: usize, target: usize) -> bool {
         self.is_harmless(state, from)
-            && events.iter().all(|of| of.value.is_none())
-            && are_passed(events)
+            && self.writes_nothing(state, from, target)
+            && are_passed(&state.events[from..])
+    }
+
+    /// Whether each write from this event on is one that only its thread might see, and does not from `target` on.
+    fn writes_nothing(&self, state: &PathState, from: usize, target: usize) -> bool {
+        let mut events = state.events[from..].iter();
+        events.all(|event| event.value.is_none() || self.is_unseen(event, target))
+    }
+
+    fn is_unseen(&self, event: &PathEvent, target: usize) -> bool {
+        event.access.is_some_and(|access| self.live.is_overwritten(target, access.pa))
+    }
+
+    /// What has to hold that each write from this event on is one of what is there, as far as it is open;
+    /// `None` where one is not. Others than atomics write only what no other thread accesses since a head.
+    fn kept(&self, state: &mut PathState, from: usize, target: usize) -> Option<Vec<ExprId>> {
+        let mut open = Vec::new();
+        for at in from..state.events.len() {
+            let event = &state.events[at];
+            let Some(value) = event.value else { continue };
+            if self.is_unseen(event, target) {
+                continue;
+            }
+            let read = event.rmw?;
+            let bits = u16::try_from(8 * event.access?.va.length).ok()?;
+            let ty = Type { kind: TypeKind::Unsigned, bits };
+            let old = state.exprs.intern(Expr::Read(read));
+            let kept = state.exprs.alu(AluOp::Setp(Comparison::Eq), ty, &[value, old]);
+            match state.truth(kept) {
+                Some(true) => {}
+                Some(false) => return None,
+                None => open.push(kept),
+            }
+        }
+        Some(open)
     }
 
     /// Goes on where the first of these writes that is none of what is there is each of them.
@@ -193,27 +232,6 @@ impl Walk<'_> {
             },
         )
     }
-}
-
-/// What has to hold that each write from this event on is one of what is there, as far as it is open;
-/// `None` where one is not. Only atomics write since a head.
-fn kept(state: &mut PathState, from: usize) -> Option<Vec<ExprId>> {
-    let mut open = Vec::new();
-    for at in from..state.events.len() {
-        let event = &state.events[at];
-        let Some(value) = event.value else { continue };
-        let read = event.rmw?;
-        let bits = u16::try_from(8 * event.access?.va.length).ok()?;
-        let ty = Type { kind: TypeKind::Unsigned, bits };
-        let old = state.exprs.intern(Expr::Read(read));
-        let kept = state.exprs.alu(AluOp::Setp(Comparison::Eq), ty, &[value, old]);
-        match state.truth(kept) {
-            Some(true) => {}
-            Some(false) => return None,
-            None => open.push(kept),
-        }
-    }
-    Some(open)
 }
 
 /// Whether each arrival at a barrier is waited for before there is another one, so that its generation is complete. How many

@@ -144,6 +144,8 @@ pub(super) struct Visits {
     pub(super) times: u32,
     /// How many decisions there were before the last one.
     pub(super) decisions: usize,
+    /// How many events.
+    pub(super) events: usize,
 }
 
 /// A state at the head of a loop, or before a load in one.

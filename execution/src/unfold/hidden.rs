@@ -42,7 +42,7 @@ impl Unfolded<'_> {
     }
 
     /// All paths of a thread.
-    fn every(&self, thread: usize) -> impl Iterator<Item = &Path> {
+    pub(super) fn every(&self, thread: usize) -> impl Iterator<Item = &Path> {
         let lists = [&self.paths, &self.spinning, &self.cut, &self.covered];
         lists.into_iter().flat_map(move |list| &list[thread])
     }

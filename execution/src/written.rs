@@ -1,0 +1,220 @@
+//! What threads write to bytes that are only accessed as a whole, as far as constants say it.
+//!
+//! By Coherence, Causality and Atomicity a thread that has written such bytes reads its own last write there, or one of another thread:
+//! with what these write, a path whose reads would have to return something else is impossible. A *counter* is only
+//! added to, always up or always down, by atomics that are morally strong: what a thread reads there goes one way. Its values
+//! stay within what all threads add on the longest paths, as those that would need more are among the impossible ones;
+//! of executions that contradict this, No-Thin-Air excludes the first one.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::accessed::{Accessed, LineAccess, LineBytes, Reach};
+use crate::agreed::{agree, is_plain};
+use crate::contents::put_together;
+use crate::layout::Layout;
+use crate::path::MAX_EVENTS;
+use model::isa::atom::{Atomic, AtomicOp};
+use model::isa::{Instruction, TypeKind};
+use model::memory::Extent;
+use model::program::{Program, ThreadId};
+use model::reading::FailedCas;
+use model::value::{Value, little_endian, low_bits};
+
+/// Values of a counter beyond which it is none.
+const MOST_COUNTED: Value = 1 << 11;
+
+/// Values of bytes beyond which they may be any.
+const MOST_VALUES: usize = 64;
+
+/// By physical bytes.
+#[derive(Clone, Default, Debug)]
+pub struct Written {
+    pub bytes: BTreeMap<Extent, WrittenBytes>,
+    pub counters: BTreeMap<Extent, Counter>,
+}
+
+/// What is written to some bytes, of which each access is known.
+#[derive(Clone, Debug)]
+pub struct WrittenBytes {
+    initial: Value,
+    /// What each thread writes; `None` if that is not known.
+    by_thread: BTreeMap<ThreadId, Option<BTreeSet<Value>>>,
+}
+
+/// Bytes that are only added to.
+#[derive(Clone, Debug)]
+pub struct Counter {
+    initial: Value,
+    bits: u16,
+    down: bool,
+    /// What the atomic of each line adds, or takes away.
+    steps: BTreeMap<(ThreadId, usize), Value>,
+    /// The lines that access it, as far as they are known.
+    lines: BTreeSet<(ThreadId, usize)>,
+    /// The farthest that it comes.
+    pub most: Value,
+}
+
+impl Written {
+    pub fn new(
+        program: &Program,
+        layout: &Layout,
+        accessed: &Accessed<'_>,
+        failed_cas: FailedCas,
+    ) -> Written {
+        let others = program.contested.is_some() || program.omits_covered;
+        if others || program.variables.iter().any(|variable| variable.absolute.is_some()) {
+            return Written::default();
+        }
+        let mut all: BTreeMap<Extent, Vec<&LineAccess<'_>>> = BTreeMap::new();
+        let mut unknown: BTreeSet<Reach> = BTreeSet::new();
+        for access in &accessed.accesses {
+            match &access.at {
+                LineBytes::Known(bytes) => {
+                    for of in bytes {
+                        all.entry(of.pa).or_default().push(access);
+                    }
+                }
+                LineBytes::Unknown(reach) => {
+                    unknown.insert(*reach);
+                }
+            }
+        }
+        let mut written = Written::default();
+        for (&bytes, here) in &all {
+            let location = &layout.locations[usize::from(bytes.object)];
+            let reached = |by: &BTreeSet<Reach>| {
+                by.iter().any(|reach| reach.includes(program, location.variable))
+            };
+            let names = layout.virtuals.iter().filter(|of| of.location == bytes.object).count();
+            let whole = all.keys().all(|other| *other == bytes || !other.overlaps(bytes));
+            let asynchronous: BTreeSet<Reach> = accessed.asynchronous.iter().copied().collect();
+            if names != 1
+                || !whole
+                || !here.iter().all(|access| is_plain(access))
+                || reached(&asynchronous)
+            {
+                continue;
+            }
+            let range = bytes.start as usize..bytes.end() as usize;
+            let Some(initial) = location.initial.get(range).map(little_endian) else { continue };
+            let operand = |access: &LineAccess<'_>, at: usize| {
+                let constants = &accessed.constants[usize::from(access.thread.0)];
+                let operand = access.instruction.operands().nth(at)?;
+                constants.operand(layout, access.thread, access.line, operand)
+            };
+            let agreed = here.iter().all(|one| here.iter().all(|other| agree(program, one, other)));
+            if agreed && let Some(counter) = Counter::of(program, initial, here, &operand) {
+                written.counters.insert(bytes, counter);
+            }
+            if !reached(&unknown) {
+                let mut by_thread: BTreeMap<ThreadId, Option<BTreeSet<Value>>> = BTreeMap::new();
+                for access in here {
+                    if matches!(access.instruction, Instruction::Load(_)) {
+                        continue;
+                    }
+                    let at = written_operand(access.instruction);
+                    // Reading R23: what was there is written again, or in a race what was there before.
+                    let is_cas =
+                        access.instruction.as_atomic().is_some_and(|of| of.op == AtomicOp::Cas);
+                    let is_again = is_cas && failed_cas == FailedCas::Writes && !agreed;
+                    let at = at.filter(|_| !is_again);
+                    let value = at.and_then(|at| operand(access, at));
+                    let value = value.map(|value| value & low_bits(access.bits));
+                    let of = by_thread.entry(access.thread).or_insert_with(|| Some(<_>::default()));
+                    match (value, &mut *of) {
+                        (Some(value), Some(all)) => {
+                            all.insert(value);
+                        }
+                        (None, _) => *of = None,
+                        (Some(_), None) => {}
+                    }
+                }
+                written.bytes.insert(bytes, WrittenBytes { initial, by_thread });
+            }
+        }
+        written
+    }
+}
+
+/// Which operand an instruction writes, if it is none that computes what it writes.
+fn written_operand(instruction: &Instruction) -> Option<usize> {
+    if matches!(instruction, Instruction::Store(_)) {
+        return Some(0);
+    }
+    match instruction.as_atomic()?.op {
+        AtomicOp::Exch => Some(0),
+        AtomicOp::Cas => Some(1),
+        AtomicOp::Add
+        | AtomicOp::Sub
+        | AtomicOp::And
+        | AtomicOp::Or
+        | AtomicOp::Xor
+        | AtomicOp::Min
+        | AtomicOp::Max
+        | AtomicOp::Inc
+        | AtomicOp::Dec => None,
+    }
+}
+
+impl WrittenBytes {
+    /// What a read of a thread may return that has written these values there before, its last one at the end.
+    pub fn read(
+        &self,
+        thread: ThreadId,
+        (bytes, own): (Extent, Option<Option<Value>>),
+        tearing: bool,
+    ) -> Option<BTreeSet<Value>> {
+        let mut all = BTreeSet::from([own.unwrap_or(Some(self.initial))?]);
+        for (_, values) in self.by_thread.iter().filter(|(other, _)| **other != thread) {
+            all.extend(values.as_ref()?);
+        }
+        put_together(bytes, &[(bytes, all)], tearing, MOST_VALUES)
+    }
+}
+
+impl Counter {
+    fn of(
+        program: &Program,
+        initial: Value,
+        here: &[&LineAccess<'_>],
+        operand: &dyn Fn(&LineAccess<'_>, usize) -> Option<Value>,
+    ) -> Option<Counter> {
+        let bits = here[0].bits;
+        let lines = here.iter().map(|of| (of.thread, of.line)).collect();
+        let mut steps = BTreeMap::new();
+        let mut ways = BTreeSet::new();
+        for access in here.iter().filter(|of| !matches!(of.instruction, Instruction::Load(_))) {
+            let integer = [TypeKind::Unsigned, TypeKind::Signed, TypeKind::Bits];
+            let adds = |of: &&Atomic| of.op == AtomicOp::Add && integer.contains(&of.ty.kind);
+            access.instruction.as_atomic().filter(adds)?;
+            let added = operand(access, 0)? & low_bits(bits);
+            let taken = added.wrapping_neg() & low_bits(bits);
+            ways.insert(taken < added);
+            steps.insert((access.thread, access.line), added.min(taken));
+        }
+        let largest = *steps.values().max()?;
+        // Each path has fewer atomics than events.
+        let atomics = program.threads.len() * MAX_EVENTS;
+        let most = largest.checked_mul(Value::try_from(atomics).ok()?)?;
+        let smallest = *steps.values().min()?;
+        let counts = ways.len() == 1 && smallest > 0 && most <= MOST_COUNTED.min(low_bits(bits));
+        counts.then_some(Counter { initial, bits, down: ways.contains(&true), steps, lines, most })
+    }
+
+    /// The value so far from the first one.
+    pub fn value(&self, far: Value) -> Value {
+        let value = if self.down { self.initial.wrapping_sub(far) } else { self.initial + far };
+        value & low_bits(self.bits)
+    }
+
+    /// How far the atomic of a line moves it.
+    pub fn step(&self, thread: ThreadId, line: usize) -> Value {
+        self.steps.get(&(thread, line)).copied().unwrap_or(0)
+    }
+
+    /// Whether it is known that this line accesses it.
+    pub fn is_known(&self, thread: ThreadId, line: usize) -> bool {
+        self.lines.contains(&(thread, line))
+    }
+}
