@@ -90,12 +90,20 @@ fn every_row_of_the_tables_is_preserved_and_so_are_the_tests() {
         let expected: Vec<(&str, &str)> = WEAKER.iter().filter(of_family).copied().collect();
         let known = rows.iter().chain(&of_tests).sum::<usize>() + weaker.len();
         assert_eq!(known, all.len(), "{}", family.name);
-        // Orders and scopes came with sm_70; fences of proxies are not judged.
+        // Orders and scopes came with sm_70; fences of proxies, restricted ones and halves of barriers are not judged.
         let old = family.name == "maxwell";
         let wrong = if old { Exit::Undecided } else { Exit::Differs };
         assert_eq!((exit, rows[3]), (wrong, 0));
         assert_eq!(weaker, expected, "{}: rows weaker than their PTX are findings", family.name);
-        assert!(old || rows[0] * 100 > rows.iter().sum::<usize>() * 69, "{rows:?}");
+        let judged = |row: &str| {
+            let half = row.contains(".arrive") || row.contains(".red");
+            !row.starts_with("fence.") && !(row.starts_with("bar") && half)
+        };
+        let unsupported = with(&all, "unsupported");
+        let of_rows = unsupported.iter().filter(|one| !one["line"].is_null());
+        let mut unsupported = of_rows.filter_map(|one| one["row"].as_str());
+        let missing = unsupported.find(|row| judged(row));
+        assert!(old || missing.is_none(), "{}: {missing:?} is not judged", family.name);
         assert!(of_tests[0] > if old { 50 } else { 700 }, "{of_tests:?}");
     }
 }

@@ -382,7 +382,9 @@ fn address<'a>(
         };
         offset = value.cast_signed();
         if i32::try_from(offset).is_err() {
-            report.error("offset", at, "an offset has 32 bits");
+            report
+                .error("offset", at, "an offset has 32 bits")
+                .help("add it to a register with the address: add.u64 a, a, 0x100000000");
             offset = 0;
         }
     }

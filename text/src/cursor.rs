@@ -113,18 +113,19 @@ impl<'a> Cursor<'a> {
         let (value, at) = self.value(report)?;
         let signed = i64::try_from(value.cast_signed()).map(i64::cast_unsigned);
         let number = u64::try_from(value).or(signed).unwrap_or_else(|_| {
-            self.unreadable(at, "this number does not fit in 64 bits", report);
+            let help = "a number from -0x8000000000000000 to 0xffffffffffffffff";
+            self.unreadable(at, "this number does not fit in 64 bits", help, report);
             0
         });
         Some((number, at))
     }
 
-    fn unreadable(&self, at: ByteSpan, why: &str, report: &mut Diagnostics) {
+    fn unreadable(&self, at: ByteSpan, why: &str, help: &str, report: &mut Diagnostics) {
         let mut shown: String = at.of(self.text).chars().take(30).collect();
         if shown.len() < at.of(self.text).len() {
             shown.push('…');
         }
-        report.error("number", at, format!("`{shown}`: {why}"));
+        report.error("number", at, format!("`{shown}`: {why}")).help(help);
     }
 
     /// A number with its sign, in two's complement; `None` if there is none. One that cannot be
@@ -141,7 +142,8 @@ impl<'a> Cursor<'a> {
         let value = match lex::number(token.at.of(self.text)) {
             Ok(value) => value,
             Err(why) => {
-                self.unreadable(at, why, report);
+                let help = "integers are written as 10, 0xa or 0b1010, and have at most 128 bits";
+                self.unreadable(at, why, help, report);
                 0
             }
         };

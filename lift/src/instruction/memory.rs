@@ -312,11 +312,8 @@ impl<'a> InstructionReader<'_> {
             && !crate::program::fits(value, ty.bits.into())
         {
             let value = value.cast_signed();
-            self.report.error(
-                "constant",
-                at,
-                format!("{value} does not fit in the {} bits of the type", ty.bits),
-            );
+            let message = format!("{value} does not fit in the {} bits of the type", ty.bits);
+            self.report.error("constant", at, message).help("a wider type, or a smaller number");
         }
     }
 }

@@ -30,7 +30,8 @@ impl ConditionReader<'_> {
                 };
                 self.report
                     .error("constant", at, message)
-                    .note(format!("the {name} has {bits} bits"));
+                    .note(format!("the {name} has {bits} bits"))
+                    .help(format!("a number of at most {bits} bits"));
             }
         }
     }
