@@ -350,9 +350,10 @@ pub(crate) fn included(tally: Tally, more: &str, sufficient: Option<String>) -> 
     let Tally { checked, source_racy, withdrawn, syntactic } = tally;
     // Where the source is undefined, any target would do: that is no evidence for this one.
     let compared = checked > 0 || (source_racy == 0 && withdrawn == 0);
-    let mut why = match compared {
-        true => format!("no outcome is added in {checked} contexts"),
-        false => "no outcome was compared in any context".to_owned(),
+    let mut why = if compared {
+        format!("no outcome is added in {checked} contexts")
+    } else {
+        "no outcome was compared in any context".to_owned()
     };
     let mut count = |count: usize, before: &str, after: &str| {
         if count > 0 {
