@@ -170,6 +170,8 @@ pub(crate) struct ContextSearch {
     limit: Option<LimitText>,
     /// The number of contexts so far.
     contexts: usize,
+    /// How many were postponed and are not tried again.
+    pub(crate) given_up: usize,
     /// If given, contexts that reach the limit of time or work are postponed: their indices are added.
     pub(crate) postponed: Option<Vec<usize>>,
 }

@@ -41,11 +41,9 @@ use crate::verdict::{Finding, Refuter, Verdict};
 /// The maximum number of contexts of a function. The largest functions have some thousands.
 const MOST: usize = 200_000;
 
-/// Of more contexts than `MANY`, about `CONFIRMING` are tried if the target follows the mapping; fewer if they take
-/// more than this part of the time of a program.
+/// Of more contexts than `MANY`, about `CONFIRMING` are tried if the target follows the mapping.
 const MANY: usize = 2_000;
 const CONFIRMING: usize = 256;
-const CONFIRMING_SHARE: u32 = 8;
 
 /// The part of the time of a program that it may take to find out whether the target follows the mapping.
 const FOLLOWING_SHARE: u32 = 2;
@@ -53,9 +51,12 @@ const FOLLOWING_SHARE: u32 = 2;
 /// The number of contexts of one choice of inputs that are tried at a time.
 const TURN: usize = 64;
 
-/// A context is postponed after so much work of an engine. No context is tried again if the target follows the mapping,
-/// so the limit does not depend on the speed of the machine.
+/// A context is postponed after so much work of an engine.
 const WORK: u64 = 100_000;
+
+/// The same if the target follows the mapping. Such a context is not tried again: what is reported does not depend on the speed of
+/// the machine.
+const CONFIRMING_WORK: u64 = 25_000;
 
 /// A context that is tried again later is postponed after this part of the time of a program, too.
 const SHARE: u32 = 32;
@@ -269,7 +270,7 @@ fn judged(
     if let Some(finding) = late.iter().position(|finding| finding.verdict == Verdict::Weaker) {
         return Ok((late.swap_remove(finding), nowhere));
     }
-    let (so_far, tried) = (search.tally, number(cases));
+    let (so_far, tried) = (search.tally, number(cases) - search.given_up);
     let (tally, tried) = match search.answer() {
         Answer::Undecided { done, .. } if followed => (so_far, done),
         Answer::Refuted(racy) => {
@@ -362,13 +363,12 @@ fn number(cases: &[JudgedSetup<'_>]) -> usize {
     cases.iter().map(|(.., all)| all.len()).sum()
 }
 
-/// Limits the contexts of a target that follows the mapping, which no context refutes, and the time for them.
+/// Limits the contexts of a target that follows the mapping, which no context refutes.
 fn confirm(cases: &mut [JudgedSetup<'_>]) {
     let all = number(cases);
     let most = if all > MANY { (CONFIRMING / cases.len().max(1)).max(1) } else { MANY };
-    for (case, _, all) in cases {
+    for (.., all) in cases {
         all.truncate(most);
-        case.refiner = case.refiner.within(CONFIRMING_SHARE);
     }
 }
 
@@ -386,8 +386,9 @@ fn refuted(
         let (case, scans, all) = &mut cases[index];
         let turn = from.min(all.len())..(from + TURN).min(all.len());
         let patience = case.refiner.patience;
-        let time = if followed { patience.time } else { patience.time / SHARE };
-        case.refiner.patience = Patience { time, work: Some(WORK), ..patience };
+        let (time, work) =
+            if followed { (patience.time, CONFIRMING_WORK) } else { (patience.time / SHARE, WORK) };
+        case.refiner.patience = Patience { time, work: Some(work), ..patience };
         search.postponed = Some(Vec::new());
         let found = refuted_in((case, scans, all), turn, search)?;
         case.refiner.patience = patience;
@@ -397,7 +398,11 @@ fn refuted(
         let late = search.postponed.take().unwrap_or_default();
         postponed.extend(late.into_iter().map(|at| (index, from + at)));
     }
-    for (index, at) in postponed.into_iter().filter(|_| !followed) {
+    if followed {
+        search.given_up += postponed.len();
+        postponed.clear();
+    }
+    for (index, at) in postponed {
         let (case, scans, all) = &mut cases[index];
         let found = refuted_in((case, scans, all), at..at + 1, search)?;
         if found.is_some() {
