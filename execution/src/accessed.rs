@@ -1,5 +1,7 @@
 //! The bytes that the instructions of a program access, as far as constants say it, in any order of them.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use crate::constants::Constants;
 use crate::event::Access;
 use crate::layout::Layout;
@@ -65,6 +67,25 @@ impl Reach {
 }
 
 impl<'p> Accessed<'p> {
+    /// The accesses of known bytes, by their physical extents, and what the others may access.
+    pub fn by_bytes(&self) -> (BTreeMap<Extent, Vec<&LineAccess<'p>>>, BTreeSet<Reach>) {
+        let mut known: BTreeMap<Extent, Vec<&LineAccess<'p>>> = BTreeMap::new();
+        let mut unknown = BTreeSet::new();
+        for access in &self.accesses {
+            match &access.at {
+                LineBytes::Known(bytes) => {
+                    for of in bytes {
+                        known.entry(of.pa).or_default().push(access);
+                    }
+                }
+                LineBytes::Unknown(reach) => {
+                    unknown.insert(*reach);
+                }
+            }
+        }
+        (known, unknown)
+    }
+
     pub fn new(program: &'p Program, layout: &Layout) -> Accessed<'p> {
         let mut all = Accessed::default();
         for (thread, of) in (0u8..).map(ThreadId).zip(&program.threads) {

@@ -7,7 +7,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::accessed::{Accessed, LineAccess, LineBytes, Reach};
+use crate::accessed::{Accessed, LineAccess, LineBytes};
 use crate::constants::Constants;
 use crate::layout::Layout;
 use model::isa::{Instruction, TypeKind};
@@ -36,20 +36,8 @@ impl Agreed {
         if program.variables.iter().any(|variable| variable.absolute.is_some()) {
             return Agreed::default();
         }
-        let mut all: BTreeMap<Extent, Vec<&LineAccess<'_>>> = BTreeMap::new();
-        let mut unknown: BTreeSet<Reach> = accessed.asynchronous.iter().copied().collect();
-        for access in &accessed.accesses {
-            match &access.at {
-                LineBytes::Known(bytes) => {
-                    for of in bytes {
-                        all.entry(of.pa).or_default().push(access);
-                    }
-                }
-                LineBytes::Unknown(reach) => {
-                    unknown.insert(*reach);
-                }
-            }
-        }
+        let (all, mut unknown) = accessed.by_bytes();
+        unknown.extend(&accessed.asynchronous);
         let is_agreed = |&(&bytes, here): &(&Extent, &Vec<&LineAccess<'_>>)| {
             let variable = layout.locations[usize::from(bytes.object)].variable;
             let names = layout.virtuals.iter().filter(|of| of.location == bytes.object).count();

@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::accessed::{Accessed, LineAccess, LineBytes, Reach};
+use crate::accessed::{Accessed, LineAccess, Reach};
 use crate::agreed::{agree, is_plain};
 use crate::contents::put_together;
 use crate::layout::Layout;
@@ -66,20 +66,8 @@ impl Written {
         if others || program.variables.iter().any(|variable| variable.absolute.is_some()) {
             return Written::default();
         }
-        let mut all: BTreeMap<Extent, Vec<&LineAccess<'_>>> = BTreeMap::new();
-        let mut unknown: BTreeSet<Reach> = BTreeSet::new();
-        for access in &accessed.accesses {
-            match &access.at {
-                LineBytes::Known(bytes) => {
-                    for of in bytes {
-                        all.entry(of.pa).or_default().push(access);
-                    }
-                }
-                LineBytes::Unknown(reach) => {
-                    unknown.insert(*reach);
-                }
-            }
-        }
+        let (all, unknown) = accessed.by_bytes();
+        let asynchronous: BTreeSet<Reach> = accessed.asynchronous.iter().copied().collect();
         let mut written = Written::default();
         for (&bytes, here) in &all {
             let location = &layout.locations[usize::from(bytes.object)];
@@ -88,7 +76,6 @@ impl Written {
             };
             let names = layout.virtuals.iter().filter(|of| of.location == bytes.object).count();
             let whole = all.keys().all(|other| *other == bytes || !other.overlaps(bytes));
-            let asynchronous: BTreeSet<Reach> = accessed.asynchronous.iter().copied().collect();
             if names != 1
                 || !whole
                 || !here.iter().all(|access| is_plain(access))
