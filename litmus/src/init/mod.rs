@@ -593,7 +593,11 @@ impl<'a> InitReader<'a, '_> {
         };
         let mut offset = 0;
         if cursor.eat("+").is_some() {
-            (offset, _) = cursor.number(self.report)?;
+            let Some((number, _)) = cursor.number(self.report) else {
+                cursor.expected("a number of bytes", self.report).help("P0:r0=x+4;");
+                return None;
+            };
+            offset = number;
         }
         let mut copy_of = None;
         if cursor.eat("@").is_some() {
