@@ -449,3 +449,55 @@ fn dependencies_that_arithmetic_undoes_are_none_of_values() {
         assert_eq!(resting.open_names().contains(&"R13"), open, "{program}");
     }
 }
+
+/// A loop that only counts to two changes no outcome, whatever a dependency is.
+#[test]
+fn a_loop_beside_changes_no_outcome_under_any_reading_of_dependencies() {
+    let counts = ["L: add.u32 k, k, 1", "setp.lt.u32 p, k, 2", "@p bra L"];
+    let straight = ["add.u32 k, k, 1", "setp.lt.u32 p, k, 2", "mov.u32 z, 0"];
+    let through_own_bytes = |rows: [&str; 3]| {
+        let [a, b, c] = rows;
+        format!(
+            "PTX own\n{{ x=0; y=0; o=0; }}\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n {a} | ld.relaxed.gpu.u32 r, [y] ;\n \
+             {b} | st.relaxed.gpu.u32 [x], r ;\n {c} | ;\n ld.relaxed.gpu.u32 r, [x] | ;\n st.weak.u32 [o], r | ;\n \
+             ld.weak.u32 v, [o] | ;\n sub.u32 v, v, r | ;\n add.u32 v, v, 1 | ;\n st.relaxed.gpu.u32 [y], v | ;\n\
+             exists (P0:r=1)"
+        )
+    };
+    // Each thread writes to the counter where it read a value that no count reaches.
+    let counter = |rows: [&str; 3]| {
+        let [a, b, c] = rows;
+        let both = |row: &str| format!(" {row} | {row} ;\n");
+        let and = |one: &str, other: &str| format!(" {one} | {other} ;\n");
+        let mut text = "PTX counter\n{ n=0; int b[4]={0,0,0,0}; P0:pn=n; P1:pn=n; }\n \
+                        P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n"
+            .to_owned();
+        text += &both("ld.relaxed.gpu.u32 v, [n]");
+        text += &and("setp.ne.u32 q, v, 3000", "setp.ne.u32 q, v, 4000");
+        text += &both("@q bra E");
+        text += &and("sub.u32 w, v, 3000", "sub.u32 w, v, 4000");
+        text += &both("mad.wide.u32 a, w, 4, pn");
+        text += &and("st.weak.u32 [a], 4000", "st.weak.u32 [a], 3000");
+        for row in [a, b, c] {
+            text += &both(row);
+        }
+        text += &both("E: red.relaxed.gpu.add.u32 [n], 1");
+        text + "exists (P0:v=3000 /\\ P1:v=4000)"
+    };
+    let tests = [[counts, straight].map(through_own_bytes), [counts, straight].map(counter)];
+    let mut found = String::new();
+    for texts in &tests {
+        for choice in ["R13=syntactic", "R13=semantic", "R13=none"] {
+            let model = ptx::under(chosen(choice));
+            let task = Task { engines: vec![&Enumerate], blame: false, ..suite::task(&model) };
+            let [with, without] = texts.each_ref().map(|text| {
+                let test = litmus::parse("loop.litmus", text.as_bytes());
+                judge(&test.unwrap_or_else(|all| panic!("{}", all[0])), &task).verdict
+            });
+            assert_eq!(with, without, "{choice}");
+            writeln!(found, "{choice}: {with:?}").expect("strings are written");
+        }
+    }
+    let of_each = "R13=syntactic: Fails\nR13=semantic: Fails\nR13=none: Holds\n";
+    assert_eq!(found, of_each.repeat(2));
+}

@@ -40,6 +40,7 @@ pub struct Unfolded<'p> {
     /// The paths that were cut at the loop bound.
     cut: Vec<Vec<Path>>,
     facts: LoopFacts<'p>,
+    tearing: bool,
     /// Bytes that the paths take.
     held: usize,
     ends: Ends<'p>,
@@ -151,7 +152,7 @@ impl<'p> Unfolded<'p> {
             covered.push(list.extract_if(.., |path| path.end == PathEnd::Covered).collect());
             paths.push(list);
         }
-        Ok(Unfolded { program, layout, paths, covered, spinning, cut, facts, held, ends })
+        Ok(Unfolded { program, layout, paths, covered, spinning, cut, facts, tearing, held, ends })
     }
 
     /// Whether some path was cut at the loop bound: outcomes may be missing.

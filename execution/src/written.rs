@@ -18,6 +18,7 @@ use model::isa::{Instruction, TypeKind};
 use model::memory::Extent;
 use model::program::{Program, ThreadId};
 use model::reading::FailedCas;
+use model::rel::Conventions;
 use model::value::{Value, little_endian, low_bits};
 
 /// Values of a counter beyond which it is none.
@@ -60,7 +61,7 @@ impl Written {
         program: &Program,
         layout: &Layout,
         accessed: &Accessed<'_>,
-        failed_cas: FailedCas,
+        conventions: Conventions,
     ) -> Written {
         let others = program.contested.is_some() || program.omits_covered;
         if others || program.variables.iter().any(|variable| variable.absolute.is_some()) {
@@ -91,7 +92,10 @@ impl Written {
                 constants.operand(layout, access.thread, access.line, operand)
             };
             let agreed = here.iter().all(|one| here.iter().all(|other| agree(program, one, other)));
-            if agreed && let Some(counter) = Counter::of(program, initial, here, &operand) {
+            if agreed
+                && !conventions.thin_air
+                && let Some(counter) = Counter::of(program, initial, here, &operand)
+            {
                 written.counters.insert(bytes, counter);
             }
             if !reached(&unknown) {
@@ -104,7 +108,7 @@ impl Written {
                     // Reading R23: what was there is written again, or in a race what was there before.
                     let is_cas =
                         access.instruction.as_atomic().is_some_and(|of| of.op == AtomicOp::Cas);
-                    let is_again = is_cas && failed_cas == FailedCas::Writes && !agreed;
+                    let is_again = is_cas && conventions.failed_cas == FailedCas::Writes && !agreed;
                     let at = at.filter(|_| !is_again);
                     let value = at.and_then(|at| operand(access, at));
                     let value = value.map(|value| value & low_bits(access.bits));

@@ -148,6 +148,8 @@ pub struct Conventions {
     /// Whether, of those, only the ones count that an example shows: to find out what the others, of
     /// which it is not decided whether they are any, come to.
     pub shown_dependencies: bool,
+    /// Whether values may come out of thin air (reading R13, `none`).
+    pub thin_air: bool,
     /// Whether `elect.sync` elects some lane of its mask, the same one each time, and not the lowest (reading B16).
     pub elects_any_lane: bool,
     /// Whether an iteration whose atomics write what is there changes nothing, as one without writes

@@ -89,14 +89,22 @@ impl Walk<'_> {
         let Exchanged { mask, brought: (value, taint), combination, in_range, lane_taint } =
             exchanged;
         let wait = meet(state, (mask, of.op), (combination, value, taint), guard);
+        let here = self.program.lane(self.thread);
+        let mut depends = 1 << wait | lane_taint;
         let result = match combination {
             Combination::Elected(lane) => state.exprs.constant(lane.into()),
+            // What a lane says of its own value decides when its loop ends.
+            Combination::Lane(from)
+                if from == here && self.live.loops() && !self.conventions.semantic_dependencies =>
+            {
+                depends |= taint;
+                value
+            }
             Combination::Reduction(_)
             | Combination::Lanes(_)
             | Combination::Lane(_)
             | Combination::Active => state.exprs.intern(Expr::Reduced(wait)),
         };
-        let depends = 1 << wait | lane_taint;
         if let Some(register) = of.result {
             state.set(register, result, depends);
         }
@@ -105,7 +113,6 @@ impl Walk<'_> {
                 let with = state.exprs.constant(with.into());
                 state.exprs.alu(AluOp::Setp(comparison), Type::U32, &[result, with])
             };
-            let here = self.program.lane(self.thread);
             let (value, depends) = match of.op {
                 ExchangeOp::Shuffle(_) => (state.exprs.constant(in_range.into()), lane_taint),
                 ExchangeOp::Elect => (comparison(state, Comparison::Eq, here), 1 << wait),

@@ -30,7 +30,7 @@ impl<'p> LoopFacts<'p> {
             Agreed::default()
         };
         let written = if loops && conventions.silent_atomics {
-            Written::new(program, layout, &accessed, conventions.failed_cas)
+            Written::new(program, layout, &accessed, conventions)
         } else {
             Written::default()
         };

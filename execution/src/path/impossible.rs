@@ -24,6 +24,30 @@ impl Path {
         Assumed { exprs, events, checks }.is_impossible(facts, thread, tearing)
     }
 
+    /// What a read may return, if the program says it.
+    pub fn returned(
+        &self,
+        facts: &LoopFacts<'_>,
+        thread: ThreadId,
+        read: u16,
+        tearing: bool,
+    ) -> Option<BTreeSet<Value>> {
+        let Path { exprs, events, checks, .. } = self;
+        let at = usize::from(read);
+        if let Some(counter) = facts.written.counters.get(&events[at].access?.pa) {
+            return Some((0..=counter.most).map(|far| counter.value(far)).collect());
+        }
+        Assumed { exprs, events, checks }.returned(at, facts, thread, tearing)
+    }
+
+    /// Whether it goes this way where these leaves have these values, as far as they decide it.
+    pub fn admits(&self, known: &dyn Fn(Expr) -> Option<Value>) -> bool {
+        self.checks.iter().all(|check| {
+            let value = self.exprs.eval(check.expr(), &mut |leaf| known(leaf));
+            value.is_none_or(|value| check.holds(value))
+        })
+    }
+
     /// Whether it accesses a counter elsewhere than it is known to.
     pub fn contradicts(&self, facts: &LoopFacts<'_>, thread: ThreadId) -> bool {
         let mut counters = facts.written.counters.iter();

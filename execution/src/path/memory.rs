@@ -50,9 +50,9 @@ impl Walk<'_> {
     }
 
     /// What the thread has written last to bytes that no other thread accesses, and what that depends on: a read returns it
-    /// (8.10.1).
+    /// (8.10.1). Not where only real dependencies count: what depends on the read would come to depend on nothing.
     fn last_own(&self, state: &mut PathState, bytes: Extent) -> Option<(ExprId, Mask)> {
-        if !self.live.is_own(bytes) {
+        if self.conventions.semantic_dependencies || !self.live.is_own(bytes) {
             return None;
         }
         let here = |of: &&PathEvent| of.access.is_some_and(|of| of.pa == bytes);

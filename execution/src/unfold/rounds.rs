@@ -7,11 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::{UnfoldLimit, Unfolded};
 use crate::event::{BarrierUse, Combination, EventKind, Resource};
-use crate::expr::Expr;
+use crate::expr::{Expr, ExprId};
 use crate::generation::{self, Generations, Groupings};
 use crate::path::{Path, PathEnd};
 use model::isa::bar::Reduction;
 use model::isa::warp::ExchangeOp;
+use model::program::ThreadId;
 use model::scope::Placement;
 use model::value::Value;
 
@@ -55,6 +56,12 @@ pub(super) fn are_common(unfolded: &Unfolded<'_>, most: usize) -> Result<bool, U
         }
         let (here, lists): (Vec<Placement>, Vec<&Vec<&Path>>) =
             placements.iter().zip(&lists).filter(|(other, _)| same(other)).unzip();
+        let threads: Vec<ThreadId> = (0u8..)
+            .map(ThreadId)
+            .zip(&placements)
+            .filter(|(_, other)| same(other))
+            .map(|(thread, _)| thread)
+            .collect();
         let repeats = |list: &&Vec<&Path>| list.iter().any(|path| path.last_round().is_some());
         if !lists.iter().any(repeats) {
             continue;
@@ -82,7 +89,7 @@ pub(super) fn are_common(unfolded: &Unfolded<'_>, most: usize) -> Result<bool, U
             }
             let ends = |more| (unfolded.ends)(unfolded.held + more);
             let groupings = generation::groupings(&paths, &here, &unfolded.layout, &ends)?;
-            if !have_common(&paths, &groupings) {
+            if !have_common(unfolded, &paths, &threads, &groupings) {
                 return Ok(false);
             }
         }
@@ -90,12 +97,17 @@ pub(super) fn are_common(unfolded: &Unfolded<'_>, most: usize) -> Result<bool, U
     Ok(true)
 }
 
-fn have_common(paths: &[&Path], groupings: &Groupings) -> bool {
+fn have_common(
+    unfolded: &Unfolded<'_>,
+    paths: &[&Path],
+    threads: &[ThreadId],
+    groupings: &Groupings,
+) -> bool {
     let Groupings { complete, waiting, misused } = groupings;
     let whole = || paths.iter().map(|path| path.events.len()).collect::<Vec<usize>>();
     let one = |generations: &Generations, reached: Vec<usize>| {
         let run = BarrierRun { paths, generations, reached };
-        !run.has_values() || run.has_common()
+        !run.has_values() || !run.has_lane_values(unfolded, threads) || run.has_common()
     };
     complete.iter().all(|of| one(of, whole()))
         && waiting.iter().all(|of| one(&of.generations, come_to(paths, &of.at)))
@@ -205,6 +217,63 @@ impl BarrierRun<'_> {
             }
         }
         true
+    }
+
+    /// Whether each shuffle gives a value that its lane may have there, and that those who get it take it to have.
+    fn has_lane_values(&self, unfolded: &Unfolded<'_>, threads: &[ThreadId]) -> bool {
+        self.members().into_values().all(|members| {
+            members.iter().all(|&(source, arrival)| {
+                let event = &self.paths[source].events[arrival];
+                let brought = event.barrier.and_then(|used| used.reduce).map(|(_, value, _)| value);
+                let Some(brought) = brought.filter(|_| event.kind == EventKind::Arrive) else {
+                    return true;
+                };
+                let lane = Combination::Lane(unfolded.program.lane(threads[source]));
+                let gets = |&&(member, wait): &&(usize, usize)| {
+                    let event = &self.paths[member].events[wait];
+                    let combination = event.barrier.and_then(|used| used.reduce).map(|of| of.0);
+                    event.kind == EventKind::Wait && combination == Some(lane)
+                };
+                let Some(values) = self.brought(source, brought, unfolded, threads[source]) else {
+                    return true;
+                };
+                values.into_iter().any(|value| {
+                    members.iter().filter(gets).all(|&(member, wait)| {
+                        let wait = u16::try_from(wait).expect("a path has few events");
+                        let known = |leaf| (leaf == Expr::Reduced(wait)).then_some(value);
+                        self.paths[member].admits(&known)
+                    })
+                })
+            })
+        })
+    }
+
+    /// The values that a lane may bring, if it computes them from one read, whose values are known, at most.
+    fn brought(
+        &self,
+        source: usize,
+        brought: ExprId,
+        unfolded: &Unfolded<'_>,
+        thread: ThreadId,
+    ) -> Option<Vec<Value>> {
+        let path = self.paths[source];
+        let mut leaves: Vec<Expr> = Vec::new();
+        path.exprs.leaves(brought, &mut |leaf| {
+            if !matches!(leaf, Expr::Const(_)) && !leaves.contains(&leaf) {
+                leaves.push(leaf);
+            }
+        });
+        let of_read = match leaves[..] {
+            [] => return Some(vec![path.exprs.as_const(brought)?]),
+            [Expr::Read(read)] => read,
+            _ => return None,
+        };
+        let returned = path.returned(&unfolded.facts, thread, of_read, unfolded.tearing)?;
+        let admitted = returned.into_iter().filter_map(|value| {
+            let known = |leaf| (leaf == Expr::Read(of_read)).then_some(value);
+            path.admits(&known).then(|| path.exprs.eval(brought, &mut { known }))
+        });
+        admitted.collect()
     }
 
     /// Whether each result that is the same for all who take part has a value that all of them take it to have.
