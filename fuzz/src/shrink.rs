@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use litmus::arbitrary::{RandomProgram, RandomThread};
+use model::scope::Scope;
 
 /// How many smaller programs are tried, at most.
 const TRIED: usize = 3_000;
@@ -196,8 +197,10 @@ fn address(cell: &str) -> Option<&str> {
 /// An access with an order and a scope, if it can have the order.
 fn with_order(cell: &str, order: &str, scope: &str) -> Option<String> {
     let (opcode, operands) = cell.split_once(' ')?;
-    let old = ["weak", "volatile", "relaxed", "cta", "cluster", "gpu", "sys"];
-    let parts: Vec<&str> = opcode.split('.').filter(|part| !old.contains(part)).collect();
+    let old = |part: &str| {
+        ["weak", "volatile", "relaxed"].contains(&part) || Scope::NAMES.contains(&part)
+    };
+    let parts: Vec<&str> = opcode.split('.').filter(|part| !old(part)).collect();
     let fits = match parts[0] {
         "ld" => order == "acquire",
         "st" | "red" => order == "release",

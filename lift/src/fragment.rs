@@ -122,19 +122,9 @@ pub fn read(
     Ok(reader.fragment)
 }
 
-/// The name of a scope in C++.
-fn scope(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Cta => "block",
-        Scope::Cluster => "cluster",
-        Scope::Gpu => "device",
-        Scope::Sys => "system",
-    }
-}
-
 /// An order and a scope as parts of a cell.
 fn strong(order: &str, of: Scope) -> String {
-    format!(".{order}.{}", scope(of))
+    format!(".{order}.{}", of.cxx_name())
 }
 
 /// The operands of an access of a fragment, in the names of the column.
@@ -260,7 +250,7 @@ impl FragmentReader<'_> {
                 order.name()
             }
         };
-        self.row(format!("{guard}fence.{order}.{}", scope(fence.scope)));
+        self.row(format!("{guard}fence.{order}.{}", fence.scope.cxx_name()));
         Ok(())
     }
 
@@ -368,7 +358,7 @@ impl FragmentReader<'_> {
             (result.as_str(), values)
         };
         let (guard, ty, at) = (&access.guard, access.ty.name(), access.place(0));
-        let of = scope(of);
+        let of = of.cxx_name();
         let cell = match (op, values) {
             (AtomicOp::Cas, [expected, value]) => {
                 format!("cmpxchg.{success}.{failure}.{of}.{ty} {result}, {at}, {expected}, {value}")

@@ -13,6 +13,7 @@ pub mod readonly;
 
 use std::fmt;
 
+use model::scope::Scope;
 use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::sample::select;
@@ -158,7 +159,6 @@ const BARRIERS: [&str; 18] = [
     "barrier.cluster.arrive.aligned",
 ];
 const VOTES: [&str; 4] = ["0", "0", "1", "0, 2"];
-const SCOPES: [&str; 4] = ["cta", "cluster", "gpu", "sys"];
 const LOADS: [&str; 10] = [
     "weak",
     "weak",
@@ -257,13 +257,13 @@ fn op(shape: ProgramShape) -> BoxedStrategy<TestOp> {
             .prop_map(|(order, place)| TestOp::Load { order, place }),
         3 => (
             select(&ATOMICS[..]),
-            select(&SCOPES[..]),
+            select(&Scope::NAMES[..]),
             select(&["add", "exch", "cas", "cas", "max", "or"][..]),
             place(mixed),
             value.clone(),
         )
             .prop_map(|(order, scope, op, place, value)| TestOp::Atomic { order, scope, op, place, value }),
-        1 => (select(&["relaxed", "release"][..]), select(&SCOPES[..]), place(false), value.clone())
+        1 => (select(&["relaxed", "release"][..]), select(&Scope::NAMES[..]), place(false), value.clone())
             .prop_map(|(order, scope, place, value)| TestOp::Reduction { order, scope, place, value }),
         3 => select(&FENCES[..]).prop_map(TestOp::Fence),
         1 => select(&["bar.sync 0", "bar.sync 1", "bar.arrive 1, 2"][..]).prop_map(TestOp::Barrier),

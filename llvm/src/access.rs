@@ -8,6 +8,7 @@ use super::ty::{ScalarType, Ty};
 use super::{Access, AtomicOrdering, MemoryOp, NOT_LOCAL, Operation, RmwOp};
 use lift::function::{EntryValue, FunctionVariable};
 use model::memory::Space;
+use model::scope::Scope;
 use text::cursor::short;
 
 /// The note of a function with volatile vectors.
@@ -70,19 +71,20 @@ impl<'a, 'm> Translator<'a, 'm> {
     /// The scope with this name (reading R44); `None` for a scope that includes no other thread.
     fn scope(&mut self, name: &str) -> Option<&'static str> {
         match name {
-            "" => Some("system"),
-            "device" => Some("device"),
-            "cluster" => Some("cluster"),
-            "block" => Some("block"),
+            "" => Some(Scope::Sys.cxx_name()),
             "singlethread" => {
                 self.note("`singlethread` synchronizes with no other thread".to_owned());
                 None
             }
-            _ => {
-                let name = short(name);
-                self.note(format!("unknown scope `{name}`, treated as the system scope"));
-                Some("system")
-            }
+            _ => Some(
+                Scope::of_cxx(name)
+                    .unwrap_or_else(|| {
+                        let name = short(name);
+                        self.note(format!("unknown scope `{name}`, treated as the system scope"));
+                        Scope::Sys
+                    })
+                    .cxx_name(),
+            ),
         }
     }
 

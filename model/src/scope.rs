@@ -14,6 +14,10 @@ pub enum Scope {
 impl Scope {
     pub const ALL: [Scope; 4] = [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys];
 
+    /// As PTX spells them, in the order of [`Scope::ALL`].
+    pub const NAMES: [&'static str; 4] =
+        [Scope::Cta.name(), Scope::Cluster.name(), Scope::Gpu.name(), Scope::Sys.name()];
+
     /// Whether the scope of a thread placed `here` includes a thread placed `there`.
     pub fn includes(self, here: Placement, there: Placement) -> bool {
         match self {
@@ -33,13 +37,29 @@ impl Scope {
     }
 
     /// As PTX spells it, without the dot.
-    pub fn name(self) -> &'static str {
+    pub const fn name(self) -> &'static str {
         match self {
             Scope::Cta => "cta",
             Scope::Cluster => "cluster",
             Scope::Gpu => "gpu",
             Scope::Sys => "sys",
         }
+    }
+
+    /// As LLVM's `syncscope` for NVPTX spells it, and the tests in C++ operations. LLVM itself has no word for
+    /// `system`, which is its default (reading R44).
+    pub const fn cxx_name(self) -> &'static str {
+        match self {
+            Scope::Cta => "block",
+            Scope::Cluster => "cluster",
+            Scope::Gpu => "device",
+            Scope::Sys => "system",
+        }
+    }
+
+    /// The scope with this C++ name.
+    pub fn of_cxx(name: &str) -> Option<Scope> {
+        Scope::ALL.into_iter().find(|scope| scope.cxx_name() == name)
     }
 }
 

@@ -5,6 +5,7 @@ use crate::qualifier::{BadQualifier, QUALIFIERS, QualifierKind};
 use crate::correction::InstructionPieces;
 use crate::rule::Edit;
 use crate::shape::Opcode;
+use model::scope::Scope;
 use model::section::{self, Section};
 use text::cursor::short;
 use text::report::{DiagnosticBuilder, Diagnostics};
@@ -107,10 +108,10 @@ pub fn tell<'r>(
 /// Names of other languages for what PTX calls `cta`, `gpu` and `sys`.
 fn scope_of_other_languages(name: &str) -> Option<&'static str> {
     match name {
-        "block" | "workgroup" | "wg" => Some("cta"),
-        "device" | "dev" | "agent" => Some("gpu"),
-        "system" | "host" => Some("sys"),
-        _ => None,
+        "workgroup" | "wg" => Some("cta"),
+        "dev" | "agent" => Some("gpu"),
+        "host" => Some("sys"),
+        _ => Scope::of_cxx(name).map(Scope::name),
     }
 }
 

@@ -2,6 +2,7 @@
 
 use crate::qualifier::Qualifier;
 use crate::version::{PtxIsa, Target};
+use model::scope::Scope;
 
 /// A fence of proxies, of one state space or of one operation: an instruction of its own.
 #[derive(Clone, Copy, Debug)]
@@ -73,13 +74,11 @@ pub(crate) struct UndocumentedFence {
     pub(crate) help: &'static str,
 }
 
-const SCOPES: &[&str] = &["cta", "cluster", "gpu", "sys"];
-
 /// One with `.acq_rel` and `.sync_restrict`.
 const fn restricted(parts: &'static [&'static str], isa: PtxIsa) -> UndocumentedFence {
     UndocumentedFence {
         parts,
-        scopes: SCOPES,
+        scopes: &Scope::NAMES,
         isa,
         sm: 90,
         code: "fence-document",
@@ -109,7 +108,7 @@ const UNDOCUMENTED: &[UndocumentedFence] = &[
     of_fabric(&["proxy", "fabric::fabric", "alias", "acq_rel"]),
     UndocumentedFence {
         parts: &["proxy", "tensormap::generic", "acq_rel"],
-        scopes: SCOPES,
+        scopes: &Scope::NAMES,
         isa: PtxIsa::new(8, 3),
         sm: 90,
         code: "fence-acq-rel",
@@ -229,7 +228,8 @@ pub const EXPECTED: &str = "expected a proxy fence, or a fence of a state space 
 
 /// The spelling that these parts after the opcode are, if they are one. They stand in any order, `proxy` first.
 pub fn spelled<'a>(parts: &(impl Iterator<Item = &'a str> + Clone)) -> Option<&'static Spelling> {
-    let is = |part: &str, known: &str| part == known || known == "*" && SCOPES.contains(&part);
+    let is =
+        |part: &str, known: &str| part == known || known == "*" && Scope::NAMES.contains(&part);
     SPELLINGS.iter().find(|spelling| {
         let there = |known: &&str| parts.clone().filter(|part| is(part, known)).count() == 1;
         let first = spelling.parts[0];

@@ -123,18 +123,15 @@ impl SourceThread {
     fn scope(&mut self, name: &str) -> Scope {
         match name {
             "" => Scope::Sys,
-            "device" => Scope::Gpu,
-            "cluster" => Scope::Cluster,
-            "block" => Scope::Cta,
             "singlethread" => {
                 self.alone = true;
                 self.note("`singlethread` synchronizes with no other thread");
                 Scope::Cta
             }
-            _ => {
+            _ => Scope::of_cxx(name).unwrap_or_else(|| {
                 self.note(&format!("unknown scope `{name}`, treated as the system scope"));
                 Scope::Sys
-            }
+            }),
         }
     }
 

@@ -223,8 +223,8 @@ impl<'a> SideLine<'a> {
 
 /// The order or the scope that a word is, as PTX names it.
 fn strength(word: &str) -> Option<&'static str> {
-    let of_cxx = [("block", "cta"), ("device", "gpu"), ("system", "sys"), ("seq_cst", "sc")];
-    let word = of_cxx.iter().find(|(name, _)| *name == word).map_or(word, |(_, is)| is);
+    let scope = Scope::of_cxx(word).map(Scope::name);
+    let word = scope.or((word == "seq_cst").then_some("sc")).unwrap_or(word);
     let scopes = Scope::ALL.into_iter().map(Scope::name);
     ORDERS.into_iter().chain(scopes).find(|name| *name == word)
 }

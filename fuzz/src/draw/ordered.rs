@@ -5,6 +5,7 @@
 //! meanwhile. Other programs are cycles of `fence.sc`, and accesses of one location.
 
 use litmus::arbitrary::{RandomProgram, RandomThread};
+use model::scope::Scope;
 use proptest::prelude::any;
 use proptest::strategy::{BoxedStrategy, Strategy};
 
@@ -45,9 +46,6 @@ struct ThreadSpot {
     gpu: usize,
     sm: usize,
 }
-
-/// The narrowest scopes that contain two threads, by how far they are from each other.
-const SCOPES: [&str; 4] = ["cta", "cluster", "gpu", "sys"];
 
 /// The end of the declaration of a variable.
 const HOMES: [&str; 6] = ["", "", "", " @home gpu 0", " @home gpu 1", " @home host"];
@@ -122,12 +120,12 @@ impl ThreadCells {
 
 /// The scope with this index, or at times a wider one.
 fn wider(dice: &mut Dice, scope: usize) -> usize {
-    if dice.below(6) == 0 { scope + dice.below(SCOPES.len() - scope) } else { scope }
+    if dice.below(6) == 0 { scope + dice.below(Scope::NAMES.len() - scope) } else { scope }
 }
 
 /// An order with a scope; that of the GPU need not be written.
 fn scoped(dice: &mut Dice, order: &str, scope: usize) -> String {
-    match (order, SCOPES[scope]) {
+    match (order, Scope::NAMES[scope]) {
         ("", "gpu") => ["", "gpu"][dice.below(2)].to_owned(),
         ("", name) => name.to_owned(),
         (order, "gpu") if dice.below(3) == 0 => order.to_owned(),
@@ -137,12 +135,16 @@ fn scoped(dice: &mut Dice, order: &str, scope: usize) -> String {
 
 /// A strong access without an order.
 fn strong(dice: &mut Dice, scope: usize) -> String {
-    if dice.below(8) == 0 { "volatile".to_owned() } else { format!("relaxed.{}", SCOPES[scope]) }
+    if dice.below(8) == 0 {
+        "volatile".to_owned()
+    } else {
+        format!("relaxed.{}", Scope::NAMES[scope])
+    }
 }
 
 /// A fence of one of these orders. That of `acq_rel` need not be written.
 fn fence(dice: &mut Dice, orders: &[&str], scope: usize) -> String {
-    let (order, scope) = (*dice.pick(orders), SCOPES[scope]);
+    let (order, scope) = (*dice.pick(orders), Scope::NAMES[scope]);
     if order == "acq_rel" && dice.below(3) == 0 {
         format!("fence.{scope}")
     } else {
@@ -152,8 +154,8 @@ fn fence(dice: &mut Dice, orders: &[&str], scope: usize) -> String {
 
 /// The qualifiers of a load or store with this order, perhaps of one of memory-mapped I/O.
 fn ordering(dice: &mut Dice, order: &str, scope: usize) -> String {
-    let mmio = if SCOPES[scope] == "sys" && dice.below(4) == 0 { "mmio." } else { "" };
-    format!("{mmio}{order}.{}", SCOPES[scope])
+    let mmio = if Scope::NAMES[scope] == "sys" && dice.below(4) == 0 { "mmio." } else { "" };
+    format!("{mmio}{order}.{}", Scope::NAMES[scope])
 }
 
 /// What hands on: releases, by a scope, at a flag.
@@ -219,7 +221,8 @@ fn hop(dice: &mut Dice, from: &mut ThreadCells, to: &mut ThreadCells, scope: usi
             let last = from.cells.len() - 1;
             let both = from.cells[last].contains("fence.sc");
             let orders: &[&str] = if both { &["sc"] } else { &["acq_rel", "sc"] };
-            let held = SCOPES.iter().position(|name| from.cells[last].ends_with(name)).unwrap_or(0);
+            let held =
+                Scope::NAMES.iter().position(|name| from.cells[last].ends_with(name)).unwrap_or(0);
             from.cells[last] = fence(dice, orders, held.max(scope));
             from.store(&strong(dice, scope), flag, 1);
             [observe(dice, to, scope, flag), ()]
@@ -234,7 +237,7 @@ fn hop(dice: &mut Dice, from: &mut ThreadCells, to: &mut ThreadCells, scope: usi
 /// A hop by two `fence.sc`, and a load that does not see the store of the next thread.
 fn early(dice: &mut Dice, from: &mut ThreadCells, to: &mut ThreadCells, scope: usize, flag: &str) {
     let order = strong(dice, scope);
-    let [one, other] = [(); 2].map(|()| SCOPES[wider(dice, scope)]);
+    let [one, other] = [(); 2].map(|()| Scope::NAMES[wider(dice, scope)]);
     from.line(&format!("fence.sc.{one}"));
     from.load(&order, flag);
     to.store(&order, flag, 1);
@@ -266,7 +269,7 @@ const PATTERNS: [(bool, bool); 7] = [
 /// Data that threads hand on: the last one accesses what the first one did.
 fn handed_on(dice: &mut Dice) -> PlacedThreads {
     let kind = dice.below(10);
-    let (far, on) = (dice.below(SCOPES.len()), *dice.pick(&[0, 1, 2, 3, 3]));
+    let (far, on) = (dice.below(Scope::NAMES.len()), *dice.pick(&[0, 1, 2, 3, 3]));
     let (first, mut cells) = (ThreadSpot::FIRST, ThreadCells::default());
     let mut homes = [""; 3].map(|_| *dice.pick(&HOMES));
     if (far == 3 || kind >= 4 && on == 3) && dice.below(3) > 0 {
@@ -274,7 +277,7 @@ fn handed_on(dice: &mut Dice) -> PlacedThreads {
     }
     let (stores, loads) = *dice.pick(&PATTERNS);
     let data = match dice.below(3) {
-        0 => format!("relaxed.{}", SCOPES[far]),
+        0 => format!("relaxed.{}", Scope::NAMES[far]),
         _ => "weak".to_owned(),
     };
     if stores {
@@ -333,7 +336,7 @@ fn fenced(dice: &mut Dice) -> PlacedThreads {
     let count = 2 + usize::from(dice.below(3) == 0);
     let mut spots = vec![ThreadSpot::FIRST];
     for number in 1..count {
-        let far = dice.below(SCOPES.len());
+        let far = dice.below(Scope::NAMES.len());
         let last = spots[number - 1];
         spots.push(last.beside(dice, number, far));
     }
@@ -357,13 +360,13 @@ fn fenced(dice: &mut Dice) -> PlacedThreads {
         let access = |dice: &mut Dice, cells: &mut ThreadCells, store: bool, place: &str, value| {
             let order = match dice.below(2) {
                 0 => "weak".to_owned(),
-                _ => format!("relaxed.{}", SCOPES[scope]),
+                _ => format!("relaxed.{}", Scope::NAMES[scope]),
             };
             if store { cells.store(&order, place, value) } else { cells.load(&order, place) }
         };
         access(dice, &mut cells, store, here, 1);
         let scope = if count > 2 && dice.below(2) == 0 { 3 } else { wider(dice, scope) };
-        match (dice.below(6), SCOPES[scope]) {
+        match (dice.below(6), Scope::NAMES[scope]) {
             (0, "gpu") => cells.line("membar.gl"),
             (0, "sys") => cells.line("membar.sys"),
             (0, "cta") => cells.line("membar.cta"),
@@ -382,7 +385,7 @@ fn fenced(dice: &mut Dice) -> PlacedThreads {
 
 /// Accesses of one location, most of them by one thread.
 fn coherent(dice: &mut Dice) -> PlacedThreads {
-    let far = dice.below(SCOPES.len());
+    let far = dice.below(Scope::NAMES.len());
     let access = |dice: &mut Dice, cells: &mut ThreadCells, value: usize| {
         let order = match dice.below(3) {
             0 => strong(dice, far),

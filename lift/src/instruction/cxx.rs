@@ -38,13 +38,6 @@ const ORDERS: &[(&str, MemoryOrder)] = &[
     ("seq_cst", MemoryOrder::SeqCst),
 ];
 
-const SCOPES: &[(&str, Scope)] = &[
-    ("block", Scope::Cta),
-    ("cluster", Scope::Cluster),
-    ("device", Scope::Gpu),
-    ("system", Scope::Sys),
-];
-
 /// The parts after the opcode.
 #[derive(Default)]
 struct Parts {
@@ -89,7 +82,7 @@ impl<'a> InstructionReader<'_> {
         for (position, part) in cell.parts.iter().enumerate().skip(1) {
             if let Some(&(_, order)) = ORDERS.iter().find(|(name, _)| *name == part.text) {
                 parts.orders.push((order, position));
-            } else if let Some(&(_, scope)) = SCOPES.iter().find(|(name, _)| *name == part.text) {
+            } else if let Some(scope) = Scope::of_cxx(part.text) {
                 if parts.scope.replace(scope).is_some() {
                     self.report.error("cxx-scope", part.at, "duplicate scope");
                     return None;
@@ -100,7 +93,7 @@ impl<'a> InstructionReader<'_> {
                     Some(Qualifier::Op(op)) if op != AtomicOp::Cas => parts.op = Some(op),
                     _ => {
                         let known = ORDERS.iter().map(|(name, _)| *name);
-                        let known = known.chain(SCOPES.iter().map(|(name, _)| *name));
+                        let known = known.chain(Scope::ALL.map(Scope::cxx_name));
                         let near = self.report.nearest(part.text, known);
                         let message = format!("`{}` is not allowed in C++", short(part.text));
                         let note = "an order, a scope, a type, or the operation of an `rmw`";

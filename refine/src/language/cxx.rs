@@ -87,7 +87,7 @@ impl SourceLanguage for CxxSource {
         let order = if *order == AccessOrder::Weak {
             String::new()
         } else {
-            format!(".{}{failure}.{}", order.name(), scope_name(*scope))
+            format!(".{}{failure}.{}", order.name(), scope.cxx_name())
         };
         // An instruction without a type accesses 32 bits.
         let ty = match *bits {
@@ -111,16 +111,6 @@ impl SourceLanguage for CxxSource {
     }
 
     fn fence(&self, order: FenceOrder, scope: Scope) -> String {
-        format!("fence.{}.{}", AccessOrder::from(order).name(), scope_name(scope))
-    }
-}
-
-/// A scope as C++ and the tables of C++ name it.
-pub(crate) fn scope_name(scope: Scope) -> &'static str {
-    match scope {
-        Scope::Cta => "block",
-        Scope::Cluster => "cluster",
-        Scope::Gpu => "device",
-        Scope::Sys => "system",
+        format!("fence.{}.{}", AccessOrder::from(order).name(), scope.cxx_name())
     }
 }

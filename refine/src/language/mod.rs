@@ -12,7 +12,6 @@ use model::rel::Model;
 use model::scope::Scope;
 use sass::lowering::LoweringTable;
 
-pub(crate) use self::cxx::scope_name;
 use crate::refiner::Models;
 use crate::row::{Assumptions, LoweredRow, RowResult};
 use crate::row_question::PreparedRow;

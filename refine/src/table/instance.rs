@@ -1,5 +1,6 @@
 //! An instruction of a table's row with operands, and its lowering.
 
+use model::scope::Scope;
 use sass::lowering::{Instance, LoweringTable, with_operands};
 
 /// Source, target and architecture, for each architecture to which the instruction applies.
@@ -44,9 +45,9 @@ pub(super) fn ptx(text: &str, atomic: &str) -> String {
 
 /// An operation of C++ as LLVM IR.
 fn llvm(opcode: &str, names: &[&str]) -> String {
-    let scope = names.iter().find(|name| ["block", "cluster", "device"].contains(name));
+    let scope = names.iter().find(|name| Scope::of_cxx(name).is_some_and(|of| of != Scope::Sys));
     let scope = scope.map_or(String::new(), |scope| format!(" syncscope(\"{scope}\")"));
-    let order = names.iter().find(|name| !["block", "cluster", "device", "system"].contains(name));
+    let order = names.iter().find(|name| Scope::of_cxx(name).is_none());
     let order = match order {
         Some(&"relaxed") => "monotonic",
         Some(order) => order,

@@ -16,7 +16,6 @@ use sass::lowering::LoweringTable;
 
 use super::super::contract;
 use super::super::item::TargetItem;
-use super::super::language::scope_name;
 use super::super::step::{AccessKind, AccessOrder, Step};
 use super::super::{ptx_items, row};
 use super::instance;
@@ -214,7 +213,7 @@ fn find(
     order: AccessOrder,
     scope: Option<Scope>,
 ) -> Option<String> {
-    let scope = scope.map(scope_name);
+    let scope = scope.map(Scope::cxx_name);
     let order = (order != AccessOrder::Weak).then(|| order.name());
     let names: Vec<&str> = order.into_iter().chain(scope).collect();
     let atomic = if opcode == "cmpxchg" { "cas" } else { "exch" };

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use model::scope::Scope;
 use ptx::fences::SPELLINGS;
 use ptx::qualifier::Qualifier;
 use ptx::shape::Opcode;
@@ -80,18 +81,7 @@ struct TableReader<'a> {
 /// Operations of C++, followed by orders and scopes. The order of a `cmpxchg` is the join of its two
 /// orders.
 const CXX: [&str; 5] = ["load", "store", "rmw", "cmpxchg", "fence"];
-const CXX_PARTS: [&str; 10] = [
-    "relaxed",
-    "acquire",
-    "release",
-    "acq_rel",
-    "seq_cst",
-    "unordered",
-    "block",
-    "cluster",
-    "device",
-    "system",
-];
+const CXX_ORDERS: [&str; 6] = ["relaxed", "acquire", "release", "acq_rel", "seq_cst", "unordered"];
 
 /// The qualifiers after the opcode of a barrier.
 const BARRIER_PARTS: [&str; 11] =
@@ -267,9 +257,10 @@ impl<'a> TableReader<'a> {
     /// Complains of a name that no qualifier and no part of a fence has.
     fn qualifier(&mut self, name: &str) {
         if self.table.cxx {
-            if !CXX_PARTS.contains(&name) {
+            if !CXX_ORDERS.contains(&name) && Scope::of_cxx(name).is_none() {
                 let message = format!("unknown order or scope of C++ `{}`", short(name));
-                let near = self.report.nearest(name, CXX_PARTS).map(str::to_owned);
+                let known = CXX_ORDERS.into_iter().chain(Scope::ALL.map(Scope::cxx_name));
+                let near = self.report.nearest(name, known).map(str::to_owned);
                 let at = self.at(name);
                 let help = near.map(|near| format!("did you mean `.{near}`?"));
                 self.report.error("qualifier", at, message).help_if(help);
