@@ -24,11 +24,6 @@ pub enum Language {
     Sass(u16),
 }
 
-/// Whether GPUs of this `sm_` number have clusters of CTAs, which may access each other's shared memory.
-pub fn has_clusters(sm: u16) -> bool {
-    sm >= 90
-}
-
 /// A function of a file.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Function {

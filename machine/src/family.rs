@@ -179,6 +179,11 @@ impl Family {
         *self.row().targets.start()
     }
 
+    /// Whether the words of its instructions name scoreboards.
+    pub fn has_scoreboards(self) -> bool {
+        self > Family::Maxwell
+    }
+
     /// Whether there are clusters of CTAs, and with them scope `.cluster` and fences of one direction.
     pub fn has_clusters(self) -> bool {
         self.row().clusters

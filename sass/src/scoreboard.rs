@@ -1,5 +1,7 @@
 //! Scoreboards: what an instruction waits for, and what waits for its result.
 
+use machine::form::Family;
+
 use super::syntax::{Annotation, AnnotationKind};
 
 /// What an instruction does with the six scoreboards.
@@ -14,7 +16,9 @@ pub struct Scoreboards {
 impl Scoreboards {
     /// By the words of an instruction, the lower first: bits 110 to 112 and 116 to 121 from `sm_70` on. `None` of other words.
     pub fn of_words(words: &[u64], sm: u16) -> Option<Scoreboards> {
-        let (&[_, high], true) = (words, sm >= 70) else { return None };
+        let (&[_, high], true) = (words, Family::of_or_before(sm).has_scoreboards()) else {
+            return None;
+        };
         let written = u8::try_from(high >> 46 & 7).expect("three bits");
         Some(Scoreboards {
             required: u8::try_from(high >> 52 & 0x3f).expect("six bits"),

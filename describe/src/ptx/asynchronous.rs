@@ -1,5 +1,7 @@
 //! Describes asynchronous operations, operations on mbarrier objects, and what waits for them.
 
+use std::collections::BTreeSet;
+
 use ::ptx::production_check;
 use ::ptx::version::Target;
 use model::isa::Operand;
@@ -57,14 +59,13 @@ pub(super) fn explained(
         let text = "in threads where the guard is false, none of these";
         meaning.events.push(said(section::PREDICATED_EXECUTION, text));
     }
-    let all = lowering::families().iter().flat_map(|family| &family.table.targets);
-    // From sm_90 on, some instructions are of `sm_90a` and not of `sm_90`.
-    let targets: Vec<Target> = all
-        .flat_map(|&sm| {
-            let special = (sm >= 90).then_some(Target { sm, variant: Some('a') });
-            [Some(Target { sm, variant: None }), special].into_iter().flatten()
-        })
+    let measured: BTreeSet<u16> =
+        lowering::families().iter().flat_map(|family| &family.table.targets).copied().collect();
+    // Some instructions are of `sm_90a` and not of `sm_90`.
+    let targets: BTreeSet<Target> = ptx::targets()
+        .filter(|of| measured.contains(&of.sm) && matches!(of.variant, None | Some('a')))
         .collect();
+    let targets: Vec<Target> = targets.into_iter().collect();
     let needs = production_check::needs(parts, operands, &targets)?;
     // Tables are measured with the target that has most.
     let missing = |sm: u16| {

@@ -23,7 +23,7 @@ use crate::column::{self, ColumnCell};
 use crate::external::{ASSUMED, ExternalFunction};
 use crate::function::{
     EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refusals,
-    Refused, ReturnedWord, UndefinedValues, has_clusters,
+    Refused, ReturnedWord, UndefinedValues,
 };
 use call::{CalledCode, Linker};
 use ptx::qualifier::Dialect;
@@ -265,7 +265,7 @@ impl<'l> ListedFunctionReader<'l> {
             name: function.name.to_owned(),
             line: function.line,
             language: Language::Sass(self.sm),
-            clusters: has_clusters(self.sm),
+            clusters: Family::of_or_before(self.sm).has_clusters(),
             kernel: !device,
             parameters: self.signature.parameters,
             variables: lifted.variables,

@@ -14,6 +14,7 @@ mod warp;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
+use machine::form::Family;
 use model::memory::Space;
 use ptx::opcode::WITHOUT_EFFECT;
 use ptx::qualifier::Dialect;
@@ -22,7 +23,7 @@ use ptx::{BodyItem, FunctionDeclaration, Instruction, MemoryDeclaration, Module}
 use crate::builder::FunctionBuilder;
 use crate::external::ExternalFunction;
 use crate::function::{
-    Function, Functions, Language, Parameter, Refusals, Refused, UndefinedValues, has_clusters,
+    Function, Functions, Language, Parameter, Refusals, Refused, UndefinedValues,
 };
 use crate::opaque::LONE_LANE;
 use names::Names;
@@ -167,7 +168,10 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         name: declared.name.to_owned(),
         line,
         language: Language::Ptx,
-        clusters: contents.module.target().is_none_or(|target| has_clusters(target.sm)),
+        clusters: contents
+            .module
+            .target()
+            .is_none_or(|target| Family::of_or_before(target.sm).has_clusters()),
         kernel: declared.kernel,
         parameters: reader.parameters,
         variables: lifted.variables,
