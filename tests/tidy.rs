@@ -6,6 +6,7 @@ use std::fs;
 use std::path::Path;
 
 use model::section;
+use toml::de::DeTable;
 
 use crate::suite;
 
@@ -182,6 +183,77 @@ fn imports_point_one_way() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// What a crate depends on for what it brings with it, and does not name.
+const UNNAMED: [(&str, &str); 3] = [
+    // Its build script finds the library that `z3` links.
+    ("engine", "causeway-libz3"),
+    ("checker", "causeway-libz3"),
+    // Its library is `md5`.
+    ("checker", "md-5"),
+];
+
+/// A dependency that nothing names costs every build.
+#[test]
+fn every_dependency_is_used() {
+    let all = sources();
+    let mut unused = Vec::new();
+    for folder in crates() {
+        let path = suite::root().join(&folder).join("Cargo.toml");
+        let manifest = fs::read_to_string(&path).expect("a crate has a manifest");
+        let manifest = DeTable::parse(&manifest).expect("it is read by Cargo").into_inner();
+        let of_targets = manifest.get("target").and_then(|of| of.get_ref().as_table());
+        let of_targets = of_targets.into_iter().flatten();
+        let tables: Vec<&DeTable<'_>> =
+            of_targets.filter_map(|(_, of)| of.get_ref().as_table()).chain([&manifest]).collect();
+        let named = |section: &str| -> BTreeSet<String> {
+            let sections = tables.iter().filter_map(|of| of.get(section)?.get_ref().as_table());
+            sections.flatten().map(|(name, _)| name.get_ref().to_string()).collect()
+        };
+        let (built, tested) = (format!("{folder}/src/"), format!("{folder}/"));
+        for (section, below) in [("dependencies", &built), ("dev-dependencies", &tested)] {
+            for name in named(section) {
+                // Tests of the whole are in a folder of their own.
+                let is_here = |source: &&Source| {
+                    source.is_in(below) || below != &built && source.is_in("tests/")
+                };
+                let word = name.replace('-', "_");
+                let is_used = all.iter().filter(is_here).any(|of| {
+                    names(if below == &built { of.code() } else { of.text.clone() }.as_str(), &word)
+                });
+                if !is_used && !UNNAMED.contains(&(folder.as_str(), name.as_str())) {
+                    unused.push(format!("{folder}: {name}, in {section}"));
+                }
+            }
+        }
+    }
+    assert!(unused.is_empty(), "{unused:#?}");
+}
+
+/// Where the number of a target is compared with numbers: the table of families, the names of targets in PTX, and the encodings of
+/// machine words.
+const OF_TARGETS: [&str; 3] =
+    ["machine/src/family.rs", "ptx/src/production.rs", "sass/src/decode.rs"];
+
+#[test]
+fn targets_are_compared_with_numbers_in_one_place() {
+    let mut wrong = Vec::new();
+    for source in sources().iter().filter(|of| of.path.contains("/src/")) {
+        let code = source.code();
+        let words: Vec<&str> = code.split_whitespace().collect();
+        let compared = words.windows(3).filter(|of| {
+            let is_target = |word: &str| word.rsplit('.').next().is_some_and(|last| last == "sm");
+            let is_number = |word: &str| word.starts_with(|c: char| ('1'..='9').contains(&c));
+            ["<", "<=", ">", ">=", "==", "!="].contains(&of[1])
+                && is_target(of[0].trim_start_matches(['(', '!']))
+                && is_number(of[2])
+        });
+        if !OF_TARGETS.contains(&source.path.as_str()) {
+            wrong.extend(compared.map(|of| format!("{}: `{}`", source.path, of.join(" "))));
+        }
+    }
+    assert!(wrong.is_empty(), "ask `Family`: {wrong:#?}");
 }
 
 #[test]
