@@ -373,11 +373,7 @@ fn wrapped(ir: &str, ptx: &str) -> Option<(String, String)> {
 
 #[test]
 fn a_function_of_one_operation_is_judged_as_its_row_is() {
-    let path = suite::root().join("../shared/oracle/llvm/lowering-train.csv");
-    let Ok(text) = fs::read_to_string(&path) else {
-        eprintln!("skipped: {} is not there", path.display());
-        return;
-    };
+    let text = measured::text("llvm-lowering.csv");
     let table = refine::read(&text).expect("the rows are well formed");
     let mut seen = BTreeSet::new();
     let rows = table.rows.into_iter().filter(|(row, _)| {

@@ -275,11 +275,7 @@ fn expected(label: &str, row: &Row) -> Option<&'static [&'static str]> {
 
 #[test]
 fn rows_of_real_compilers_have_the_verdicts_that_their_labels_mean() {
-    let path = suite::root().join("../shared/oracle/llvm/lowering-train.csv");
-    let Ok(text) = fs::read_to_string(&path) else {
-        eprintln!("skipped: {} is not there", path.display());
-        return;
-    };
+    let text = measured::text("llvm-lowering.csv");
     let (table, findings) = findings(&text, Assumptions::default(), true);
     let (mut judged, mut wrong) = (0_usize, BTreeMap::new());
     let mut plain_label = (0_usize, 0_usize);
@@ -311,11 +307,7 @@ fn rows_of_real_compilers_have_the_verdicts_that_their_labels_mean() {
 
 #[test]
 fn what_ptxas_makes_keeps_what_it_is_made_of() {
-    let path = suite::root().join("../shared/oracle/ptxas/lowering-train.csv");
-    let Ok(text) = fs::read_to_string(&path) else {
-        eprintln!("skipped: {} is not there", path.display());
-        return;
-    };
+    let text = measured::text("ptxas-lowering.csv");
     // Every fourth row is enough to meet every form of instruction on every target.
     let every: Vec<&str> = text.lines().take(1).chain(text.lines().skip(1).step_by(4)).collect();
     let (table, findings) = findings(&every.join("\n"), Assumptions::default(), true);

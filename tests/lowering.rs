@@ -2,30 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::fs;
 
 use ptx::version::{PtxIsa, Target};
 use ptx::{self, LintOptions};
 use sass::lowering;
 
-use crate::suite;
-
 /// The rows that are judged where the file is present, at least.
 const FEWEST: usize = 30_000;
 
 /// The fields of a line of which some are in quotes.
-fn fields(line: &str) -> Vec<String> {
-    let (mut fields, mut quoted) = (vec![String::new()], false);
-    for c in line.chars() {
-        match c {
-            '"' => quoted = !quoted,
-            ',' if !quoted => fields.push(String::new()),
-            _ => fields.last_mut().expect("there is one").push(c),
-        }
-    }
-    fields
-}
-
 /// Why a row is none that a table could have: the table is for one instruction by itself.
 fn left_out(version: &str, instruction: &str, space: &str, context: &str) -> Option<&'static str> {
     let opcode = instruction.split(['.', ' ', ';']).next().unwrap_or("");
@@ -49,18 +34,12 @@ fn left_out(version: &str, instruction: &str, space: &str, context: &str) -> Opt
 
 #[test]
 fn the_tables_say_what_ptxas_makes() {
-    let path = suite::root().join("../shared/oracle/ptxas/lowering-train.csv");
-    let Ok(text) = fs::read_to_string(&path) else {
-        eprintln!("skipped: {} is not there", path.display());
-        return;
-    };
     let (mut judged, mut wrong, mut missing) = (0_usize, 0_usize, 0_usize);
     let mut out: BTreeMap<&str, usize> = BTreeMap::new();
     let mut shown = String::new();
-    for line in text.lines().skip(1) {
-        let row = fields(line);
+    for row in measured::rows("ptxas-lowering") {
         let [version, target, _, instruction, sass, opt, _, space, context] = &row[..] else {
-            panic!("{line} has not nine fields")
+            panic!("{row:?} has not nine fields")
         };
         assert_eq!(opt, "O3");
         if let Some(why) = left_out(version, instruction, space, context) {
@@ -323,17 +302,11 @@ fn not_in_a_table(name: &str, operands: &[&str], sass: &str) -> Option<&'static 
 
 #[test]
 fn the_tables_say_what_ptxas_makes_of_asynchronous_operations() {
-    let path = suite::root().join("../shared/oracle/async/sass.csv");
-    let Ok(text) = fs::read_to_string(&path) else {
-        eprintln!("skipped: {} is not there", path.display());
-        return;
-    };
     let (mut judged, mut wrong) = (0_usize, String::new());
     let mut out: BTreeMap<&str, usize> = BTreeMap::new();
-    for line in text.lines().skip(1) {
-        let row = fields(line);
+    for row in measured::rows("asynchronous-sass") {
         let [group, instruction, target, sass] = &row[..] else {
-            panic!("{line} has not four fields")
+            panic!("{row:?} has not four fields")
         };
         if !ASYNCHRONOUS.contains(&group.as_str()) {
             *out.entry("other instructions").or_default() += 1;

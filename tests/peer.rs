@@ -73,14 +73,12 @@ fn what_sync_fence_can_not_relate_is_not_left_free() {
 
 /// The same under the peer's own files.
 #[test]
+#[ignore = "needs models of others: CAUSEWAY_ORACLE"]
 fn the_peers_own_model_leaves_such_fences_free() {
-    let folder = suite::root().join("../shared/oracle/litmus/cat");
+    let folder = measured::of_others("litmus/cat");
     for version in ["v6.0", "v7.5"] {
         let path = folder.join(format!("ptx-{version}.cat"));
-        let Ok(text) = std::fs::read_to_string(&path) else {
-            eprintln!("skipped: {} is not there", path.display());
-            continue;
-        };
+        let text = std::fs::read_to_string(&path).expect("a model is text");
         let peers = model(&text);
         assert!(holds(&peers, &released("cta")), "{version}");
         assert!(holds(&peers, &released("gpu")), "{version}");

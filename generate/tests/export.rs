@@ -186,14 +186,20 @@ const OF_DARTAGNAN: [&str; 5] = [
 
 #[test]
 fn what_is_read_in_the_dialect_of_dartagnan_is_written_back() {
-    let mut texts: Vec<String> = OF_DARTAGNAN.iter().map(|&text| text.to_owned()).collect();
-    let corpus = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracle/litmus/dat3m");
-    if corpus.is_dir() {
-        below(&corpus, &mut texts);
-        assert!(texts.len() > 300, "only {} tests", texts.len());
-    } else {
-        eprintln!("skipped: no corpus at {}", corpus.display());
-    }
+    are_written_back(OF_DARTAGNAN.iter().map(|&text| text.to_owned()));
+}
+
+/// The same of all of its tests.
+#[test]
+#[ignore = "needs tests of others: CAUSEWAY_ORACLE"]
+fn the_tests_of_dartagnan_are_written_back() {
+    let mut texts = Vec::new();
+    below(&measured::of_others("litmus/dat3m"), &mut texts);
+    assert!(texts.len() > 300, "only {} tests", texts.len());
+    are_written_back(texts);
+}
+
+fn are_written_back(texts: impl IntoIterator<Item = String>) {
     for text in texts {
         let first = parsed(&text);
         assert_eq!(first.dialect, Dialect::Peer, "{text}");

@@ -1,41 +1,15 @@
 //! Instructions that were given to compilers, each in a function of its own: it is read as a line by
 //! itself is.
-//!
-//! The measurements are no part of this repository: without them the test says so, and passes.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::path::Path;
 
 use llvm::{self, Access, AtomicOrdering, MemoryOp, Operation};
 
 use crate::column;
 
-/// The fourth field of each row, each text once.
-fn snippets() -> Option<BTreeSet<String>> {
-    let name = "../../shared/oracle/llvm/lowering-train.csv";
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(name);
-    let Ok(text) = fs::read_to_string(&path) else {
-        eprintln!("skipped: {} is not there", path.display());
-        return None;
-    };
-    let (mut field, mut quoted, mut number) = (String::new(), false, 0);
-    let mut found = BTreeSet::new();
-    for c in text.chars() {
-        match (c, quoted) {
-            ('"', false) if !field.is_empty() => (field.push('"'), quoted = true).1,
-            ('"', _) => quoted = !quoted,
-            (',' | '\n', false) => {
-                let whole = std::mem::take(&mut field);
-                if number == 3 && whole != "ir" {
-                    found.insert(whole);
-                }
-                number = if c == ',' { number + 1 } else { 0 };
-            }
-            (c, _) => field.push(c),
-        }
-    }
-    Some(found)
+/// Each text that was given to a compiler, once.
+fn snippets() -> BTreeSet<String> {
+    measured::rows("llvm-lowering").into_iter().map(|mut row| row.swap_remove(3)).collect()
 }
 
 /// The order and scope that a cell of an access or a fence has.
@@ -102,7 +76,7 @@ fn wanted(operation: &Operation<'_>) -> Vec<(Option<(String, String)>, bool)> {
 
 #[test]
 fn a_line_in_a_function_is_read_as_a_line_by_itself() {
-    let Some(snippets) = snippets() else { return };
+    let snippets = snippets();
     assert!(snippets.len() > 1000, "only {} texts", snippets.len());
     let mut refused: BTreeMap<String, usize> = BTreeMap::new();
     let mut read = 0;

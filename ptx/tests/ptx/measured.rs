@@ -1,47 +1,12 @@
 //! What ptxas says of instructions, measured; and the instructions that people write.
-//!
-//! The measurements are no part of this repository: without them the tests say so, and pass.
 
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 use std::path::Path;
 
 use ptx::LintOptions;
 use ptx::version::{PtxIsa, Target};
 use text::diagnostic::Severity;
-
-/// The rows of a file of comma-separated values, without the first, which names the fields.
-pub(crate) fn rows(name: &str) -> Option<Vec<Vec<String>>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracle").join(name);
-    let Ok(text) = fs::read_to_string(&path) else {
-        absent(&path);
-        return None;
-    };
-    let (mut rows, mut row, mut field, mut quoted) = (Vec::new(), Vec::new(), String::new(), false);
-    for c in text.chars() {
-        match (c, quoted) {
-            // Two quotes for one: in and out again, and the second one stays.
-            ('"', false) if !field.is_empty() => (field.push('"'), quoted = true).1,
-            ('"', _) => quoted = !quoted,
-            (',', false) => row.push(std::mem::take(&mut field)),
-            ('\r', false) => {}
-            ('\n', false) => {
-                row.push(std::mem::take(&mut field));
-                rows.push(std::mem::take(&mut row));
-            }
-            (c, _) => field.push(c),
-        }
-    }
-    rows.remove(0);
-    Some(rows)
-}
-
-/// Says that something is not there, past the capture of what a test that passes prints.
-pub(crate) fn absent(path: &Path) {
-    let line = format!("skipped: {} is not there\n", path.display());
-    std::io::stderr().write_all(line.as_bytes()).expect("standard error can be written to");
-}
 
 /// The codes of the errors in a module, as ptxas would see it.
 fn errors(text: &str) -> Vec<&'static str> {
@@ -89,7 +54,7 @@ fn known_difference(ptxas: &str, instruction: &str, device: bool) -> Option<&'st
 
 #[test]
 fn what_ptxas_accepts_is_accepted() {
-    let Some(rows) = rows("ptxas/accept-train.csv") else { return };
+    let rows = ::measured::rows("ptxas-accept");
     let (mut judged, mut known, mut wrong) = (0, BTreeMap::new(), Vec::new());
     for row in &rows {
         let [ptxas, isa, sm, context, instruction, verdict, diagnostic] = &row[..] else {
@@ -129,7 +94,7 @@ fn what_ptxas_accepts_is_accepted() {
 
 #[test]
 fn each_measured_border_is_where_ptxas_has_it() {
-    let Some(rows) = rows("ptxas/gates.csv") else { return };
+    let rows = ::measured::rows("ptxas-gates");
     let mut wrong = Vec::new();
     for row in &rows {
         let [instruction, context, isa, sm, isa_below, sm_below] = &row[..] else {
@@ -165,7 +130,7 @@ fn each_measured_border_is_where_ptxas_has_it() {
 /// All of these were compiled: none is an error. The address is in a register, or names a variable.
 #[test]
 fn what_was_compiled_is_accepted() {
-    let Some(rows) = rows("ptxas/lowering-train.csv") else { return };
+    let rows = ::measured::rows("ptxas-lowering");
     let mut wrong = BTreeMap::new();
     let mut memory = 0;
     for row in &rows {
@@ -207,7 +172,7 @@ fn spellings_in_the_wild_are_known() {
         "red.global.v",
         "atom.shared.arrive.b64",
     ];
-    let Some(rows) = rows("ptxas/inline-ptx-in-the-wild.csv") else { return };
+    let rows = ::measured::rows("names-in-the-wild");
     let (mut memory, mut wrong) = (0, Vec::new());
     for row in &rows {
         let name = &row[0];
@@ -255,22 +220,27 @@ fn no_name_that_occurs_is_unknown() {
         all += names.0;
         unknown.extend(names.1);
     };
-    if let Some(rows) = rows("async/accept-train.csv") {
-        ask(unknown_names(rows.iter().filter(|row| row[4] == "accept").map(|row| &row[1][..])));
-    }
-    if let Some(rows) = rows("ptxas/lowering-train.csv") {
-        ask(unknown_names(rows.iter().map(|row| &row[3][..])));
-    }
-    if let Some(rows) = rows("llvm/lowering-train.csv") {
-        let made = rows.iter().filter(|row| row[6] == "OK").map(|row| &row[4][..]);
-        let one_by_one = made.flat_map(|made| made.split([';', '\n']));
-        ask(unknown_names(one_by_one.filter(|one| {
-            let one = one.trim();
-            one.starts_with(|c: char| c.is_ascii_lowercase()) && !one.ends_with([',', '('])
-        })));
-    }
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracle/kernels/ptx");
-    let Ok(kernels) = fs::read_dir(&folder) else { return absent(&folder) };
+    let rows = ::measured::rows("asynchronous-accept");
+    ask(unknown_names(rows.iter().filter(|row| row[4] == "accept").map(|row| &row[1][..])));
+    let rows = ::measured::rows("ptxas-lowering");
+    ask(unknown_names(rows.iter().map(|row| &row[3][..])));
+    let rows = ::measured::rows("llvm-lowering");
+    let made = rows.iter().filter(|row| row[6] == "OK").map(|row| &row[4][..]);
+    let one_by_one = made.flat_map(|made| made.split([';', '\n']));
+    ask(unknown_names(one_by_one.filter(|one| {
+        let one = one.trim();
+        one.starts_with(|c: char| c.is_ascii_lowercase()) && !one.ends_with([',', '('])
+    })));
+    assert!(all > 40_000, "only {all} names");
+    assert!(unknown.is_empty(), "{unknown:#?}");
+}
+
+/// Nor any of a whole kernel.
+#[test]
+#[ignore = "needs kernels of others: CAUSEWAY_ORACLE"]
+fn no_name_of_a_kernel_is_unknown() {
+    let mut unknown: Vec<String> = Vec::new();
+    let kernels = fs::read_dir(::measured::of_others("kernels/ptx")).expect("it is a folder");
     for kernel in kernels {
         let path = kernel.expect("a file").path();
         let name = path.display().to_string();
@@ -279,9 +249,8 @@ fn no_name_that_occurs_is_unknown() {
             .diagnostics
             .iter()
             .filter(|one| matches!(one.code, "modifier" | "opcode" | "label"));
-        ask((1, names.map(|one| format!("{name}:{}: {}", one.span.line, one.message)).collect()));
+        unknown.extend(names.map(|one| format!("{name}:{}: {}", one.span.line, one.message)));
     }
-    assert!(all > 40_000, "only {all} names");
     assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
@@ -301,7 +270,7 @@ fn names_in_the_wild_are_known() {
         "mbarrier.arrive.no",
         "multimem.cuh",
     ];
-    let Some(rows) = rows("ptxas/inline-ptx-in-the-wild.csv") else { return };
+    let rows = ::measured::rows("names-in-the-wild");
     let names = rows.iter().map(|row| &row[0][..]).filter(|name| {
         // Names of which a part was put in by the source.
         !name.ends_with([':', '.'])

@@ -1,31 +1,7 @@
-//! What `nvdisasm` printed, and what `ptxas` made, where the records are present.
-
-use std::fs;
-use std::path::Path;
+//! What `nvdisasm` printed, and what `ptxas` made.
 
 use ptx::version::Target;
 use sass::{self, ReadOptions, decode, encode};
-
-/// The rows of a file of comma-separated values without the first; `None` where it is absent.
-fn rows(name: &str) -> Option<Vec<Vec<String>>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/oracle").join(name);
-    let Ok(text) = fs::read_to_string(&path) else {
-        eprintln!("skipped: {} is not there", path.display());
-        return None;
-    };
-    let fields = |line: &str| {
-        let (mut fields, mut quoted) = (vec![String::new()], false);
-        for c in line.chars() {
-            match c {
-                '"' => quoted = !quoted,
-                ',' if !quoted => fields.push(String::new()),
-                c => fields.last_mut().expect("there is one").push(c),
-            }
-        }
-        fields
-    };
-    Some(text.lines().skip(1).map(fields).collect())
-}
 
 fn prints_back(text: &str) {
     let printed: Vec<String> = match sass::instructions("row", text) {
@@ -37,18 +13,14 @@ fn prints_back(text: &str) {
 
 #[test]
 fn what_nvdisasm_printed_is_read_and_printed_back() {
-    for (name, column, fewest) in
-        [("sass/encodings-train.csv", 1, 18_000), ("sass/ldg-fields.csv", 5, 500)]
-    {
-        let Some(rows) = rows(name) else { continue };
+    for (name, column, fewest) in [("sass-encodings", 1, 18_000), ("sass-ldg-fields", 5, 500)] {
+        let rows = measured::rows(name);
         assert!(rows.len() > fewest, "only {} rows of {name}", rows.len());
         for row in &rows {
             prints_back(&row[column]);
         }
     }
-    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
-        .join("../../shared/oracle/sass/maxwell-ldg-samples.txt");
-    let Ok(text) = fs::read_to_string(&path) else { return };
+    let text = measured::text("sass-maxwell-ldg.txt");
     let samples = text.lines().filter(|line| !line.starts_with('#'));
     for line in samples {
         let text = line.split("0xeed").next().unwrap_or(line);
@@ -58,7 +30,7 @@ fn what_nvdisasm_printed_is_read_and_printed_back() {
 
 #[test]
 fn what_ptxas_made_is_read_and_printed_back() {
-    let Some(rows) = rows("ptxas/lowering-train.csv") else { return };
+    let rows = ::measured::rows("ptxas-lowering");
     let mut read = 0;
     for row in rows.iter().filter(|row| row[4] != "(none)") {
         prints_back(&row[4]);
@@ -70,7 +42,7 @@ fn what_ptxas_made_is_read_and_printed_back() {
 /// Each word of `sm_50` is the encoding of what it decodes to, and of its text where `ptxas` made it.
 #[test]
 fn measured_words_are_encoded_back() {
-    let Some(rows) = rows("sass/encodings-train.csv") else { return };
+    let rows = ::measured::rows("sass-encodings");
     let (mut words, mut texts) = (0, 0);
     for row in rows.iter().filter(|row| matches!(&*row[0], "sm_50" | "sm_60")) {
         let digits = row[2].trim_start_matches("0x");
@@ -92,7 +64,7 @@ fn measured_words_are_encoded_back() {
 /// No name that was seen breaks a rule of names.
 #[test]
 fn what_ptxas_made_keeps_the_rules() {
-    let Some(rows) = rows("ptxas/lowering-train.csv") else { return };
+    let rows = ::measured::rows("ptxas-lowering");
     for row in rows.iter().filter(|row| row[4] != "(none)") {
         let sm = row[1].trim_start_matches("sm_").parse().ok();
         for name in row[4].split(" ; ") {
@@ -106,8 +78,8 @@ fn what_ptxas_made_keeps_the_rules() {
 /// Nor does one that `nvdisasm` printed say two things at once, though some of these words are no instructions.
 #[test]
 fn what_nvdisasm_printed_does_not_contradict_itself() {
-    for (name, column) in [("sass/encodings-train.csv", 1), ("async/sass.csv", 3)] {
-        for row in rows(name).into_iter().flatten() {
+    for (name, column) in [("sass-encodings", 1), ("asynchronous-sass", 3)] {
+        for row in measured::rows(name) {
             for text in row[column].split(" ; ").filter(|text| !text.is_empty()) {
                 let Ok(single) = sass::instruction("row", text, ReadOptions::default()) else {
                     continue;
@@ -123,7 +95,7 @@ fn what_nvdisasm_printed_does_not_contradict_itself() {
 
 #[test]
 fn every_word_of_ldg_has_its_text() {
-    let Some(rows) = rows("sass/encodings-train.csv") else { return };
+    let rows = ::measured::rows("sass-encodings");
     let mut words = 0;
     for row in rows {
         let [sm, text, hex, ..] = &row[..] else { panic!("{row:?} has too few fields") };
