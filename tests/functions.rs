@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use engine::MEMORY;
 use engine::exit::Exit;
-use engine::judge::Task;
 use lift::listing::Signature;
 use model::ptx;
 use refine::csv;
 use refine::function::{FunctionPair, PairReport, judge, paired};
-use refine::verdict::{Refuter, Verdict};
+use refine::verdict::{Finding, Refuter, Verdict};
 use refine::{JudgeSettings, Models, Patience, Refiner, RowTable};
 
 use crate::fmt::formatted;
@@ -216,21 +215,25 @@ fn transformations_have_the_verdicts_that_the_axioms_give_them() {
         if found != expected {
             wrong.push(format!("{what}: {found}: {}", finding.why));
         }
-        // What refutes is a test that anyone can run.
-        for test in [&finding.forbidden, &finding.allowed].into_iter().flatten() {
-            let parsed = litmus::parse("witness", test.as_bytes())
-                .unwrap_or_else(|errors| panic!("{test}\n{}", errors[0]));
-            assert_eq!(formatted(test).as_ref(), Ok(test), "{what}: a witness is formatted");
-            let mut model = ptx::model();
-            model.conventions.tearing = false;
-            let task = Task { ..suite::task(&model) };
-            let judgement = engine::judge::judge(&parsed, &task);
-            assert_eq!(judgement.exit(), Exit::AsExpected, "{what}\n{test}\n{judgement:?}");
-            tested += 1;
-        }
+        tested += reproduced(what, finding);
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(tested >= 30, "only {tested} tests");
+}
+
+/// What refutes is a test that anyone can run. Returns the number of tests.
+pub(crate) fn reproduced(what: &str, finding: &Finding) -> usize {
+    let tests = [&finding.forbidden, &finding.allowed].into_iter().flatten();
+    let checks = |test: &String| {
+        let parsed = litmus::parse("witness", test.as_bytes())
+            .unwrap_or_else(|errors| panic!("{test}\n{}", errors[0]));
+        assert_eq!(formatted(test).as_ref(), Ok(test), "{what}: a witness is formatted");
+        let mut model = ptx::model();
+        model.conventions.tearing = false;
+        let judgement = engine::judge::judge(&parsed, &suite::task(&model));
+        assert_eq!(judgement.exit(), Exit::AsExpected, "{what}\n{test}\n{judgement:?}");
+    };
+    tests.map(checks).count()
 }
 
 /// A kernel of these instructions with pointers `%x` and `%y` and integers `%n` and `%m`.
@@ -413,7 +416,7 @@ fn a_function_of_one_operation_is_judged_as_its_row_is() {
     assert!(wrong.is_empty(), "{} of {judged}: {wrong:#?}", wrong.len());
 }
 
-const PUBLISH: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\
+pub(crate) const PUBLISH: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\
     .visible .entry f(.param .u64 data, .param .u64 flag)\n{\n\
     .reg .b64 %rd<3>;\n\
     ld.param.u64 %rd1, [data]; ld.param.u64 %rd2, [flag];\n\
@@ -421,7 +424,7 @@ const PUBLISH: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\
     st.release.gpu.global.u32 [%rd2], 1;\n\
     ret;\n}\n";
 
-const PUBLISHED: [&str; 10] = [
+pub(crate) const PUBLISHED: [&str; 10] = [
     "MOV R7, 0x1",
     "ULDC.64 UR4, c[0x0][0x208]",
     "LDC.64 R2, c[0x0][0x210]",
