@@ -17,7 +17,7 @@ fn pair(source: &str, target: &str) -> FunctionPair {
     paired(read(source), read(target)).remove(0)
 }
 
-fn is_followed(pair: &FunctionPair) -> bool {
+pub(crate) fn is_followed(pair: &FunctionPair) -> bool {
     let models = Models::default();
     let patience = Patience::new(Some(Duration::from_secs(20)), MEMORY);
     follows(pair, Refiner { tearing: false, patience, ..Refiner::new(&models) })

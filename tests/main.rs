@@ -1,6 +1,7 @@
 //! The workspace's tests: one binary, so that it links once.
 
 mod agree;
+mod aliases;
 mod asynchronous;
 mod attack;
 mod barriers;

@@ -148,6 +148,8 @@ pub enum ContextOp {
         expects: u64,
     },
     Fence(FenceOrder),
+    /// Half of an alias fence, `fence.proxy.alias.acquire.sys` or `.release.sys`, in a context of PTX.
+    AliasFence(FenceOrder),
     /// Ends the thread unless its last read returned such a value.
     Guard(AwaitedValue),
     /// Repeats the last access, a read, until it returns such a value.
@@ -479,10 +481,10 @@ impl Context {
     }
 
     /// An operation of a thread as a step on `place`, with the smallest sufficient scope; `None` for the
-    /// judged code and its barriers.
+    /// judged code, its barriers and fences of aliases.
     pub fn step(&self, thread: usize, op: ContextOp, place: TestLocation) -> Option<Step> {
         Some(match op {
-            ContextOp::Judged | ContextOp::RowBarriers => return None,
+            ContextOp::Judged | ContextOp::RowBarriers | ContextOp::AliasFence(_) => return None,
             ContextOp::Barrier(step) => step,
             ContextOp::Access { act, at, order, .. } => {
                 Step::access(act, place, order, self.scope_of(at))

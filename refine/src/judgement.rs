@@ -51,6 +51,11 @@ pub(crate) trait Refinement<'a> {
         None
     }
 
+    /// Whether some location has two virtual addresses in a context.
+    fn has_names(&self, _context: &Context) -> bool {
+        false
+    }
+
     fn engine_run<'p>(&self, program: &'p Program, lowered: bool) -> EngineRun<'p>
     where
         'a: 'p,
@@ -123,6 +128,8 @@ pub struct Refutation {
     pub outcome: String,
     /// Whether the outcome needs no other thread: the target computes a different value.
     pub alone: bool,
+    /// Whether some location has two virtual addresses in the context.
+    pub aliased: bool,
     pub blame: Blame,
     /// Whether an access is torn.
     pub torn: bool,
@@ -267,7 +274,9 @@ fn refutation<'a, R: Refinement<'a>>(
     else {
         return Ok(None);
     };
-    let alone = context.is_alone();
+    let aliased = case.has_names(context);
+    // What a thread does with two names of a location is a question of order.
+    let alone = context.is_alone() && !aliased;
     let blame = if alone {
         Blame::Values
     } else {
@@ -291,6 +300,7 @@ fn refutation<'a, R: Refinement<'a>>(
         context: case.words(context),
         outcome: case.outcome(&target, outcome),
         alone,
+        aliased,
         blame,
         torn: case.torn(),
         racy,

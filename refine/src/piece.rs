@@ -5,7 +5,7 @@ use model::isa::alu::{Alu, AluOp, Branch, Comparison};
 use model::isa::atom::{Atomic, AtomicOp};
 use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
 use model::isa::cxx::Cxx;
-use model::isa::fence::Fence;
+use model::isa::fence::{Fence, FenceOrder};
 use model::isa::ld::Load;
 use model::isa::st::Store;
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
@@ -212,6 +212,13 @@ impl ThreadPiece {
         };
         self.push(None, instruction, text);
         Some(())
+    }
+
+    /// Adds half of an alias fence: 9.7.15.4.
+    pub fn alias_fence(&mut self, order: FenceOrder) {
+        let fence = Fence { order, scope: Scope::Sys, aliases: true };
+        let text = format!("fence.proxy.alias.{}.sys", order.name());
+        self.push(None, Instruction::Fence(fence), text);
     }
 
     /// Ends the piece if the last read returned this value, or unless it did. `None` if nothing was read.

@@ -464,11 +464,12 @@ impl<'a> InstructionReader<'_> {
     /// The fences of the async proxy, and those of some objects only.
     pub(super) fn async_fence(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
-        if self.draft.rounds_freely {
-            return Some(Self::unsupported(cell, "this proxy is not modelled"));
-        }
         if let Some(ordered) = fences::in_order(&parts[1..].iter().copied()) {
             parts.splice(1.., ordered);
+        }
+        let of_reads = ["alias", "sync_restrict::read", "release", "sys"];
+        if self.draft.rounds_freely && parts[1..] != of_reads {
+            return Some(Self::unsupported(cell, "this proxy is not modelled"));
         }
         let fence = match parts[1..] {
             ["proxy", "async"] => AsyncFence::Proxy(FenceWindow::Everything),
@@ -493,7 +494,7 @@ impl<'a> InstructionReader<'_> {
             ["proxy", "tensormap::generic", ..] => return self.tensormap_fence(cell, &parts),
             ["release", "sync_restrict::shared::cta", "cluster"] => AsyncFence::Release,
             ["acquire", "sync_restrict::shared::cluster", "cluster"] => AsyncFence::Acquire,
-            ["alias", "sync_restrict::read", "release", "sys"] => AsyncFence::AliasReleaseOfReads,
+            _ if parts[1..] == of_reads => AsyncFence::AliasReleaseOfReads,
             _ => return Some(Self::unsupported(cell, "this proxy is not modelled")),
         };
         if !self.is_written_as_produced(cell, &parts) {

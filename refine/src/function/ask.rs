@@ -1,5 +1,7 @@
 //! Puts a function and its lowering in a context, with one setup, and compares their outcomes.
 
+mod contested;
+
 use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
@@ -12,11 +14,10 @@ use model::value::Value;
 
 use super::bind::{BoundFunction, Setup, TestColumn, bind, variable_id};
 use super::follows::{FollowedProgram, FollowedPrograms};
-use super::inputs::scanned;
 use super::mapped::mapped;
 use super::partner::{FRESH, MeetingLocation, alone, fresh};
 use super::repair;
-use super::scan::{ByteRange, MemoryUse, ThreadScan, closed, common, written};
+use super::scan::{ByteRange, MemoryUse, ThreadScan, closed, common};
 use super::subword::PartOfWord;
 use super::together;
 use crate::context::{AwaitedValue, Context, ContextOp};
@@ -80,64 +81,6 @@ impl<'a> RefinementCase<'a> {
         }
     }
 
-    /// The bytes that several threads of a context access, and what partners write there. `lowered`: whether the
-    /// function is the target, and not the source or its mapping.
-    pub(super) fn contested(
-        &self,
-        program: &Program,
-        context: &Context,
-        lowered: bool,
-    ) -> Vec<ContestedBytes> {
-        let twins = context.judged_threads();
-        if twins > 1 {
-            let sides = self.written_by_both();
-            return sides
-                .map_or_else(|| common(program), |sides| sides[usize::from(lowered)].clone());
-        }
-        let mut written: BTreeMap<ByteRange, Vec<Value>> = BTreeMap::new();
-        for op in context.threads[twins..].iter().flatten() {
-            let ContextOp::Access { act, at, value, .. } = *op else { continue };
-            let part = if lowered { self.part(at) } else { None };
-            let place = part.map_or(self.locations[at].place, |part| part.word);
-            let values = written.entry(place).or_default();
-            if act.writes() {
-                let value = self.value(at, value);
-                values.push(part.map_or(value, |part| part.with(value)).into());
-            }
-        }
-        // The model has rules about a location that is read as constant and written.
-        for one in self.uses.iter().filter(|one| one.constant) {
-            let writes = |other: &&MemoryUse| other.writes && other.place.overlaps(one.place);
-            if self.uses.iter().any(|other| writes(&other)) {
-                written.entry(one.place).or_default();
-            }
-        }
-        // A thread may race with itself through two virtual addresses.
-        let aliased = |one: &&MemoryUse| {
-            self.setup.memory.iter().any(|memory| memory.alias == Some(one.place.memory))
-        };
-        for one in self.uses.iter().filter(aliased) {
-            written.entry(one.place).or_default();
-        }
-        // Each access is inside the bytes, or outside.
-        let places = closed(written.keys().copied().collect(), &self.uses).into_iter();
-        let contested = places.map(|place| {
-            let values = written.get(&place).cloned().unwrap_or_default();
-            place.contested(Some(values))
-        });
-        contested.collect()
-    }
-
-    /// For each side, the bytes that are written where two threads run the function; `None` if they are not known.
-    fn written_by_both(&self) -> Option<&[Vec<ContestedBytes>; 2]> {
-        let places = self.written_by_both.get_or_init(|| {
-            let sides = [self.source, self.target];
-            let places = scanned(&self.setup, sides, &self.refiner, written).ok()?;
-            Some(places.map(|places| places.iter().map(|place| place.contested(None)).collect()))
-        });
-        places.as_ref()
-    }
-
     fn function(&self, lowered: bool) -> &'a Function {
         if lowered { self.target } else { self.source }
     }
@@ -188,10 +131,16 @@ impl<'a> RefinementCase<'a> {
             let of_cta = op.place().filter(|&at| self.locations[at].shared);
             let remote = of_cta.filter(|_| context.is_remote(thread));
             let shared = of_cta.is_some() && remote.is_none();
+            if let ContextOp::AliasFence(order) = op {
+                piece.alias_fence(order);
+                continue;
+            }
             let step = context.step(thread, op, if shared { Spot::Y } else { Spot::X })?;
             let mut within = None;
             let (accessed, steps) = match op {
-                ContextOp::Judged | ContextOp::RowBarriers => return None,
+                ContextOp::Judged | ContextOp::RowBarriers | ContextOp::AliasFence(_) => {
+                    return None;
+                }
                 ContextOp::Barrier(_) => (None, vec![step]),
                 ContextOp::Guard(awaited) | ContextOp::Await(awaited) => {
                     let (at, line) = last?;
@@ -508,12 +457,10 @@ impl<'a> RefinementCase<'a> {
                 all.extend((0..).map_while(|number| of(&format!("{prefix}{number}"))));
             }
         }
-        // The context's own memory exists only if it is used.
-        let used = |memory: usize| {
-            let own = self.locations.iter().position(|at| at.own && at.place.memory == memory);
-            own.is_none_or(|own| context.accesses(own))
-        };
-        for &(memory, offset, length) in self.shown.iter().filter(|shown| used(shown.0)) {
+        for &(memory, offset, length) in &self.shown {
+            if !self.is_used(context, memory) {
+                continue;
+            }
             all.push(Observed::Memory {
                 variable: variable_id(memory),
                 thread: ThreadId(0),
@@ -656,12 +603,16 @@ impl<'a> Refinement<'a> for RefinementCase<'a> {
         let name = if lowered { "target" } else { "source" };
         let condition = format!("{quantifier} ({})", claims.join(" /\\ "));
         let mut setup = self.setup.clone();
-        for (index, location) in self.locations.iter().enumerate().rev() {
-            if location.own && !context.accesses(index) {
-                setup.memory.remove(location.place.memory);
+        for memory in (0..setup.memory.len()).rev() {
+            if !self.is_used(context, memory) {
+                setup.remove(memory);
             }
         }
         Some(setup.test(name, SourceId::of(language), &columns, &condition).to_string())
+    }
+
+    fn has_names(&self, context: &Context) -> bool {
+        self.uses_names(context)
     }
 
     fn missing(

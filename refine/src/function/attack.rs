@@ -157,7 +157,7 @@ impl RandomPartners<'_> {
             for ops in [&mut before, &mut behind] {
                 for _ in 0..numbers.of(&[0, 1, 1, 2]) {
                     if numbers.one_in(4) {
-                        ops.push(fence(numbers));
+                        ops.push(self.fence(numbers));
                         continue;
                     }
                     let among = if numbers.one_in(3) { own.clone() } else { 0..own.end };
@@ -193,7 +193,7 @@ impl RandomPartners<'_> {
         for place in places {
             let Some(access) = self.access(numbers, place, placement) else { continue };
             if !ops.is_empty() && numbers.one_in(5) {
-                ops.push(fence(numbers));
+                ops.push(self.fence(numbers));
             }
             ops.push(access);
             let ContextOp::Access { act, order, expects, .. } = access else { continue };
@@ -225,6 +225,14 @@ impl RandomPartners<'_> {
             }
         }
         ops
+    }
+
+    fn fence(&self, numbers: &mut RandomNumbers) -> ContextOp {
+        let named = self.locations.iter().any(|location| location.name_of.is_some());
+        if named && numbers.one_in(2) {
+            return ContextOp::AliasFence(numbers.of(&[FenceOrder::Acquire, FenceOrder::Release]));
+        }
+        ContextOp::Fence(numbers.of(&[FenceOrder::Sc, FenceOrder::AcqRel]))
     }
 
     /// An access of a place, if a thread that is placed so can make one.
@@ -282,8 +290,4 @@ impl RandomPartners<'_> {
         }
         self.setup.memory[place.memory].initial_of(place.offset, place.bytes)
     }
-}
-
-fn fence(numbers: &mut RandomNumbers) -> ContextOp {
-    ContextOp::Fence(numbers.of(&[FenceOrder::Sc, FenceOrder::AcqRel]))
 }

@@ -187,6 +187,19 @@ impl Setup {
         source
     }
 
+    /// The memory of which this one is another virtual address, or itself.
+    pub fn root(&self, memory: usize) -> usize {
+        self.memory[memory].alias.map_or(memory, |of| self.root(of))
+    }
+
+    /// Removes memory to which no other one leads.
+    pub fn remove(&mut self, memory: usize) {
+        self.memory.remove(memory);
+        for alias in self.memory.iter_mut().filter_map(|other| other.alias.as_mut()) {
+            *alias -= usize::from(*alias > memory);
+        }
+    }
+
     /// A number in a test: an address as it is declared.
     pub fn word(&self, value: u64) -> String {
         let address = self.memory.iter().any(|memory| memory.absolute == Some(value));

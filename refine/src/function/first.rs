@@ -243,6 +243,26 @@ pub(super) fn with_pointees(setup: &Setup, sides: [&Function; 2]) -> Setup {
     setup
 }
 
+/// The same setup with another virtual address of each of these memories, before that of the context. What the function
+/// accesses remains, as nothing leads it there.
+pub(super) fn with_names(setup: &Setup, of: &[usize], sides: [&Function; 2]) -> Setup {
+    let mut setup = setup.clone();
+    let mut taken = taken(sides);
+    taken.extend(setup.memory.iter().map(|memory| memory.name.clone()));
+    let first_own = setup.memory.len() - OWN;
+    let own = setup.memory.split_off(first_own);
+    for &root in of {
+        let moved = if root < first_own { 0 } else { of.len() };
+        let named = setup.memory.get(root).unwrap_or_else(|| &own[root - first_own]);
+        let name = unique(&format!("{}_alias", named.name), &mut taken);
+        let alias = Some(root + moved);
+        let memory = Memory { name, alias, grows: false, absolute: None, ..named.clone() };
+        setup.memory.push(memory);
+    }
+    setup.memory.extend(own);
+    setup
+}
+
 /// The parts of parameters that are no scalars: the widest ones that either side reads. Each of 64 bits may be a
 /// pointer.
 fn pieces(setup: &mut Setup, sides: [&Function; 2], taken: &mut BTreeSet<String>) {

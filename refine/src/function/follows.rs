@@ -452,7 +452,10 @@ fn is_at_least(one: Tags, other: Tags) -> bool {
     let fences = [Tag::FenceAcquire, Tag::FenceRelease];
     let half = fences.into_iter().all(|tag| !other.has(tag) || one.has(tag) || order(one) >= 2);
     let scope = other.scope().is_none_or(|scope| one.scope().is_some_and(|one| one >= scope));
-    half && scope && order(one) >= order(other)
+    // What a fence orders besides: accesses by two names, or reads alone.
+    let kinds = [Tag::AliasAcquire, Tag::AliasRelease, Tag::RestrictedRelease, Tag::ReleaseOfReads];
+    let kind = kinds.into_iter().all(|tag| !other.has(tag) || one.has(tag));
+    half && kind && scope && order(one) >= order(other)
 }
 
 /// The fences of a path. Those after which a listing's loads are assumed to have their values have no effect if each

@@ -23,6 +23,7 @@ use super::inputs::{Inputs, checked, inputs, wanted};
 use super::invented::invented;
 use super::lanes::among_equals;
 use super::met::{counted, not_met, other_barriers};
+use super::names;
 use super::notes::{one_result, promised, reduction, unpromised, unseen};
 use super::partner::{self, JudgedScopes, MeetingLocation, OWN, contexts, meetings};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
@@ -95,7 +96,7 @@ fn compared(
     if no_alarm && let Some(found) = unpromised(&all.setups) {
         return Ok(found);
     }
-    finding.notes.extend(promised(&all.setups));
+    finding.notes.extend(promised(&all.setups).into_iter().chain(names::unknown([source, target])));
     if all.setups.iter().any(|(case, ..)| !case.words.is_empty()) {
         finding.notes.push(PARTS_OF_WORDS.to_owned());
     }
@@ -189,11 +190,15 @@ pub(super) fn cases<'a>(
 ) -> JudgeResult<Cases<'a>> {
     signatures(source, target)?;
     let sides = [source, target];
+    if let Some(found) = names::unsupported(sides) {
+        return Err(found);
+    }
     let Inputs { setups, alone, astray, one_sided, unmoved } = inputs(sides, &mut refiner)?;
     let scopes = scopes(sides);
     let seq_cst = SourceId::of(source.language).has_seq_cst();
     let mut cases = Vec::new();
     for (setup, scans) in setups {
+        let setup = names::named(setup, &scans, sides);
         let case = case(setup, &scans, sides, refiner);
         let all = contexts(
             &scans[0],
@@ -436,8 +441,8 @@ fn refuted_in(
     Ok(Some((finding, line)))
 }
 
-/// Why a target that runs alone is weaker where pointers are virtual aliases.
-const ALIASED: &str = "the target does not order accesses through two virtual addresses of one location, as `fence.proxy.alias` of the source does";
+/// Why a target is weaker where a location has two virtual addresses.
+const ALIASED: &str = "the target does not order accesses through two virtual addresses of one location, as alias fences of the source do: it";
 
 /// A value that the target computes without other threads and the source does not, in any setup. This is not
 /// a question of order.
@@ -449,13 +454,10 @@ pub(super) fn wrong_value(cases: &mut [JudgedSetup<'_>]) -> JudgeResult<Option<L
                 .judge(case, context, false)
                 .map_err(|why| refused("context", &why))?;
             if let Some((refutation, _)) = found {
-                let (mut finding, mut lines) = located(refutation, case, scans);
+                let (finding, mut lines) = located(refutation, case, scans);
                 if finding.verdict == Verdict::WrongValue {
                     let line = fault::writer(case, scans, &context[0]);
                     lines = FaultLines::of(case, scans, line);
-                    if case.setup.memory.iter().any(|memory| memory.alias.is_some()) {
-                        (finding.verdict, finding.why) = (Verdict::Weaker, ALIASED.to_owned());
-                    }
                 }
                 return Ok(Some((finding, lines)));
             }
@@ -475,8 +477,8 @@ pub(super) fn located(
         (lines, missing)
     });
     let (lines, missing) = instruction.or_else(|| not_met(case, scans)).unzip();
-    let target_text =
-        missing.map_or("the target".to_owned(), |missing| format!("{missing}: the target"));
+    let target = if refutation.aliased { ALIASED } else { "the target" };
+    let target_text = missing.map_or(target.to_owned(), |missing| format!("{missing}: the target"));
     let listing = matches!(case.target.language, Language::Sass(_));
     let by = if listing { Refuter::Contract } else { Refuter::Axioms };
     (refutation.finding(&target_text, by), lines.unwrap_or_default())
@@ -572,6 +574,7 @@ pub(super) fn case<'a>(
             like_another: false,
             in_word: words.contains_key(&one.place),
             of_callee: is_memory(&setup.memory[one.place.memory].name),
+            name_of: None,
             alone: alone(one.place.memory),
         })
         .collect();
@@ -591,6 +594,7 @@ pub(super) fn case<'a>(
             like_another: false,
             in_word: false,
             of_callee: false,
+            name_of: None,
             alone: false,
         });
     }
@@ -600,6 +604,7 @@ pub(super) fn case<'a>(
         let kind = (location.place.bytes, location.shared, location.promised, location.float);
         location.like_another = location.wanted.is_empty() && !roles.insert((kind, role));
     }
+    names::add(&mut locations, &setup);
     let mut shown = BTreeSet::new();
     let own = locations[locations.len() - OWN..].iter().map(|location| location.place);
     // Local memory that a parameter points to belongs to the caller.

@@ -19,6 +19,7 @@ pub mod judge;
 mod lanes;
 mod mapped;
 mod met;
+mod names;
 mod neighbour;
 mod notes;
 mod overlap;

@@ -2,8 +2,6 @@
 
 use execution::layout::Layout;
 use lift::function::{Function, Language};
-use model::isa::fence::ProxyFence;
-use model::isa::{Instruction, Line};
 use model::memory::Space;
 use model::program::ThreadId;
 
@@ -11,6 +9,7 @@ use super::bind::{Argument, Setup, bind, variable_id};
 use super::fault::FaultLines;
 use super::inputs::{distinct, scanned};
 use super::judge::{LocatedFinding, SIDES};
+use super::names;
 use super::scan::{ByteRange, MemoryUse, ScanError, ThreadScan, scan};
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, Verdict};
@@ -123,13 +122,7 @@ const MOST_ALIASED: usize = 4;
 /// Setups in which a pointer leads to the memory of another one through another virtual address, if the source orders
 /// accesses through two of them. What listings show of such a fence is not known.
 fn aliased(pointers: &Pointers<'_>, scans: &[ThreadScan; 2], sides: [&Function; 2]) -> Vec<Setup> {
-    let fence = |line: &Line| {
-        let alias = Instruction::ProxyFence(ProxyFence::Alias);
-        line.instruction == alias
-            || matches!(&line.instruction, Instruction::Fence(of) if of.aliases)
-    };
-    let mut lines = sides[0].rows.iter().flat_map(|row| &row.lines).map(|step| &step.line);
-    if sides[1].language != Language::Ptx || !lines.any(fence) {
+    if sides[1].language != Language::Ptx || !names::has_fence(sides[0]) {
         return Vec::new();
     }
     let shared = pointers.global().filter(|(pointer, _)| pointers.is_shared(*pointer));

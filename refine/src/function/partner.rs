@@ -5,6 +5,8 @@
 //! orders the partner's own accesses. Its scopes are the smallest that include all threads that access a
 //! place.
 
+mod names;
+
 use std::collections::BTreeSet;
 
 use model::isa::fence::FenceOrder;
@@ -46,6 +48,8 @@ pub struct MeetingLocation {
     pub in_word: bool,
     /// Whether it belongs to a function of another module that the function calls.
     pub of_callee: bool,
+    /// The place of which it is another virtual address.
+    pub name_of: Option<ByteRange>,
     /// Whether no other pointer leads to it: only the function itself and what it calls with this one access it.
     pub alone: bool,
 }
@@ -219,6 +223,7 @@ pub fn contexts(
     if maker.all.len() > MANY {
         maker.all[pairs..].rotate_left(others - pairs);
     }
+    maker.by_other_names(scan, &ordered, &places, framed.then_some([frame, other]));
     maker.all
 }
 
@@ -297,12 +302,12 @@ pub fn alone(locations: usize) -> Context {
 }
 
 impl ContextBuilder<'_> {
-    /// An operation of a shape at these places; `None` if the place does not permit the access. `others`: the other
-    /// partners.
+    /// An operation of a shape at these places, the last of which is another name of the one before; `None` if the place
+    /// does not permit the access. `others`: the other partners.
     fn op(
         &self,
         op: ContextOp,
-        places: [usize; 3],
+        places: [usize; 4],
         others: &dyn Fn(usize) -> bool,
     ) -> Option<ContextOp> {
         let ContextOp::Access { act, at, order, value, expects } = op else { return Some(op) };
@@ -335,6 +340,7 @@ impl ContextBuilder<'_> {
 
     fn pair(&mut self, shape: &ContextShape, [p, q]: [usize; 2], frame: [&[ContextOp]; 2]) {
         let partners = &shape.threads[1..];
+        let named = self.name(self.link).unwrap_or(self.link);
         let partners: Option<Vec<Vec<ContextOp>>> = partners
             .iter()
             .enumerate()
@@ -343,7 +349,7 @@ impl ContextBuilder<'_> {
                     let others = partners.iter().enumerate().filter(|(other, _)| *other != thread);
                     others.flat_map(|(_, ops)| ops).any(|op| op.writes(at))
                 };
-                ops.iter().map(|&op| self.op(op, [p, q, self.link], &written)).collect()
+                ops.iter().map(|&op| self.op(op, [p, q, self.link, named], &written)).collect()
             })
             .collect();
         let Some(partners) = partners else { return };
@@ -354,7 +360,9 @@ impl ContextBuilder<'_> {
             let device = |op: &ContextOp| {
                 matches!(
                     op,
-                    ContextOp::Guard(_) | ContextOp::Access { order: AccessOrder::Release, .. }
+                    ContextOp::Guard(_)
+                        | ContextOp::AliasFence(_)
+                        | ContextOp::Access { order: AccessOrder::Release, .. }
                 )
             };
             let fence = |op: &ContextOp| matches!(op, ContextOp::Fence(FenceOrder::Sc));
@@ -370,7 +378,7 @@ impl ContextBuilder<'_> {
             matches!(op, ContextOp::Access { act: AccessKind::Store | AccessKind::Swap, at, .. }
             if !self.locations[*at].own)
         };
-        if link && partners.len() > 1 && !partners[1].iter().any(last) {
+        if link && partners.len() > 1 && !partners[1].iter().any(last) && named == self.link {
             return;
         }
         // What a partner takes, it writes first.
@@ -392,7 +400,7 @@ impl ContextBuilder<'_> {
     /// A shape with operations before or after the function: `x` is the frame's place, and `y` one of the function.
     fn framed(&mut self, shape: &ContextShape, [x, y]: [usize; 2]) {
         let mut first = shape.threads[0].split(|op| *op == ContextOp::Judged).map(|ops| {
-            let of = |op: &ContextOp| self.op(*op, [x, y, self.link], &|_| true);
+            let of = |op: &ContextOp| self.op(*op, [x, y, self.link, self.link], &|_| true);
             ops.iter().map(of).collect::<Option<Vec<_>>>()
         });
         let parts = [first.next().flatten(), first.next().flatten()];
@@ -528,40 +536,51 @@ impl ContextBuilder<'_> {
     /// Partners that meet the function at its barriers, and access a place between two of them.
     fn barriers(&mut self, scan: &ThreadScan) {
         let barriers = met(scan);
+        for at in (0..scan.uses.len()).filter(|&at| !self.locations[at].like_another) {
+            self.at_barriers(&barriers, at);
+        }
+    }
+
+    /// Partners that meet the function at these barriers and access a place. By another name of it they do so with half of
+    /// an alias fence, too.
+    fn at_barriers(&mut self, barriers: &[ContextOp], at: usize) {
         if barriers.is_empty() {
             return;
         }
-        let within = within(&barriers);
+        let within = within(barriers);
         let near: Vec<_> =
             pairs().into_iter().filter(|(_, two, _)| within.includes(two[0], two[1])).collect();
-        let uses = 0..scan.uses.len();
-        for at in uses.filter(|&at| !self.locations[at].like_another) {
-            for behind in 0..=barriers.len() {
-                for act in [AccessKind::Load, AccessKind::Store] {
-                    let location = &self.locations[at];
-                    let idle = act == AccessKind::Load && !location.writes;
-                    if idle || act.writes() && location.promised || location.place.bytes > 16 {
+        let location = &self.locations[at];
+        let [acquire, release] =
+            [FenceOrder::Acquire, FenceOrder::Release].map(ContextOp::AliasFence);
+        let order = if location.plain { AccessOrder::Weak } else { AccessOrder::Relaxed };
+        let (shared, named) = (location.shared, location.name_of.is_some());
+        let kinds = [AccessKind::Load, AccessKind::Store].into_iter().filter(|act| {
+            let idle = *act == AccessKind::Load && !location.writes;
+            !(idle || act.writes() && location.promised || location.place.bytes > 16)
+        });
+        let kinds: Vec<AccessKind> = kinds.collect();
+        for (behind, &act) in
+            (0..=barriers.len()).flat_map(|at| kinds.iter().map(move |act| (at, act)))
+        {
+            let op = access(act, at, order);
+            let all = [vec![op], vec![acquire, op], vec![op, release]];
+            for added in all.into_iter().take(if named { 3 } else { 1 }) {
+                let mut ops = barriers.to_vec();
+                ops.splice(behind..behind, added);
+                for (distance, placements, _) in &near {
+                    if shared && !self.reach().includes(placements[0], placements[1]) {
                         continue;
                     }
-                    let order =
-                        if location.plain { AccessOrder::Weak } else { AccessOrder::Relaxed };
-                    let mut ops = barriers.clone();
-                    let op = ContextOp::Access { act, at, order, value: FRESH, expects: 0 };
-                    ops.insert(behind, op);
-                    for (distance, placements, _) in &near {
-                        if location.shared && !self.reach().includes(placements[0], placements[1]) {
-                            continue;
-                        }
-                        let threads = vec![vec![ContextOp::Judged], ops.clone()];
-                        self.push(threads, placements.to_vec(), distance);
-                    }
+                    let threads = vec![vec![ContextOp::Judged], ops.clone()];
+                    self.push(threads, placements.to_vec(), distance);
                 }
             }
         }
     }
 }
 
-/// An access of a function's frame.
+/// An access without a number of its own.
 fn access(act: AccessKind, at: usize, order: AccessOrder) -> ContextOp {
     ContextOp::Access { act, at, order, value: FRESH, expects: 0 }
 }

@@ -3,7 +3,9 @@
 use lift::function::Language;
 use model::isa::Instruction;
 use model::isa::alu::Branch;
+use model::isa::fence::{Fence, FenceOrder};
 use model::program::Program;
+use model::scope::Scope;
 use model::strength::{AccessOrder, Strength};
 
 use super::ask::RefinementCase;
@@ -44,8 +46,16 @@ pub(super) fn missing(
     };
     let mut all: Vec<_> =
         all.into_iter().map(|(line, changed, added)| (line, changed, lacks(line, added))).collect();
+    let named = case.has_names(context);
     for (line, of) in target.threads[0].lines.iter().enumerate() {
-        if matches!(of.instruction, Instruction::Store(_)) {
+        if let Instruction::Fence(fence @ Fence { aliases: false, .. }) = of.instruction
+            && matches!(fence.order, FenceOrder::Acquire | FenceOrder::Release)
+            && named
+        {
+            let half = Instruction::Fence(Fence { scope: Scope::Sys, aliases: true, ..fence });
+            all.push((line, half, "lacks `.proxy.alias`".to_owned()));
+        }
+        if matches!(of.instruction, Instruction::Store(_)) && !named {
             // A jump to the next line has no effect.
             let nothing = Instruction::Branch(Branch { target: line + 1, condition: None });
             all.push((line, nothing, "is one store too many".to_owned()));
