@@ -158,6 +158,7 @@ const ARITHMETIC: &[&str] = &[
     "VIMNMX3",
     "VOTE",
     "VOTEU",
+    "ELECT",
     "XMAD",
     "MATCH",
     "VHMNMX",
@@ -364,7 +365,6 @@ const BRANCHES: &[&str] = &[
     "LEPC",
     "RPCMOV",
     "WARPSYNCALL",
-    "ELECT",
     "ENDCOLLECTIVE",
     "ULEPC",
 ];

@@ -97,6 +97,10 @@ impl Instruction<'_> {
             let register = self.operands.get(index).and_then(Operand::register);
             register.is_some_and(|register| register.file.is_of_predicates() == predicate)
         };
+        // `VOTE.ANY R0, P1, P0`, `VOTE.ANY P1, P0`, `ELECT P1, UR4, PT`: the last operand is what lanes say.
+        if matches!(self.opcode.text, "VOTE" | "VOTEU" | "ELECT") {
+            return self.operands.len().saturating_sub(1);
+        }
         match kind {
             Class::Load | Class::Atomic => {
                 // A status may stand before it, and another register behind.
@@ -285,6 +289,10 @@ mod tests {
             ("F2I.S64.F64.TRUNC R4, R6", "R4 R5", "R6 R7"),
             ("F2I.U64.TRUNC R4, R6", "R4 R5", "R6"),
             ("UIADD3.64 UR4, UPT, UPT, UR4, UR6, URZ", "UR4 UR5", "UR4 UR5 UR6 UR7"),
+            ("VOTE.ANY R0, P1, !P0", "R0 P1", "P0"),
+            ("VOTE.ALL P1, P0", "P1", "P0"),
+            ("VOTEU.ANY UR4, UPT, PT", "UR4", ""),
+            ("@P0 ELECT P1, UR6, PT", "P1 UR6", "P0"),
             ("BRA `(.L_1)", "", ""),
             ("DEPBAR.LE SB0, 0x0", "", "SB0"),
         ] {
