@@ -39,6 +39,31 @@ fn a_misaligned_address_in_a_listing_is_a_wrong_value() {
     }
 }
 
+/// A pointer has no more alignment than the accesses of the source need.
+#[test]
+fn a_target_that_needs_more_alignment_is_a_wrong_value() {
+    let loads =
+        "ld.global.b32 %r1, [%rd1]; ld.global.b32 %r2, [%rd1+4]; st.global.b32 [%rd2], %r1;";
+    let vector = "ld.global.v2.b32 {%r1, %r2}, [%rd1]; st.global.b32 [%rd2], %r1;";
+    let stores = "st.global.b32 [%rd1], 1; st.global.b32 [%rd1+4], 2;";
+    let wide = "st.global.b64 [%rd1], 0x200000001;";
+    let pairs = "st.global.v2.b32 [%rd1], {1, 2}; st.global.v2.b32 [%rd1+8], {3, 4};";
+    let four = "st.global.v4.b32 [%rd1], {1, 2, 3, 4};";
+    for (source, target) in [(loads, vector), (stores, wide), (pairs, four)] {
+        let wrong = said(&kernel(source), &kernel(target)).finding;
+        assert_eq!(wrong.verdict, Verdict::WrongValue, "{target}: {wrong:?}");
+        assert!(wrong.why.contains("a misaligned address"), "{}", wrong.why);
+        // What is promised of the parameter is enough.
+        let promised = |text: &str| {
+            kernel(text).replace(".param .u64 a", ".param .u64 .ptr .global .align 16 a")
+        };
+        let right = said(&promised(source), &promised(target)).finding;
+        assert_eq!(right.verdict, Verdict::Preserved, "{target}: {right:?}");
+        let same = said(&kernel(target), &kernel(target)).finding;
+        assert_eq!(same.verdict, Verdict::Preserved, "{target}: {same:?}");
+    }
+}
+
 /// Behind a wait, so that the function does not come there alone; and behind a condition on what another thread writes twice.
 #[test]
 fn a_fault_in_a_context_is_a_wrong_value() {

@@ -157,7 +157,8 @@ impl<'a, 'm> Translator<'a, 'm> {
             return self.no("a store to constant memory is not supported");
         }
         let (base, offset) = self.constant_address(pointer)?;
-        let part = u64::from(access.ty.scalar.bits().div_ceil(8));
+        // An integer of 128 bits may be accessed in two parts.
+        let part = u64::from(access.ty.scalar.bits().div_ceil(8)).min(8);
         self.promise(access.align.filter(|align| *align > part));
         if self.checked && matches!(pointer, Value::Local(_)) {
             self.undefined_if_misaligned(access, (&base, offset));

@@ -34,10 +34,10 @@ impl<'a, 'm> Translator<'a, 'm> {
         };
         if let InstructionKind::Call { result: ty, callee, arguments, how } = step {
             if callee.starts_with("llvm.masked.load.") {
-                return self.masked_load(arguments, how.invariant, instruction.result);
+                return self.masked_load(arguments, how, instruction.result);
             }
             if callee.starts_with("llvm.masked.store.") {
-                return self.masked_store(arguments);
+                return self.masked_store(arguments, how);
             }
             if copy::is_copy(callee) {
                 return self.copies(callee, (arguments, how));

@@ -2,24 +2,36 @@
 
 use super::access::place;
 use super::function::{CellText, LoweringResult, Translator};
-use super::step::Typed;
+use super::operand::Value;
+use super::step::{CallAttributes, Typed};
 use super::ty::ScalarType;
 use super::value::UNDEFINED;
+
+/// The alignment of the place that the argument with this number points to: an attribute, or the argument after it.
+fn alignment_of(arguments: &[Typed<'_>], pointer: usize, how: &CallAttributes<'_>) -> Option<u64> {
+    if arguments.len() == 4
+        && let (_, Value::Literal(text)) = &arguments[pointer + 1]
+    {
+        return text.parse().ok();
+    }
+    how.aligned.iter().find(|(at, _)| *at == pointer).map(|one| one.1)
+}
 
 impl<'a> Translator<'a, '_> {
     /// `(pointer, mask, otherwise)`; before LLVM 22 the alignment is behind the pointer.
     pub(super) fn masked_load(
         &mut self,
         arguments: &[Typed<'a>],
-        invariant: bool,
+        how: &CallAttributes<'a>,
         result: Option<&'a str>,
     ) -> LoweringResult<()> {
+        self.promise(alignment_of(arguments, 0, how));
         let [pointer, .., mask, otherwise] = arguments else {
             return self.no("a masked load of this form is not supported");
         };
         let scalars = otherwise.0.parts(&self.module.types).unwrap_or_default();
         let (at, masks) = self.masked_places(pointer, mask, &scalars)?;
-        let read_only = invariant
+        let read_only = how.invariant
             || self.never_written(&pointer.1, pointer.0.address_space().unwrap_or_default());
         let mut cells = self.cells(&otherwise.0, &otherwise.1)?;
         let done = self.builder.len();
@@ -45,7 +57,12 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// `(value, pointer, mask)`; before LLVM 22 the alignment is behind the pointer.
-    pub(super) fn masked_store(&mut self, arguments: &[Typed<'a>]) -> LoweringResult<()> {
+    pub(super) fn masked_store(
+        &mut self,
+        arguments: &[Typed<'a>],
+        how: &CallAttributes<'a>,
+    ) -> LoweringResult<()> {
+        self.promise(alignment_of(arguments, 1, how));
         let [value, pointer, .., mask] = arguments else {
             return self.no("a masked store of this form is not supported");
         };

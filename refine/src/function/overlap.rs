@@ -183,14 +183,17 @@ fn moved_into(
     other
 }
 
-/// Setups in which a pointer to bytes or halfwords leads into a word.
+/// Setups in which a pointer to bytes or halfwords leads into a word, and one of which the target needs more alignment than the source
+/// has no more than the source needs.
 fn shifted(pointers: &Pointers<'_>, scans: &[ThreadScan; 2]) -> Vec<Setup> {
     let arguments = &pointers.setup.arguments;
     let mut all = Vec::new();
     for (pointer, memory) in pointers.global() {
-        let uses = uses(&scans[..1], memory);
+        let needed =
+            |side: usize| uses(&scans[side..=side], memory).iter().map(|one| one.alignment).max();
         // The target may access the word around a byte or two.
-        let alignment = uses.iter().map(|one| one.place.bytes).max().filter(|bytes| *bytes <= 2);
+        let alignment = needed(0).filter(|bytes| *bytes <= 2 || needed(1) > Some(*bytes));
+        let uses = uses(&scans[..1], memory);
         let shared = arguments.iter().filter(|other| **other == arguments[pointer]).count() > 1;
         let fits = |bytes: &u32| !shared && pointers.may_be_moved(pointer, *bytes);
         let Some(alignment) = alignment.filter(fits) else { continue };

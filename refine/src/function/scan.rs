@@ -60,6 +60,8 @@ pub struct MemoryUse {
     pub float: Option<u16>,
     /// Whether each of its addresses depends on what is read.
     pub computed: bool,
+    /// The alignment in bytes that its accesses need: that of a whole vector.
+    pub alignment: u32,
 }
 
 /// The properties of a thread by itself.
@@ -369,6 +371,18 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
     Ok(scan)
 }
 
+/// How many elements a line accesses at once.
+fn elements(line: &Line) -> u32 {
+    let elements = if let Instruction::Load(load) = &line.instruction {
+        load.destinations.len()
+    } else if let Instruction::Store(store) = &line.instruction {
+        store.sources.len()
+    } else {
+        1
+    };
+    u32::try_from(elements).expect("a vector is short")
+}
+
 impl ThreadScan {
     /// Whether partners can meet the thread at barriers.
     pub fn has_barriers(&self) -> bool {
@@ -412,10 +426,13 @@ impl ThreadScan {
                     constant: false,
                     float: None,
                     computed: true,
+                    alignment: place.bytes,
                 });
                 self.uses.len() - 1
             });
             let one = &mut self.uses[index];
+            let of_vector = elements(&unfolded.program.threads[0].lines[usize::from(line)]);
+            one.alignment = one.alignment.max(place.bytes * of_vector);
             one.reads |= kind == EventKind::Read;
             one.writes |= kind == EventKind::Write;
             accessed.push(PathAccess {
