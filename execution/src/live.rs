@@ -11,7 +11,8 @@ use crate::event::Mask;
 use crate::expr::ExprId;
 use crate::layout::Layout;
 use crate::path::LoopFacts;
-use model::isa::{Instruction, Reg};
+use model::isa::warp::ExchangeOp;
+use model::isa::{Instruction, Operand, Reg};
 use model::memory::{Extent, VariableId};
 use model::program::{Observed, Program, Thread, ThreadId};
 
@@ -27,6 +28,8 @@ pub struct Liveness {
     own: Vec<Extent>,
     /// For each line, those of them whose value is looked at from there on.
     own_before: Vec<FixedBitSet>,
+    /// Whether other lanes may take what this one brings to shuffles.
+    pub is_heard: bool,
 }
 
 /// The sizes of the accesses of a program. Reading B19: those of asynchronous operations do not count.
@@ -53,10 +56,12 @@ impl Liveness {
     ) -> Liveness {
         let accessed = &facts.accessed;
         let thread = &program.threads[usize::from(id.0)];
+        let is_heard = program.is_heard(id);
         let heads: Vec<usize> = thread.back_branches().map(|(_, target)| target).collect();
         if heads.is_empty() && !program.omits_covered {
             let (before, own_before) = (Vec::new(), Vec::new());
-            return Liveness { before, heads, loads: Vec::new(), own: Vec::new(), own_before };
+            let (loads, own) = (Vec::new(), Vec::new());
+            return Liveness { before, heads, loads, own, own_before, is_heard };
         }
         let mut loads: Vec<usize> =
             thread.back_branches().flat_map(|(branch, target)| target..=branch).collect();
@@ -65,7 +70,8 @@ impl Liveness {
         let constants = &accessed.constants[usize::from(id.0)];
         let own: Vec<Extent> = facts.agreed.own(id).collect();
         let own_before = own_before(program, layout, accessed, id, &own);
-        Liveness { before: before(program, constants, id), heads, loads, own, own_before }
+        let before = before(program, constants, id);
+        Liveness { before, heads, loads, own, own_before, is_heard }
     }
 
     pub fn loops(&self) -> bool {
@@ -125,12 +131,20 @@ pub fn before(program: &Program, constants: &Constants, id: ThreadId) -> Vec<Fix
             Observed::Register { .. } | Observed::Memory { .. } => {}
         }
     }
+    let is_heard = program.is_heard(id);
     let effect = |at: usize, executes: Option<bool>| {
         let line = &thread.lines[at];
         let of = |register: Reg| usize::from(register.0);
         let overwritten = line.instruction.destinations().map(of).collect();
         let read = line.instruction.sources().map(of);
         let mut read: Vec<usize> = read.filter(|_| executes != Some(false)).collect();
+        if !is_heard
+            && let Some(exchange) = line.instruction.as_exchange()
+            && let (ExchangeOp::Shuffle(_), Operand::Reg(source)) = (exchange.op, exchange.source)
+            && let Some(brought) = read.iter().position(|register| *register == of(source))
+        {
+            read.remove(brought);
+        }
         read.extend(line.guard.map(|guard| of(guard.predicate)));
         LineEffect { overwritten, read }
     };

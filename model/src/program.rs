@@ -4,6 +4,7 @@ use crate::isa::asynchronous::{Asynchronous, MbarrierOp};
 use crate::isa::bar::BarrierKind;
 use crate::isa::cvta::AddressOp;
 use crate::isa::tensor_memory::TensorOp;
+use crate::isa::warp::{ExchangeOp, LANES};
 use crate::isa::{Address, Instruction, Line, Operand, Reg};
 use crate::memory::{Space, TENSOR_COLUMN_BYTES, Variable, VariableId};
 use crate::scope::Placement;
@@ -235,6 +236,23 @@ impl Program {
         let (before, rest) = self.threads.split_at(thread.0.into());
         let lane = rest[0].placement.lane(before.iter().map(|other| other.placement));
         u32::try_from(lane).expect("a test has few threads")
+    }
+
+    /// Whether some lane of its warp may take what a thread brings to shuffles. Those of which the lane is a constant say from which
+    /// one they take.
+    pub fn is_heard(&self, thread: ThreadId) -> bool {
+        let (here, own) = (self.threads[usize::from(thread.0)].placement, self.lane(thread));
+        let of_warp = (0..).map(ThreadId).zip(&self.threads);
+        let mut of_warp = of_warp.filter(|(id, of)| *id == thread || of.placement.same_warp(here));
+        of_warp.any(|(id, of)| {
+            let mut exchanges = of.lines.iter().filter_map(|line| line.instruction.as_exchange());
+            exchanges.any(|exchange| {
+                let ExchangeOp::Shuffle(shuffle) = exchange.op else { return false };
+                let Operand::Imm(by) = exchange.lane else { return true };
+                let by = u32::try_from(by % u64::from(LANES)).expect("it is a lane");
+                shuffle.source(self.lane(id), by, exchange.clamp).0 == own
+            })
+        })
     }
 
     /// Whether some instruction does not do the same in each lane of a warp, or in each CTA of a cluster.

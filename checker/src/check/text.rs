@@ -87,8 +87,8 @@ fn bound(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<
             if barrier() {
                 writeln!(
                     out,
-                    "      a loop with a barrier is followed --bound times: where it waits for another thread, wait in a loop before \
-                     the barrier"
+                    "      a loop with a barrier, or an exchange between lanes, is followed --bound times unless it writes nothing: where it \
+                     waits for another thread at a barrier, wait in a loop before the barrier"
                 )?;
             }
             Ok(())

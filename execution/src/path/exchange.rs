@@ -163,6 +163,9 @@ impl Walk<'_> {
 
     /// What this lane brings, in the bits that count.
     fn brought(&mut self, state: &mut PathState, of: &Exchange) -> (ExprId, Mask) {
+        if matches!(of.op, ExchangeOp::Shuffle(_)) && !self.live.is_heard {
+            return (state.exprs.constant(0), 0);
+        }
         let (value, taint) = self.operand(state, of.source);
         let bits = of.op.source_bits();
         if bits == 1 {
