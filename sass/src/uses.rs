@@ -292,7 +292,7 @@ mod tests {
             ("VOTE.ANY R0, P1, !P0", "R0 P1", "P0"),
             ("VOTE.ALL P1, P0", "P1", "P0"),
             ("VOTEU.ANY UR4, UPT, PT", "UR4", ""),
-            ("@P0 ELECT P1, UR6, PT", "P1 UR6", "P0"),
+            ("@P0 ELECT P1, UR6, PT", "UR6 P1", "P0"),
             ("BRA `(.L_1)", "", ""),
             ("DEPBAR.LE SB0, 0x0", "", "SB0"),
         ] {
