@@ -49,6 +49,9 @@ pub fn ablations(model: &Model) -> Vec<(String, Model)> {
             all.push((name(owner, &missing.inline(), &whole.inline()), without));
         }
     }
+    for (_, without) in &mut all {
+        without.conventions.thin_air = without.has_thin_air();
+    }
     all
 }
 

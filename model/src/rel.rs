@@ -148,7 +148,8 @@ pub struct Conventions {
     /// Whether, of those, only the ones count that an example shows: to find out what the others, of
     /// which it is not decided whether they are any, come to.
     pub shown_dependencies: bool,
-    /// Whether values may come out of thin air (reading R13, `none`).
+    /// Whether values may come out of thin air, as axioms that use no dependencies allow it (reading R13, `none`).
+    /// [`Builder::finish`] says it.
     pub thin_air: bool,
     /// Whether `elect.sync` elects some lane of its mask, the same one each time, and not the lowest (reading B16).
     pub elects_any_lane: bool,
@@ -181,6 +182,10 @@ impl Model {
     /// writes depend on.
     pub fn is_closed(&self) -> bool {
         closed::is_closed(self, false)
+    }
+
+    pub(crate) fn has_thin_air(&self) -> bool {
+        closed::leaves_out_dependencies(self)
     }
 
     pub fn node(&self, id: NodeId) -> Node {
@@ -326,6 +331,7 @@ impl Builder {
     pub fn finish(self) -> Model {
         let mut model = self.inner.into_inner().model;
         model.conventions.counts_iterations = !closed::is_closed(&model, true);
+        model.conventions.thin_air = model.has_thin_air();
         model
     }
 

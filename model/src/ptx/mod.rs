@@ -28,7 +28,6 @@ pub fn under(readings: Readings) -> Model {
         failed_cas: readings.failed_cas,
         semantic_dependencies: readings.dependencies == Dependencies::Semantic,
         shown_dependencies: false,
-        thin_air: readings.dependencies == Dependencies::None,
         elects_any_lane: readings.elected_lane == ElectedLane::Any,
         silent_atomics: true,
         ..Conventions::default()

@@ -9,25 +9,45 @@ use crate::given::{Chosen, Fixed};
 /// than in the whole execution: what they leave out of another relation is known of each two events alone. Dependencies are,
 /// if `dependent`: not of a write that is looked at without what comes before it.
 pub(super) fn is_closed(model: &Model, dependent: bool) -> bool {
+    used(model).into_iter().all(|node| match node {
+        Node::Minus(_, without) => is_local(model, without, dependent),
+        Node::Or(..)
+        | Node::And(..)
+        | Node::Seq(..)
+        | Node::Inverse(_)
+        | Node::Plus(_)
+        | Node::Fixed(_)
+        | Node::Chosen(_)
+        | Node::Identity(_)
+        | Node::Cross(..) => true,
+    })
+}
+
+/// Whether the axioms leave out some kind of dependency.
+pub(super) fn leaves_out_dependencies(model: &Model) -> bool {
+    let used = used(model);
+    [Fixed::Addr, Fixed::Data, Fixed::Ctrl].iter().any(|of| !used.contains(&Node::Fixed(*of)))
+}
+
+/// What the axioms use.
+fn used(model: &Model) -> Vec<Node> {
     let mut open: Vec<NodeId> = model.axioms.iter().map(|axiom| axiom.constraint.node()).collect();
-    let mut seen = BTreeSet::new();
-    while let Some(node) = open.pop() {
-        if !seen.insert(node) {
+    let (mut seen, mut used) = (BTreeSet::new(), Vec::new());
+    while let Some(id) = open.pop() {
+        if !seen.insert(id) {
             continue;
         }
-        match model.node(node) {
-            Node::Minus(of, without) => {
-                if !is_local(model, without, dependent) {
-                    return false;
-                }
-                open.extend([of, without]);
+        let node = model.node(id);
+        match node {
+            Node::Or(a, b) | Node::And(a, b) | Node::Seq(a, b) | Node::Minus(a, b) => {
+                open.extend([a, b]);
             }
-            Node::Or(a, b) | Node::And(a, b) | Node::Seq(a, b) => open.extend([a, b]),
             Node::Inverse(of) | Node::Plus(of) => open.push(of),
             Node::Fixed(_) | Node::Chosen(_) | Node::Identity(_) | Node::Cross(..) => {}
         }
+        used.push(node);
     }
-    true
+    used
 }
 
 /// Whether the other events of an execution make no difference to what a relation is between two.
