@@ -72,7 +72,7 @@ fn citing() -> Vec<Source> {
         ("docs", "md"),
         ("docs/schema", "json"),
         ("litmus/suite", "litmus"),
-        ("sass/lowering", "table"),
+        ("crates/sass/lowering", "table"),
         ("tests/broken", "litmus"),
         ("tests/snapshots", "txt"),
     ];

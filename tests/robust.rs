@@ -153,7 +153,7 @@ fn a_byte_order_mark_is_taken_by_every_reader() {
         &["check", "--engine=enumerate", "litmus/cxx/SB+seq_cst.litmus"],
         &["check", "--engine=enumerate", "--model", "tests/cli/coherent.cat", HOLDS],
         &["explain", HOLDS],
-        &["explore", "--table", "sass/lowering/hopper.table", HOLDS],
+        &["explore", "--table", "crates/sass/lowering/hopper.table", HOLDS],
         &["lint", "tests/ptx/fine.ptx"],
         &["sass", "read", "tests/cli/listing.sass"],
         &["lower", "--rows", "tests/lower/few.csv"],

@@ -43,7 +43,7 @@ fn said(text: &str, paths: &[PathBuf]) -> (Exit, Vec<Value>, String) {
 }
 
 fn read(name: &str) -> String {
-    let path = suite::root().join("sass/lowering").join(format!("{name}.table"));
+    let path = suite::root().join("crates/sass/lowering").join(format!("{name}.table"));
     fs::read_to_string(path).expect("it is there")
 }
 

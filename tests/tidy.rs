@@ -52,7 +52,8 @@ fn crates() -> Vec<String> {
     let manifest = fs::read_to_string(suite::root().join("Cargo.toml")).expect("it is there");
     let members = manifest.split("members = [").nth(1).and_then(|rest| rest.split(']').next());
     let members = members.expect("the workspace has members").split('"').skip(1).step_by(2);
-    members.filter(|member| !member.contains('/')).map(str::to_owned).collect()
+    let is_crate = |member: &&str| member.starts_with("crates/") || !member.contains('/');
+    members.filter(is_crate).map(str::to_owned).collect()
 }
 
 pub(crate) fn sources() -> Vec<Source> {
@@ -124,26 +125,29 @@ const NARROW: &[(&str, &[&str])] = &[
 const BANNED: &[(&str, &[&str])] = &[
     // Instructions and events know no rule of the model, and the model nothing of them.
     ("model/src/isa/", &["ptx", "rel", "given"]),
-    ("execution/src/unfold", &["ptx", "structure"]),
+    ("crates/execution/src/unfold", &["ptx", "structure"]),
     // Engines name neither each other nor conditions; what judges by them stands beside them.
-    ("engine/src/account", &["litmus", "judge"]),
-    ("engine/src/concrete", &["litmus", "judge"]),
-    ("engine/src/enumerate", &["litmus", "judge"]),
-    ("engine/src/options", &["litmus", "judge"]),
-    ("engine/src/outcome", &["litmus", "judge"]),
-    ("engine/src/plan", &["litmus", "judge"]),
-    ("engine/src/smt", &["litmus", "judge"]),
-    ("engine/src/solve", &["litmus", "judge"]),
-    ("engine/src/structures", &["litmus", "judge"]),
-    ("engine/src/enumerate", &["solve", "smt", "Solve", "z3"]),
-    ("engine/src/solve", &["Enumerate"]),
+    ("crates/engine/src/account", &["litmus", "judge"]),
+    ("crates/engine/src/concrete", &["litmus", "judge"]),
+    ("crates/engine/src/enumerate", &["litmus", "judge"]),
+    ("crates/engine/src/options", &["litmus", "judge"]),
+    ("crates/engine/src/outcome", &["litmus", "judge"]),
+    ("crates/engine/src/plan", &["litmus", "judge"]),
+    ("crates/engine/src/smt", &["litmus", "judge"]),
+    ("crates/engine/src/solve", &["litmus", "judge"]),
+    ("crates/engine/src/structures", &["litmus", "judge"]),
+    ("crates/engine/src/enumerate", &["solve", "smt", "Solve", "z3"]),
+    ("crates/engine/src/solve", &["Enumerate"]),
     ("checker/src/report/", &["Enumerate", "Solve", "ENGINES", "z3"]),
     // A second account of memory, which has not read the first.
-    ("machine/src/", &["ptx", "rel", "algebra", "given", "structure", "unfold", "event", "render"]),
+    (
+        "crates/machine/src/",
+        &["ptx", "rel", "algebra", "given", "structure", "unfold", "event", "render"],
+    ),
 ];
 
 /// Crates that write reports, and speak with tools and files.
-const OUTER: &[&str] = &["engine/", "checker/"];
+const OUTER: &[&str] = &["crates/engine/", "checker/"];
 
 /// What the other crates do not name: they do no input or output.
 const OUTSIDE: &[&str] = &["z3", "fs", "io", "env", "process"];
@@ -168,7 +172,7 @@ fn imports_point_one_way() {
         }
         let speaks = ["main", "cli", "run"].map(|name| format!("checker/src/{name}.rs"));
         // The account of an execution is made by the engine that lists executions.
-        let explains = source.is_in("engine/src/explain/");
+        let explains = source.is_in("crates/engine/src/explain/");
         if outer
             && path.contains("/src/")
             && !source.is_in("checker/libz3/")
@@ -195,7 +199,7 @@ fn imports_point_one_way() {
 /// What a crate depends on for what it brings with it, and does not name.
 const UNNAMED: [(&str, &str); 3] = [
     // Its build script finds the library that `z3` links.
-    ("engine", "causeway-libz3"),
+    ("crates/engine", "causeway-libz3"),
     ("checker", "causeway-libz3"),
     // Its library is `md5`.
     ("checker", "md-5"),
@@ -241,7 +245,7 @@ fn every_dependency_is_used() {
 /// Where the number of a target is compared with numbers: the table of families, the names of targets in PTX, and the encodings of
 /// machine words.
 const OF_TARGETS: [&str; 3] =
-    ["machine/src/family.rs", "ptx/src/production.rs", "sass/src/decode.rs"];
+    ["crates/machine/src/family.rs", "crates/ptx/src/production.rs", "crates/sass/src/decode.rs"];
 
 #[test]
 fn targets_are_compared_with_numbers_in_one_place() {
@@ -369,7 +373,8 @@ fn links_lead_somewhere() {
     for name in ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
         documents.push(root.join(name));
     }
-    let more = [".ci", ".github", "benches", "docs", "examples", "tests"].map(str::to_owned);
+    let more =
+        [".ci", ".github", "benches", "crates", "docs", "examples", "tests"].map(str::to_owned);
     let folders: Vec<String> = crates().into_iter().chain(more).collect();
     let mut named = 0;
     for document in documents {
@@ -420,12 +425,14 @@ fn quoted<'a>(text: &'a str, before: &str) -> Vec<&'a str> {
 fn verdicts_and_notes_are_in_the_glossary() {
     let mut named: BTreeSet<String> =
         refine::verdict::Verdict::ALL.iter().map(|verdict| verdict.name().to_owned()).collect();
-    let judges = |source: &&Source| source.is_in("engine/src/") || source.is_in("explore/src/");
+    let judges = |source: &&Source| {
+        source.is_in("crates/engine/src/") || source.is_in("crates/explore/src/")
+    };
     for source in sources().iter().filter(judges) {
         let code = source.code().split_whitespace().collect::<Vec<_>>().join(" ");
         let mut found = quoted(&code, "Note { code: \"");
         // A verdict of the machine is given with its reason; one of a test is the name of a variant.
-        if source.path == "explore/src/one.rs" {
+        if source.path == "crates/explore/src/one.rs" {
             found.extend(quoted(&code, "=> (\""));
             found.extend(quoted(&code, "=> { (\""));
         }
@@ -496,9 +503,10 @@ fn types() -> BTreeMap<String, Vec<String>> {
     all
 }
 
-/// The folder of the crate that a file belongs to.
+/// The name of the folder of the crate that a file belongs to.
 fn folder(path: &str) -> &str {
-    path.split("/src/").next().unwrap_or(path)
+    let folder = path.split("/src/").next().unwrap_or(path);
+    folder.rsplit('/').next().unwrap_or(folder)
 }
 
 #[test]

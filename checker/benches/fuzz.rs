@@ -7,13 +7,13 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
-#[path = "../../ptx/tests/ptx/checked.rs"]
+#[path = "../../crates/ptx/tests/ptx/checked.rs"]
 mod checked;
-#[path = "../../ptx/tests/ptx/choices.rs"]
+#[path = "../../crates/ptx/tests/ptx/choices.rs"]
 mod choices;
-#[path = "../../ptx/tests/ptx/compiled.rs"]
+#[path = "../../crates/ptx/tests/ptx/compiled.rs"]
 mod compiled;
-#[path = "../../ptx/tests/ptx/fuzz_input.rs"]
+#[path = "../../crates/ptx/tests/ptx/fuzz_input.rs"]
 mod fuzz_input;
 #[path = "fuzz/targets.rs"]
 mod targets;

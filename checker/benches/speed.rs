@@ -5,7 +5,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints what it measures")]
 
-#[path = "../../ptx/tests/ptx/compiled.rs"]
+#[path = "../../crates/ptx/tests/ptx/compiled.rs"]
 mod compiled;
 
 use std::fmt::Write;

@@ -362,7 +362,7 @@ pub struct Lower {
     /// (`sm_90`)
     #[arg(long, value_name = "FILE.csv")]
     pub rows: Option<PathBuf>,
-    /// A lowering table, PTX to SASS as in sass/lowering, or C++ to PTX: every row is judged
+    /// A lowering table, PTX to SASS as in crates/sass/lowering, or C++ to PTX: every row is judged
     #[arg(long, value_name = "FILE.table")]
     pub table: Option<PathBuf>,
     /// The source functions: LLVM IR (.ll) or PTX (.ptx)

@@ -137,7 +137,7 @@ fn text(rule: &LintRule) -> String {
 pub fn page() -> String {
     let mut out = String::from(
         "# Rules of `causeway lint`\n\n\
-         `UPDATE=1 cargo test -p causeway --test workspace lint_rules` writes this page from `ptx/src/catalogue.rs`; the tests run every example.\n\
+         `UPDATE=1 cargo test -p causeway --test workspace lint_rules` writes this page from `crates/ptx/src/catalogue.rs`; the tests run every example.\n\
          `causeway lint --explain CODE` prints one of these rules. *Correction* is what makes the second example of the first: `--fix`\n\
          where the correction keeps the meaning, and with `--unsafe-fixes` where it chooses ([ptx.md](ptx.md#corrections)).\n\n\
          A rule without a remark is of the document and of ptxas. *Document* means that ptxas accepts what breaks the rule: this is a\n\

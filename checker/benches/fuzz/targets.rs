@@ -79,7 +79,7 @@ pub(crate) const TARGETS: [Target; 13] = [
     },
     Target {
         name: "llvm",
-        corpus: &[("tests/llvm", "ll"), ("llvm/tests/llvm", "ll")],
+        corpus: &[("tests/llvm", "ll"), ("crates/llvm/tests/llvm", "ll")],
         tokens: false,
         patience: SOON,
         cases: 1_700,
@@ -87,7 +87,7 @@ pub(crate) const TARGETS: [Target; 13] = [
     },
     Target {
         name: "sass",
-        corpus: &[("tests/cli", "sass"), ("sass/tests/sass", "sass")],
+        corpus: &[("tests/cli", "sass"), ("crates/sass/tests/sass", "sass")],
         tokens: false,
         patience: SOON,
         cases: 7_500,
@@ -95,7 +95,7 @@ pub(crate) const TARGETS: [Target; 13] = [
     },
     Target {
         name: "spa5",
-        corpus: &[("sass/tests/sass", "sass")],
+        corpus: &[("crates/sass/tests/sass", "sass")],
         tokens: false,
         patience: SOON,
         cases: 7_500,
@@ -103,7 +103,7 @@ pub(crate) const TARGETS: [Target; 13] = [
     },
     Target {
         name: "table",
-        corpus: &[("sass/lowering", "table")],
+        corpus: &[("crates/sass/lowering", "table")],
         tokens: false,
         patience: SOON,
         cases: 600,

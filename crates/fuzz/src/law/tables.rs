@@ -74,8 +74,9 @@ fn promises(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
         Verdict::Undecided => Err(CaseEnd::Skipped("a limit was reached")),
         Verdict::Weaker | Verdict::WrongValue | Verdict::Invalid => {
             let why = format!("{} of {}: {}", finding.verdict.name(), family.name, finding.why);
-            let command =
-                || format!("causeway lower --table sass/lowering/{}.table FILE", family.name);
+            let command = || {
+                format!("causeway lower --table crates/sass/lowering/{}.table FILE", family.name)
+            };
             Err(CaseEnd::Broken(Box::new(Disagreement {
                 what: format!("{why}: {}", finding.outcome.unwrap_or_default()),
                 outcome: None,

@@ -303,7 +303,7 @@ fn module(text: &str) -> String {
 /// The litmus tests of asynchronous operations of which something is said, and what.
 #[test]
 fn litmus_tests_of_asynchronous_operations() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/measured/asynchronous");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/measured/asynchronous");
     let entries = fs::read_dir(&folder).expect("it is a folder");
     let mut paths: Vec<_> = entries.map(|entry| entry.expect("an entry").path()).collect();
     paths.sort();

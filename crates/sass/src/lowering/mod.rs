@@ -504,7 +504,7 @@ mod tests {
     fn the_tables_that_come_with_the_program_are_read() {
         let published = ("cxx-ptx-libcuxx", "", PUBLISHED);
         for (name, _, text) in TEXTS.into_iter().chain([published]) {
-            if let Err(diagnostics) = read(&format!("sass/lowering/{name}.table"), text) {
+            if let Err(diagnostics) = read(&format!("crates/sass/lowering/{name}.table"), text) {
                 let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
                 panic!("{}", all.join("\n"));
             }

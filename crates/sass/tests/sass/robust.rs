@@ -127,7 +127,7 @@ fn changed_instructions_are_read_or_refused() {
 
 #[test]
 fn changed_tests_are_read_or_refused() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../litmus/suite/sass");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus/suite/sass");
     let mut files: Vec<_> = fs::read_dir(folder)
         .expect("the folder is there")
         .map(|entry| entry.expect("the folder can be read").path())

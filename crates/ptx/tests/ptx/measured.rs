@@ -84,7 +84,7 @@ fn what_ptxas_accepts_is_accepted() {
     assert!(wrong.is_empty(), "{wrong:#?}");
     assert!(!known.is_empty(), "no row shows the listed difference");
     // The page says both numbers.
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/ptxas-differences.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ptxas-differences.md");
     let page = fs::read_to_string(path).expect("the page is there");
     for number in [judged, judged - different] {
         let number = format!("{},{:03}", number / 1000, number % 1000);

@@ -14,7 +14,7 @@ fn parsed(text: &str) -> Test {
 
 /// The tests of the suite.
 fn suite() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../litmus/suite");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../litmus/suite");
     let folders = fs::read_dir(root).expect("the suite is a folder");
     let files = folders.filter_map(|folder| fs::read_dir(folder.ok()?.path()).ok()).flatten();
     let mut all: Vec<PathBuf> = files.filter_map(|file| Some(file.ok()?.path())).collect();
