@@ -1,8 +1,8 @@
 //! THE MODEL: PTX ISA 9.4, chapter 8, in document order and in the document's words.
 //!
-//! [`base`] is chapter 8 without asynchronous operations; a relation that the others add to comes into it as a parameter.
-//! [`asynchronous`] has what chapter 9 says of asynchronous operations, mbarrier objects, kernels and the fences between
-//! proxies, [`tensor`] the order of tensor memory, and [`flags`] what makes a program undefined.
+//! `base` is chapter 8 without asynchronous operations; a relation that the others add to comes into it as a parameter.
+//! `asynchronous` has what chapter 9 says of asynchronous operations, mbarrier objects, kernels and the fences between
+//! proxies, `tensor` the order of tensor memory, and `flags` what makes a program undefined.
 //!
 //! The program gives the barrier relations, overlap and dependencies; `execution::structure` defines their
 //! meaning. Readings (R…) are choices explained in `docs/readings.md`.
