@@ -4,12 +4,12 @@ use super::bits::WIDEST;
 use super::function::{CellText, LoweringResult, Root, Translator};
 use super::operand::Value;
 use super::step::{InstructionKind, Typed, TypedInstruction};
+use super::sync_scope::{SyncScope, sync_scope};
 use super::ty::{ScalarType, Ty};
 use super::{Access, AtomicOrdering, MemoryOp, NOT_LOCAL, Operation, RmwOp};
 use lift::function::{EntryValue, FunctionVariable};
 use model::memory::Space;
 use model::scope::Scope;
-use text::cursor::short;
 
 /// The note of a function with volatile vectors.
 const SIZES: &str = "a volatile vector promises nothing about the sizes of its accesses: contexts that tell these \
@@ -68,24 +68,13 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
     }
 
-    /// The scope with this name (reading R44); `None` for a scope that includes no other thread.
+    /// The scope with this name; `None` for a scope that includes no other thread.
     fn scope(&mut self, name: &str) -> Option<&'static str> {
-        match name {
-            "" => Some(Scope::Sys.cxx_name()),
-            "singlethread" => {
-                self.note("`singlethread` synchronizes with no other thread".to_owned());
-                None
-            }
-            _ => Some(
-                Scope::of_cxx(name)
-                    .unwrap_or_else(|| {
-                        let name = short(name);
-                        self.note(format!("unknown scope `{name}`, treated as the system scope"));
-                        Scope::Sys
-                    })
-                    .cxx_name(),
-            ),
+        let SyncScope { scope, note } = sync_scope(name);
+        if let Some(note) = note {
+            self.note(note);
         }
+        scope.map(Scope::cxx_name)
     }
 
     /// The orderings and the scope as parts of an instruction, each with its dot; empty for a plain access.
@@ -159,7 +148,9 @@ impl<'a, 'm> Translator<'a, 'm> {
         let (base, offset) = self.constant_address(pointer)?;
         // An integer of 128 bits may be accessed in two parts.
         let part = u64::from(access.ty.scalar.bits().div_ceil(8)).min(8);
-        self.promise(access.align.filter(|align| *align > part));
+        // Where it is not written, it is that of the type.
+        let of_type = || access.ty.bytes().map(|bytes| u64::from(bytes.next_power_of_two()));
+        self.promise(access.align.or_else(of_type).filter(|align| *align > part));
         if self.checked && matches!(pointer, Value::Local(_)) {
             self.undefined_if_misaligned(access, (&base, offset));
         }

@@ -57,6 +57,9 @@ pub(super) fn does_nothing(callee: &str) -> bool {
     NOTHING.iter().any(|prefix| callee.starts_with(prefix))
 }
 
+/// The largest alignment in bytes that LLVM has.
+const LARGEST_ALIGNMENT: u64 = 1 << 32;
+
 impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn call(
         &mut self,
@@ -66,6 +69,10 @@ impl<'a, 'm> Translator<'a, 'm> {
     ) -> LoweringResult<()> {
         if let Some(body) = self.bodies.get(callee) {
             return self.inline(body, arguments, result);
+        }
+        if callee == "llvm.assume" {
+            // What it says of alignments is not read, so it may be any.
+            self.promise(Some(LARGEST_ALIGNMENT));
         }
         if let ("llvm.assume", true, Some(condition)) = (callee, self.checked, arguments.first()) {
             let holds = self.cell(condition)?;

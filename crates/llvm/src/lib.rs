@@ -29,11 +29,13 @@ mod parse;
 mod parts;
 mod poison;
 mod step;
+mod sync_scope;
 mod ty;
 mod value;
 mod wide;
 
 pub use origin::origins;
+pub use sync_scope::{SyncScope, sync_scope};
 pub use ty::{ScalarType, Type};
 
 use std::collections::BTreeSet;

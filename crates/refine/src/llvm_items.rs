@@ -1,6 +1,8 @@
 //! LLVM IR as steps, with the properties of its values to check.
 
-use llvm::{self, Access, BarrierCall, Instruction, MemoryOp, Operation, RmwOp};
+use llvm::{
+    self, Access, BarrierCall, Instruction, MemoryOp, Operation, RmwOp, SyncScope, sync_scope,
+};
 use model::isa::cxx::Failure;
 use model::isa::fence::FenceOrder;
 use model::scope::Scope;
@@ -118,21 +120,15 @@ pub fn source(instructions: &[Instruction<'_>]) -> Result<SourceThread, String> 
 }
 
 impl SourceThread {
-    /// The scope with this name (readings R77 and R44). An operation whose scope is its own thread gets the
-    /// narrowest scope, and no partner in its CTA.
+    /// The scope with this name. An operation whose scope is its own thread gets the narrowest scope, and no partner in its
+    /// CTA (reading R77).
     fn scope(&mut self, name: &str) -> Scope {
-        match name {
-            "" => Scope::Sys,
-            "singlethread" => {
-                self.alone = true;
-                self.note("`singlethread` synchronizes with no other thread");
-                Scope::Cta
-            }
-            _ => Scope::of_cxx(name).unwrap_or_else(|| {
-                self.note(&format!("unknown scope `{name}`, treated as the system scope"));
-                Scope::Sys
-            }),
+        let SyncScope { scope, note } = sync_scope(name);
+        self.alone |= scope.is_none();
+        if let Some(note) = note {
+            self.note(&note);
         }
+        scope.unwrap_or(Scope::Cta)
     }
 
     fn note(&mut self, note: &str) {
