@@ -238,9 +238,9 @@ impl Program {
         u32::try_from(lane).expect("a test has few threads")
     }
 
-    /// Whether some lane of its warp may take what a thread brings to shuffles. Those of which the lane is a constant say from which
-    /// one they take.
-    pub fn is_heard(&self, thread: ThreadId) -> bool {
+    /// Whether some lane of its warp may receive what a thread contributes to a shuffle. A shuffle whose lane operand is a constant
+    /// receives from one known lane.
+    pub fn is_shuffle_source(&self, thread: ThreadId) -> bool {
         let (here, own) = (self.threads[usize::from(thread.0)].placement, self.lane(thread));
         let of_warp = (0..).map(ThreadId).zip(&self.threads);
         let mut of_warp = of_warp.filter(|(id, of)| *id == thread || of.placement.same_warp(here));

@@ -28,8 +28,8 @@ pub struct Liveness {
     own: Vec<Extent>,
     /// For each line, those of them whose value is looked at from there on.
     own_before: Vec<FixedBitSet>,
-    /// Whether other lanes may take what this one brings to shuffles.
-    pub is_heard: bool,
+    /// [`Program::is_shuffle_source`]
+    pub is_shuffle_source: bool,
 }
 
 /// The sizes of the accesses of a program. Reading B19: those of asynchronous operations do not count.
@@ -56,12 +56,12 @@ impl Liveness {
     ) -> Liveness {
         let accessed = &facts.accessed;
         let thread = &program.threads[usize::from(id.0)];
-        let is_heard = program.is_heard(id);
+        let is_shuffle_source = program.is_shuffle_source(id);
         let heads: Vec<usize> = thread.back_branches().map(|(_, target)| target).collect();
         if heads.is_empty() && !program.omits_covered {
             let (before, own_before) = (Vec::new(), Vec::new());
             let (loads, own) = (Vec::new(), Vec::new());
-            return Liveness { before, heads, loads, own, own_before, is_heard };
+            return Liveness { before, heads, loads, own, own_before, is_shuffle_source };
         }
         let mut loads: Vec<usize> =
             thread.back_branches().flat_map(|(branch, target)| target..=branch).collect();
@@ -71,7 +71,7 @@ impl Liveness {
         let own: Vec<Extent> = facts.agreed.own(id).collect();
         let own_before = own_before(program, layout, accessed, id, &own);
         let before = before(program, constants, id);
-        Liveness { before, heads, loads, own, own_before, is_heard }
+        Liveness { before, heads, loads, own, own_before, is_shuffle_source }
     }
 
     pub fn loops(&self) -> bool {
@@ -131,14 +131,14 @@ pub fn before(program: &Program, constants: &Constants, id: ThreadId) -> Vec<Fix
             Observed::Register { .. } | Observed::Memory { .. } => {}
         }
     }
-    let is_heard = program.is_heard(id);
+    let is_shuffle_source = program.is_shuffle_source(id);
     let effect = |at: usize, executes: Option<bool>| {
         let line = &thread.lines[at];
         let of = |register: Reg| usize::from(register.0);
         let overwritten = line.instruction.destinations().map(of).collect();
         let read = line.instruction.sources().map(of);
         let mut read: Vec<usize> = read.filter(|_| executes != Some(false)).collect();
-        if !is_heard
+        if !is_shuffle_source
             && let Some(exchange) = line.instruction.as_exchange()
             && let (ExchangeOp::Shuffle(_), Operand::Reg(source)) = (exchange.op, exchange.source)
             && let Some(brought) = read.iter().position(|register| *register == of(source))

@@ -62,10 +62,10 @@ pub(super) fn explained(
     let measured: BTreeSet<u16> =
         lowering::families().iter().flat_map(|family| &family.table.targets).copied().collect();
     // Some instructions are of `sm_90a` and not of `sm_90`.
-    let targets: BTreeSet<Target> = ptx::targets()
+    let mut targets: Vec<Target> = ptx::targets()
         .filter(|of| measured.contains(&of.sm) && matches!(of.variant, None | Some('a')))
         .collect();
-    let targets: Vec<Target> = targets.into_iter().collect();
+    targets.sort_unstable();
     let needs = production_check::needs(parts, operands, &targets)?;
     // Tables are measured with the target that has most.
     let missing = |sm: u16| {

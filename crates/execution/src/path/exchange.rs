@@ -163,7 +163,7 @@ impl Walk<'_> {
 
     /// What this lane brings, in the bits that count.
     fn brought(&mut self, state: &mut PathState, of: &Exchange) -> (ExprId, Mask) {
-        if matches!(of.op, ExchangeOp::Shuffle(_)) && !self.live.is_heard {
+        if matches!(of.op, ExchangeOp::Shuffle(_)) && !self.live.is_shuffle_source {
             return (state.exprs.constant(0), 0);
         }
         let (value, taint) = self.operand(state, of.source);

@@ -42,10 +42,7 @@ impl Path {
 
     /// Whether it goes this way where these leaves have these values, as far as they decide it.
     pub fn admits(&self, known: &dyn Fn(Expr) -> Option<Value>) -> bool {
-        self.checks.iter().all(|check| {
-            let value = self.exprs.eval(check.expr(), &mut |leaf| known(leaf));
-            value.is_none_or(|value| check.holds(value))
-        })
+        admits(&self.exprs, &self.checks, known)
     }
 
     /// Whether it accesses a counter elsewhere than it is known to.
@@ -58,6 +55,14 @@ impl Path {
             })
         })
     }
+}
+
+/// Whether checks hold where these leaves have these values, as far as they decide it.
+fn admits(exprs: &Exprs, checks: &[Assumption], known: &dyn Fn(Expr) -> Option<Value>) -> bool {
+    checks.iter().all(|check| {
+        let value = exprs.eval(check.expr(), &mut |leaf| known(leaf));
+        value.is_none_or(|value| check.holds(value))
+    })
 }
 
 impl Walk<'_> {
@@ -100,11 +105,7 @@ impl<'a> Assumed<'a> {
     /// Whether a read may return this value, as far as the checks that are of it alone go.
     fn admits(&self, at: usize, value: Value) -> bool {
         let read = u16::try_from(at).map(Expr::Read);
-        self.checks.iter().all(|check| {
-            let known =
-                self.exprs.eval(check.expr(), &mut |leaf| (Ok(leaf) == read).then_some(value));
-            known.is_none_or(|known| check.holds(known))
-        })
+        admits(self.exprs, self.checks, &|leaf| (Ok(leaf) == read).then_some(value))
     }
 
     /// Whether the reads of a counter may return values each of which is as far as the one before, and farther where it was moved.

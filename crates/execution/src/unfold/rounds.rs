@@ -219,7 +219,7 @@ impl BarrierRun<'_> {
         true
     }
 
-    /// Whether each shuffle gives a value that its lane may have there, and that those who get it take it to have.
+    /// Whether for each shuffle some value that its source lane may contribute agrees with what the paths that receive it assume.
     fn has_lane_values(&self, unfolded: &Unfolded<'_>, threads: &[ThreadId]) -> bool {
         self.members().into_values().all(|members| {
             members.iter().all(|&(source, arrival)| {
@@ -248,7 +248,7 @@ impl BarrierRun<'_> {
         })
     }
 
-    /// The values that a lane may bring, if it computes them from one read, whose values are known, at most.
+    /// The values that a lane may contribute; `None` if it computes them from more than one read whose values are known.
     fn brought(
         &self,
         source: usize,

@@ -371,18 +371,6 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
     Ok(scan)
 }
 
-/// How many elements a line accesses at once.
-fn elements(line: &Line) -> u32 {
-    let elements = if let Instruction::Load(load) = &line.instruction {
-        load.destinations.len()
-    } else if let Instruction::Store(store) = &line.instruction {
-        store.sources.len()
-    } else {
-        1
-    };
-    u32::try_from(elements).expect("a vector is short")
-}
-
 impl ThreadScan {
     /// Whether partners can meet the thread at barriers.
     pub fn has_barriers(&self) -> bool {
@@ -431,8 +419,10 @@ impl ThreadScan {
                 self.uses.len() - 1
             });
             let one = &mut self.uses[index];
-            let of_vector = elements(&unfolded.program.threads[0].lines[usize::from(line)]);
-            one.alignment = one.alignment.max(place.bytes * of_vector);
+            let instruction = &unfolded.program.threads[0].lines[usize::from(line)].instruction;
+            let elements = instruction.access().map_or(1, |(.., elements)| elements);
+            let whole = place.bytes * u32::try_from(elements).expect("a vector is short");
+            one.alignment = one.alignment.max(whole);
             one.reads |= kind == EventKind::Read;
             one.writes |= kind == EventKind::Write;
             accessed.push(PathAccess {
