@@ -196,7 +196,7 @@ fn imports_point_one_way() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// What a crate depends on for what it brings with it, and does not name.
+/// Dependencies that a crate needs although its sources do not name them.
 const UNNAMED: [(&str, &str); 3] = [
     // Its build script finds the library that `z3` links.
     ("crates/engine", "causeway-libz3"),
@@ -222,17 +222,16 @@ fn every_dependency_is_used() {
             let sections = tables.iter().filter_map(|of| of.get(section)?.get_ref().as_table());
             sections.flatten().map(|(name, _)| name.get_ref().to_string()).collect()
         };
-        let (built, tested) = (format!("{folder}/src/"), format!("{folder}/"));
-        for (section, below) in [("dependencies", &built), ("dev-dependencies", &tested)] {
+        let (built, own) = (format!("{folder}/src/"), format!("{folder}/"));
+        let codes: Vec<String> =
+            all.iter().filter(|source| source.is_in(&built)).map(Source::code).collect();
+        let in_code: BTreeSet<&str> = codes.iter().flat_map(|code| words(code)).collect();
+        // Tests of the whole are in a folder of their own.
+        let tests = all.iter().filter(|source| source.is_in(&own) || source.is_in("tests/"));
+        let in_tests: BTreeSet<&str> = tests.flat_map(|source| words(&source.text)).collect();
+        for (section, used) in [("dependencies", &in_code), ("dev-dependencies", &in_tests)] {
             for name in named(section) {
-                // Tests of the whole are in a folder of their own.
-                let is_here = |source: &&Source| {
-                    source.is_in(below) || below != &built && source.is_in("tests/")
-                };
-                let word = name.replace('-', "_");
-                let is_used = all.iter().filter(is_here).any(|of| {
-                    names(if below == &built { of.code() } else { of.text.clone() }.as_str(), &word)
-                });
+                let is_used = used.contains(name.replace('-', "_").as_str());
                 if !is_used && !UNNAMED.contains(&(folder.as_str(), name.as_str())) {
                     unused.push(format!("{folder}: {name}, in {section}"));
                 }
