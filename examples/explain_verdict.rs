@@ -2,7 +2,7 @@
 //!
 //! `cargo run --example explain_verdict`
 
-use engine::explain::{ExplainOptions, explain};
+use judge::explain::{ExplainOptions, explain};
 
 const TEST: &str = "\
 PTX MP+release+acquire

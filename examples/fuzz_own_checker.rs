@@ -10,8 +10,8 @@ use std::cell::Cell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write;
 
-use engine::judge::{Task, judge};
 use fuzz::draw::{LONG, ProgramSource};
+use judge::{Task, judge};
 use litmus::arbitrary::RandomProgram;
 use model::ptx;
 use proptest::test_runner::{Config, TestCaseError, TestError, TestRunner};

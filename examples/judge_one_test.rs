@@ -4,7 +4,7 @@
 
 use std::io::Write;
 
-use engine::judge::{Task, judge};
+use judge::{Task, judge};
 
 const TEST: &str = "\
 PTX MP

@@ -7,9 +7,9 @@ use std::process::Command;
 
 use ::fuzz::answer::{asked, limits, naive, of_registers};
 use engine::enumerate::Enumerate;
-use engine::explain::{ExplainOptions, explanation};
-use engine::judge::{Task, judge};
 use engine::{ENGINES, Engine, Limit, Limits};
+use judge::explain::{ExplainOptions, explanation};
+use judge::{Task, judge};
 use litmus::arbitrary::asynchronous::{
     AsyncSketch, asynchronous, kernels, multimem, requests, tensor_memory,
 };
@@ -128,7 +128,7 @@ fn noted(test: &str, code: &str) -> Vec<String> {
 fn what_a_read_misses_has_a_reason() {
     let model = ptx::model();
     let explained = |file: &str| {
-        let options = ExplainOptions { bound: engine::judge::BOUND, ..ExplainOptions::default() };
+        let options = ExplainOptions { bound: judge::BOUND, ..ExplainOptions::default() };
         let path = suite::folder().join(file);
         let bytes = std::fs::read(&path).expect("the test is there");
         let test = litmus::parse(file, &bytes).expect("it is a test");
@@ -178,7 +178,7 @@ fn a_race_with_an_operation_in_flight_has_a_reason() {
         let path = suite::folder().join(format!("program-order-async-operations/{file}.litmus"));
         let bytes = std::fs::read(&path).expect("the test is there");
         let test = litmus::parse(file, &bytes).expect("it is a test");
-        let options = ExplainOptions { bound: engine::judge::BOUND, ..ExplainOptions::default() };
+        let options = ExplainOptions { bound: judge::BOUND, ..ExplainOptions::default() };
         let shown = explanation(&test, &model, options).expect("it is written").text;
         assert!(shown.contains(reason), "{file}: {shown}");
     }
@@ -192,7 +192,7 @@ fn a_race_with_an_operation_in_flight_has_a_reason() {
     };
     let text = |parity| {
         let test = litmus::parse("phase", source(parity).as_bytes()).expect("it is a test");
-        let options = ExplainOptions { bound: engine::judge::BOUND, ..ExplainOptions::default() };
+        let options = ExplainOptions { bound: judge::BOUND, ..ExplainOptions::default() };
         explanation(&test, &model, options).expect("it is written").text
     };
     assert!(text(1).contains("returns at once: of a new object"), "{}", text(1));
@@ -231,8 +231,7 @@ fn fences_vectors_and_early_arrivals_that_order_nothing_have_a_reason() {
         let shown = |text: &str| {
             let test = litmus::parse("reason", format!("PTX reason\n{text}").as_bytes())
                 .expect("it is a test");
-            let options =
-                ExplainOptions { bound: engine::judge::BOUND, ..ExplainOptions::default() };
+            let options = ExplainOptions { bound: judge::BOUND, ..ExplainOptions::default() };
             explanation(&test, &model, options).expect("it is written").text.replace("\n    ", " ")
         };
         assert!(shown(text).contains(reason), "{}", shown(text));

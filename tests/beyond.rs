@@ -4,7 +4,7 @@
 use std::fmt::Write;
 
 use engine::enumerate::Enumerate;
-use engine::judge::{Task, judge};
+use judge::{Task, judge};
 use litmus::Test;
 use model::ptx;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeSet;
 
 use engine::enumerate::Enumerate;
-use engine::judge::{Task, Verdict, judge};
+use judge::{Task, Verdict, judge};
 use litmus::Test;
 use litmus::arbitrary::asynchronous::{AsyncSketch, asynchronous};
 use model::ptx;

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use engine::exit::Exit;
-use engine::judge::Task;
+use judge::Task;
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 use model::scope::Scope;
@@ -31,7 +31,7 @@ fn reproduces(found: &RowDisagreement) -> bool {
         let test = litmus::parse("random", text.as_bytes());
         let test = test.unwrap_or_else(|errors| panic!("{text}\n{}", errors[0]));
         let task = Task { cxx: Some(&cxx), ..suite::task(&ptx) };
-        engine::judge::judge(&test, &task).exit() == Exit::AsExpected
+        judge::judge(&test, &task).exit() == Exit::AsExpected
     })
 }
 

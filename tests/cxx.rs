@@ -2,7 +2,7 @@
 
 use engine::ENGINES;
 use engine::exit::Exit;
-use engine::judge::{Task, Verdict, judge};
+use judge::{Task, Verdict, judge};
 use litmus::Dialect;
 use model::cxx::{self, ReleaseSequence};
 use model::rel::Model;

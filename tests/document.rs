@@ -1,6 +1,6 @@
 //! The litmus tests that the document prints: each is in the suite, with the document's verdict.
 
-use engine::judge::{Observation, Verdict, judge};
+use judge::{Observation, Verdict, judge};
 use litmus::Quantifier;
 use model::ptx;
 

@@ -6,9 +6,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Limits;
 use engine::exit::Exit;
-use engine::explain::candidate::{Candidate, Visitor, WantedCandidates, candidates};
-use engine::explain::{ExplainOptions, explanation};
-use engine::judge::Verdict;
+use judge::Verdict;
+use judge::explain::candidate::{Candidate, Visitor, WantedCandidates, candidates};
+use judge::explain::{ExplainOptions, explanation};
 use litmus::Test;
 use model::bits::{BitRel, BitRow};
 use model::given::{Chosen, Fixed};

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use engine::ENGINES;
-use engine::judge::{Observation, Task, Verdict, judge};
+use judge::{Observation, Task, Verdict, judge};
 use litmus::revise::{Revision, SourceTest};
 use litmus::{Quantifier, Test};
 use model::ptx;

@@ -230,7 +230,7 @@ pub(crate) fn reproduced(what: &str, finding: &Finding) -> usize {
         assert_eq!(formatted(test).as_ref(), Ok(test), "{what}: a witness is formatted");
         let mut model = ptx::model();
         model.conventions.tearing = false;
-        let judgement = engine::judge::judge(&parsed, &suite::task(&model));
+        let judgement = ::judge::judge(&parsed, &suite::task(&model));
         assert_eq!(judgement.exit(), Exit::AsExpected, "{what}\n{test}\n{judgement:?}");
     };
     tests.map(checks).count()

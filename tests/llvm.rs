@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 use std::process::Command;
 
-use engine::judge::{Task, Verdict, judge};
+use judge::{Task, Verdict, judge};
 use lift::function::{EntryValue, Function, ReturnedWord};
 use model::cxx::{self, ReleaseSequence};
 

@@ -11,7 +11,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use engine::enumerate::Enumerate;
-use engine::judge::{NO_EXECUTION, Property, Task, Verdict, judge};
+use judge::{NO_EXECUTION, Property, Task, Verdict, judge};
 use litmus::Test;
 use litmus::arbitrary::cxx::{CxxTest, cxx};
 use model::ablation::{ablations, restrictions};

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use engine::exit::Exit;
-use engine::judge::Task;
+use judge::Task;
 use model::cxx::{self, ReleaseSequence};
 use model::isa::cxx::Failure;
 use model::isa::fence::FenceOrder;
@@ -120,7 +120,7 @@ fn every_row_of_ours_has_its_verdict() {
         assert_eq!(formatted(test).as_ref(), Ok(test), "a witness is formatted");
         let (ptx, cxx) = (ptx::model(), cxx::model(ReleaseSequence::Cpp20));
         let task = Task { cxx: Some(&cxx), ..suite::task(&ptx) };
-        let judgement = engine::judge::judge(&parsed, &task);
+        let judgement = judge::judge(&parsed, &task);
         assert_eq!(judgement.exit(), Exit::AsExpected, "{test}\n{judgement:?}");
         tested += 1;
     }

@@ -9,7 +9,7 @@ use ::explore::one;
 use ::explore::random::{Walks, walk};
 use ::explore::{ExploreLimits, explore};
 use engine::ENGINES;
-use engine::judge::{Judgement, Property, Task, judge};
+use judge::{Judgement, Property, Task, judge};
 use litmus::Test;
 use litmus::arbitrary::placed::{ProgramKind, placed};
 use machine::form::Family;
@@ -19,8 +19,7 @@ use model::rel::Model;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 use sass::lower::Lowering;
 
-use crate::agree;
-use crate::suite;
+use crate::{agree, suite};
 
 /// The axioms' side of the comparison: every outcome, no other engine's opinion.
 pub(crate) fn judged(test: &Test, model: &Model) -> Judgement {

@@ -2,7 +2,7 @@
 
 use ::explore::inclusion::{Inclusion, compare};
 use ::explore::{ExploreLimits, explore};
-use engine::stuck;
+use judge::stuck;
 use litmus::Test;
 use litmus::arbitrary::asynchronous::{self, AsyncSketch};
 use machine::{Home, Options, Reduce};

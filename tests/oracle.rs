@@ -6,7 +6,6 @@ use std::path::Path;
 
 use engine::Limits;
 use engine::enumerate::Enumerate;
-use engine::judge::{Property, Task, Verdict, judge};
 use generate::access::AccessForm;
 use generate::cycle::Cycle;
 use generate::difference::DifferenceSearch;
@@ -14,6 +13,7 @@ use generate::kind::CycleKind;
 use generate::question::ask;
 use generate::space::{CycleSpace, Ranges};
 use generate::word::{CycleAnnotation, Via};
+use judge::{Property, Task, Verdict, judge};
 use litmus::{Quantifier, Test};
 use model::isa::atom::AtomicOrder;
 use model::isa::fence::FenceOrder;

@@ -1,6 +1,6 @@
 //! Models of the peer, as far as they leave choices that the built-in model does not have.
 
-use engine::judge::{Verdict, judge};
+use judge::{Verdict, judge};
 use model::rel::Model;
 
 use crate::suite;

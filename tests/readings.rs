@@ -6,12 +6,11 @@ use std::fs;
 
 use engine::ENGINES;
 use engine::enumerate::Enumerate;
-use engine::judge::{Task, judge};
-use engine::resting::{alternatives, may_matter};
 use execution::event::{EventKind, PathEvent};
 use execution::expr::Expr;
 use execution::path::{Assumption, Path};
 use execution::unfold::Unfolded;
+use judge::{Task, alternatives, judge, may_matter};
 use model::ptx;
 use model::reading::{self, Readings};
 use model::rel::Model;

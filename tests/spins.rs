@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 
 use engine::enumerate::Enumerate;
-use engine::judge::{Property, Task, judge};
 use engine::{Engine, ExecutionFacts, Limits};
 use execution::accessed::Accessed;
 use execution::agreed::Agreed;
 use execution::layout::Layout;
+use judge::{Property, Task, judge};
 use model::program::ThreadId;
 use model::ptx;
 use model::reading::Readings;

@@ -4,7 +4,7 @@ use std::fs;
 
 use engine::ENGINES;
 use engine::exit::Exit;
-use engine::judge::{Judgement, Property, Task, Verdict, judge};
+use judge::{Judgement, Property, Task, Verdict, judge};
 use litmus::Test;
 use model::ptx;
 use model::rel::Model;

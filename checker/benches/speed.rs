@@ -16,7 +16,7 @@ use ::ptx as ptx_text;
 use checker::input;
 use checker::suite::{self, SuiteInput, SuiteRequest};
 use engine::ENGINES;
-use engine::judge::{Property, Task, judge};
+use judge::{Property, Task, judge};
 use litmus::Test;
 use model::ptx;
 use model::rel::Model;

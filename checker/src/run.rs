@@ -5,7 +5,13 @@ use std::path::{Component, Path};
 use std::time::Instant;
 
 use answer::explain::ExplainedTest;
+use engine::clock::Deadline;
+use engine::exit::Exit;
+use engine::interrupt;
+use engine::{self, Engine};
 use indicatif::{ProgressBar, ProgressStyle};
+use judge::explain::SHOWN_RELATIONS;
+use judge::{alternatives, explain};
 use litmus::Dialect;
 use model::cxx::ReleaseSequence;
 use model::reading::Readings;
@@ -19,29 +25,14 @@ use crate::check;
 use crate::cli::{self, Cli, Command, EngineName, PrintedKind};
 use crate::diff;
 use crate::explain as explanations;
-use crate::explore;
-use crate::fix;
-use crate::format;
-use crate::fuzz;
-use crate::generation;
-use crate::input;
 use crate::kind::FileKind;
-use crate::lint;
-use crate::lower;
-use crate::output;
-use crate::ptx_explain;
 use crate::report::ReportWriter;
 use crate::report::finding::UnreadInput;
-use crate::sass;
-use crate::schema;
-use crate::serve;
 use crate::terminal::TerminalText;
-use engine::clock::Deadline;
-use engine::exit::Exit;
-use engine::explain::{self, SHOWN_RELATIONS};
-use engine::interrupt;
-use engine::resting::alternatives;
-use engine::{self, Engine};
+use crate::{
+    explore, fix, format, fuzz, generation, input, lint, lower, output, ptx_explain, sass, schema,
+    serve,
+};
 
 /// The models that `--model` knows by name, except `ptx`.
 fn built_in(name: &Path) -> Option<Model> {

@@ -5,15 +5,14 @@ use std::ops::Range;
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use engine::parallel::in_order;
+use judge::{Judgement, Task, judge, larger_bound};
 use litmus::Test;
 use text::Diagnostic;
 
 use crate::filter::TestFilter;
 use crate::input;
 use crate::kind::FileKind;
-use engine::judge::{Judgement, Task, judge};
-use engine::larger::larger_bound;
-use engine::parallel::in_order;
 
 /// The result of one file.
 pub enum FileResult {

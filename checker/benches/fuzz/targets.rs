@@ -333,6 +333,6 @@ fn machine(bytes: &[u8]) -> Result<(), String> {
     let limits =
         Limits { deadline: Some(Deadline::after(TIME)), memory: 16 << 20, ..Limits::unlimited(2) };
     let outcome = vec![0; test.program.observed.len()];
-    engine::explain::refute(&test, &ptx::model(), &outcome, &limits, &mut io::sink())
+    judge::explain::refute(&test, &ptx::model(), &outcome, &limits, &mut io::sink())
         .map_err(|error| error.to_string())
 }

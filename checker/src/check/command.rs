@@ -5,10 +5,9 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use engine::exit::Exit;
-use engine::explain::ExplainOptions;
-use engine::judge::{BOUND, Task};
-use engine::resting::alternatives;
 use indicatif::ProgressBar;
+use judge::explain::ExplainOptions;
+use judge::{BOUND, Task, alternatives};
 use model::cxx::{self, ReleaseSequence};
 use model::reading::Readings;
 use model::rel::Model;
@@ -19,7 +18,6 @@ use super::{CheckSummary, CheckedTest};
 use crate::cli::{Check, EngineName, PropertyName};
 use crate::filter::TestFilter;
 use crate::input::{self, quoted};
-
 use crate::report::{CommandRun, ReportFormat};
 use crate::run::{self, SelectedModel};
 use crate::slow::SlowTests;

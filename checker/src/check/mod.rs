@@ -8,6 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Write};
 
 use answer::check::CheckObject;
+use engine::exit::Exit;
+use judge::words::{place_text, with_threads};
+use judge::{CLUSTER_EXITED, Judgement, Property, Verdict};
 use litmus::Test;
 
 use crate::cli::Check;
@@ -17,12 +20,8 @@ use crate::report::finding::{
     FilePosition, Level, Related, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
 };
 use crate::report::herd::Entry;
-use crate::report::json;
-use crate::report::{Reportable, RunSummary, count_of};
+use crate::report::{Reportable, RunSummary, count_of, json};
 use crate::suite::{FileResult, SuiteItem};
-use engine::exit::Exit;
-use engine::judge::{CLUSTER_EXITED, Judgement, Property, Verdict};
-use engine::words::{place_text, with_threads};
 
 /// The result of one file.
 pub struct CheckedTest<'a> {

@@ -2,6 +2,10 @@
 
 use std::io::{self, Write};
 
+use engine::exit::Exit;
+use judge::headline::Headline;
+use judge::words::{race_text, undefined_places, with_threads};
+use judge::{CLUSTER_EXITED, Judgement, LargerBound, Observation, Property, Resting};
 use litmus::Test;
 use model::program::Thread;
 use text::escape::escaped;
@@ -9,13 +13,6 @@ use text::escape::escaped;
 use crate::input::shown;
 use crate::report::{colour, count_of};
 use crate::suite::SuiteItem;
-use engine::exit::Exit;
-use engine::headline::Headline;
-use engine::judge::{CLUSTER_EXITED, Judgement, Observation, Property};
-use engine::larger::LargerBound;
-use engine::resting::Resting;
-use engine::stuck;
-use engine::words::{race_text, with_threads};
 
 pub(super) fn judged(
     item: &SuiteItem,
@@ -96,7 +93,7 @@ fn bound(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<
         Some(LargerBound::Unknown) => {
             writeln!(out, "      whether a larger --bound decides it is not known")
         }
-        None if stuck::is_endless(&judgement.found.seen) => writeln!(
+        None if judgement.found.seen.is_endless() => writeln!(
             out,
             "      no value of --bound is large enough for a loop that is repeated for ever; `causeway explore` shows whether some \
              run ends"
@@ -137,7 +134,7 @@ fn counts(judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
 
 fn reason(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
     if let Some(undefined) = &judgement.found.seen.undefined {
-        return writeln!(out, "      {}", undefined.places(test).join(" and "));
+        return writeln!(out, "      {}", undefined_places(test, undefined).join(" and "));
     }
     if let Some(witness) = &judgement.found.witness {
         let outcome = test.display_outcome(&witness.outcome);

@@ -1,7 +1,7 @@
 //! The option `--property` of `check`, `explain` and `fix`.
 
 use clap::ValueEnum;
-use engine::judge::Property;
+use judge::Property;
 
 /// What is asked of a test: two names are those of Dartagnan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]

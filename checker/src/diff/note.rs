@@ -1,6 +1,6 @@
 //! What a comparison could not show, and what would show it.
 
-use engine::subject::ReadingSubject;
+use judge::subject::ReadingSubject;
 use model::program::Program;
 
 use super::side::DiffSide;

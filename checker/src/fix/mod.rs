@@ -9,7 +9,7 @@ use std::path::Path;
 use engine::Engine;
 use engine::clock::Deadline;
 use engine::exit::Exit;
-use engine::resting::Alternative;
+use judge::Alternative;
 use litmus::revise::SourceTest;
 use model::rel::Model;
 use repair::{RepairLimit, RepairOptions, RepairState, Repairs, Weakening, repair, weaken};

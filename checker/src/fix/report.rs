@@ -2,9 +2,8 @@
 
 use std::io::{self, Write};
 
-use engine::judge::Property;
-use engine::resting::Resting;
-use engine::words::with_threads;
+use judge::words::with_threads;
+use judge::{Property, Resting};
 use litmus::Quantifier;
 use litmus::revise::SourceTest;
 use repair::{EditCost, ProgramEdit, Proposal, RepairState, Repairs, SuperfluousEdit, Weakening};

@@ -6,8 +6,8 @@ use std::path::Path;
 
 use engine::Engine;
 use engine::exit::Exit;
-use engine::judge::{Task, Verdict, judge};
 use generate::log::{self, Incomparable, LoggedState, LoggedTest};
+use judge::{Task, Verdict, judge};
 use lift::program::number;
 use litmus::Test;
 use model::rel::Model;

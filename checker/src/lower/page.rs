@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::io;
 use std::path::Path;
 
-use engine::explain::{ExplainOptions, explanation};
-use engine::words::with_threads;
+use judge::explain::{ExplainOptions, explanation};
+use judge::words::with_threads;
 use litmus::{Dialect, Test};
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;

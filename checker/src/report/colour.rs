@@ -1,9 +1,8 @@
 //! The colours of labels. They are always written; an output stream removes them if colour is off.
 
 use anstyle::{AnsiColor, Style};
-
 use engine::exit::Exit;
-use engine::headline::{HeadlineKind, Tone};
+use judge::headline::{HeadlineKind, Tone};
 
 /// The colour for the result of one test.
 pub(crate) fn of(exit: Exit) -> Style {

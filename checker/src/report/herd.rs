@@ -6,13 +6,13 @@
 
 use std::io::{self, Write};
 
+use judge::Observation;
 use litmus::{Quantifier, Test};
 use md5::{Digest, Md5};
 use model::program::InitialValue;
 use text::escape::escaped;
 
 use super::{ReportWriter, Reportable};
-use engine::judge::Observation;
 
 pub(super) struct Herd;
 

@@ -1,15 +1,14 @@
 //! The object of `check --format json` for each test. `docs/json.md` describes it.
 
+use judge::headline::Headline;
+use judge::words::race_text;
+use judge::{Judgement, Observation, Resting, Verdict};
 use litmus::Test;
 use model::value::Value;
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use crate::object::{ByName, Error, OneNote, by_name};
-use engine::headline::Headline;
-use engine::judge::{Judgement, Observation, Verdict};
-use engine::resting::Resting;
-use engine::words::race_text;
 
 /// One test: its verdict and outcomes, or its errors.
 #[derive(Serialize, JsonSchema)]

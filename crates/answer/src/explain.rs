@@ -1,6 +1,6 @@
 //! The object of `explain --format json`.
 
-use engine::explain::Explanation;
+use judge::explain::Explanation;
 use litmus::Test;
 use petgraph::graph::{EdgeIndex, NodeIndex};
 use picture::graph::{ExecutionGraph, GraphEdge, GraphEvent};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::judge::Note;
+use judge::Note;
 use litmus::Test;
 use model::program::Observed;
 use model::value::Value;

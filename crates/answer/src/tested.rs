@@ -1,13 +1,12 @@
 //! One judged test as a part of a page: answer, condition, outcomes, races, pictures, explanation.
 
-use engine::explain::Explanation;
-use engine::headline::Headline;
-use engine::judge::{Judgement, Observation};
-use engine::words::{race_text, with_threads};
+use engine::exit::Exit;
+use judge::explain::Explanation;
+use judge::headline::Headline;
+use judge::words::{race_text, with_threads};
+use judge::{Judgement, Observation};
 use litmus::Test;
 use picture::{page, xml};
-
-use engine::exit::Exit;
 
 /// Candidates that are looked at for one explanation; a test that needs more has none. Counted and not timed, so that a page is the
 /// same on every machine.

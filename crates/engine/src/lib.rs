@@ -1,42 +1,26 @@
 //! The engines: each computes the set of outcomes of a program under a model.
 //!
-//! Conditions, expectations and comparison are implemented once, over the results of the engines.
-//! Engines do not depend on each other.
-//!
-//! Built on them: [`judge`], the verdict of one test; [`resting`], the readings that a verdict rests
-//! on; [`headline`], the answer in one line; [`explain`], the derivation of a verdict.
+//! Engines do not depend on each other, and know neither conditions nor files: what a search is for is said by
+//! [`sought::Sought`]. The crate `judge` makes verdicts of what they find.
 
 pub mod account;
-mod alike;
 pub mod clock;
 pub mod concrete;
-pub mod directed;
 mod domains;
 pub mod enumerate;
 pub mod exit;
-pub mod explain;
-pub mod headline;
 pub mod interrupt;
-pub mod judge;
-pub mod larger;
 pub mod options;
 pub mod outcome;
 pub mod parallel;
 pub mod plan;
-mod portfolio;
-mod races;
-pub mod resting;
 #[cfg(feature = "smt")]
 mod smt;
 #[cfg(feature = "smt")]
 pub mod solve;
 pub mod sought;
 pub mod structures;
-pub mod stuck;
-pub mod subject;
-mod termination;
 pub mod witness;
-pub mod words;
 
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -49,7 +33,7 @@ use model::rel::Model;
 use model::value::Value;
 
 use clock::Deadline;
-pub(crate) use enumerate::beyond::goes_beyond;
+pub use enumerate::beyond::goes_beyond;
 use sought::Sought;
 use witness::Witness;
 
@@ -188,17 +172,6 @@ pub struct Undefined {
     pub with_initial: bool,
 }
 
-impl Undefined {
-    /// The instructions at fault with their threads, and the initial write if there is one.
-    pub fn places(&self, test: &litmus::Test) -> Vec<String> {
-        let places = self.where_.iter().map(|&place| words::place_text(test, place));
-        places.chain(self.with_initial.then(|| INITIAL_WRITE.to_owned())).collect()
-    }
-}
-
-/// What an initial write is called beside instructions.
-pub(crate) const INITIAL_WRITE: &str = "an initial write";
-
 /// An instruction that breaks a rule without consequence in the model.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Warning {
@@ -267,12 +240,30 @@ impl ExecutionFacts {
             || self.undefined.is_none() && unfolding.program.may_be_undefined()
     }
 
+    /// Adds where threads stay in one more execution that never finishes.
+    pub fn join_stuck(&mut self, more: Vec<Stuck>) {
+        join_stuck(self.stuck.get_or_insert_default(), more);
+    }
+
+    /// Whether all that was seen is a loop that is repeated for ever: no bound is enough for it.
+    pub fn is_endless(&self) -> bool {
+        self.stuck.is_some() && !self.finishes
+    }
+
     /// Whether a thread stays where none was seen to stay.
     fn knows_less_than(&self, unfolding: &Unfolding<'_>) -> bool {
         let known =
             |stuck: &Stuck| self.stuck.iter().flatten().any(|of| of.place() == stuck.place());
         !unfolding.stuck().iter().all(known)
     }
+}
+
+/// Adds where threads stay in one more execution to where they are known to stay.
+pub fn join_stuck(known: &mut Vec<Stuck>, more: Vec<Stuck>) {
+    known.extend(more);
+    known.sort_unstable();
+    // Of the objects at which a thread waits, the one with the least phase is reported.
+    known.dedup_by_key(|stuck| stuck.place());
 }
 
 /// Receives each outcome that an engine finds, perhaps more than once, with the execution on

@@ -15,10 +15,9 @@ use model::value::{Value, low_bytes};
 
 use super::plan::Plan;
 use super::{ExecutionFacts, ExitedThread, Limit, Race, RaisedFlag, Undefined, Warning};
-use crate::stuck;
 
 /// The reason for which a race makes a program of C++ undefined.
-pub(crate) const DATA_RACE: &str = "data-race";
+pub const DATA_RACE: &str = "data-race";
 
 /// Whether an outcome may tell orders of the fences apart: by what they make coherence order.
 pub fn observes_memory(program: &Program) -> bool {
@@ -147,7 +146,7 @@ pub fn is_overwritten<R: BitRow>(source: &Source<R>, co: &[R], overwriting: R) -
 /// Takes note of a consistent execution that finishes, or of one that never does.
 pub fn raise_stuck(u: &Unfolding<'_>, seen: &mut ExecutionFacts) {
     if u.is_stuck() {
-        stuck::join(&mut seen.stuck, u.stuck());
+        seen.join_stuck(u.stuck());
     } else {
         seen.finishes = true;
         seen.exited.extend(exited(u));

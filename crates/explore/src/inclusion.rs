@@ -2,14 +2,13 @@
 
 use std::collections::BTreeSet;
 
+use judge::{Judgement, Verdict, stuck};
 use litmus::{Comparand, Test, proposition};
 use machine::{Options, Refusal, Step};
 use model::value::Value;
 use sass::lower::Lowering;
 
 use crate::{Exploration, ExploreLimits, explore};
-use engine::judge::{Judgement, Verdict};
-use engine::stuck;
 
 /// The result of the comparison for one test on one machine.
 #[derive(Clone, PartialEq, Eq, Debug)]

@@ -9,16 +9,15 @@ mod search;
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use engine::MEMORY;
+use engine::account::Budget;
+use engine::clock::Deadline;
+use engine::join_stuck;
 use machine::{Machine, Options, Reduce, Refusal, Step, WIDER};
 use model::isa::bar::BarrierMisuse;
 use model::program::{Program, Stays, Stuck, Thread, ThreadId};
 use model::value::Value;
 use sass::lower::Lowering;
-
-use engine::MEMORY;
-use engine::account::Budget;
-use engine::clock::Deadline;
-use engine::stuck;
 
 /// How much is looked at before giving up, and what is wanted besides outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -95,7 +94,7 @@ impl Exploration {
             (&mut self.stuck, &mut self.stuck_at)
         };
         *count += 1;
-        stuck::join(first, at);
+        join_stuck(first.get_or_insert_default(), at);
     }
 
     /// Whether all was searched, and no run finishes.

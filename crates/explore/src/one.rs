@@ -3,6 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use engine::clock::Deadline;
+use engine::exit::Exit;
+use judge::words::with_threads;
+use judge::{Judgement, Note, Property, Task, explain, judge, stuck};
 use litmus::Test;
 use machine::{Machine, MachineLane, Options, Refusal, Step};
 use model::isa::bar::BarrierMisuse;
@@ -15,12 +19,6 @@ use sass::lower::Lowering;
 use crate::inclusion::{self, Inclusion, shown};
 use crate::random::{Walks, walk};
 use crate::{Exploration, ExploreLimits, explore_in_full};
-use engine::clock::Deadline;
-use engine::exit::Exit;
-use engine::explain;
-use engine::judge::{Judgement, Note, Property, Task, judge};
-use engine::stuck;
-use engine::words::with_threads;
 
 /// The options of a run, the same for each test.
 pub struct ExploreQuestion<'a> {

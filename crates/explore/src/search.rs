@@ -3,14 +3,12 @@
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::ControlFlow;
 
+use engine::{Limit, join_stuck, outcome};
 use machine::{Machine, State, Step};
 use model::program::Stuck;
 use model::value::Value;
 use petgraph::algo::kosaraju_scc;
 use petgraph::graphmap::DiGraphMap;
-
-use engine::stuck;
-use engine::{Limit, outcome};
 
 use crate::records::{Batch, Records};
 use crate::{Exploration, ExploreLimits};
@@ -119,7 +117,7 @@ pub(crate) fn search(
     explored.may_be_misused = machine.may_be_misused();
     if limits.progress && explored.limit.is_none() {
         for at in endless(machine, &records, &over, &edges) {
-            stuck::join(&mut explored.stuck_at, at);
+            join_stuck(explored.stuck_at.get_or_insert_default(), at);
         }
         explored.endless = Some(explored.states - reaching(over, edges));
     }

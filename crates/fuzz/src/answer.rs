@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
-use engine::explain::candidate::{Candidate, Visitor, WantedCandidates, candidates};
 use engine::{Engine, ExecutionFacts, Limit, Limits, MEMORY};
+use judge::explain::candidate::{Candidate, Visitor, WantedCandidates, candidates};
 use litmus::{Prop, Test};
 use model::bits::BitRow;
 use model::program::{Observed, Program};

@@ -12,8 +12,8 @@ mod tables;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use engine::judge::{Judgement, Task, Verdict, judge};
 use engine::{ENGINES, Engine, Limit, Limits};
+use judge::{Judgement, Task, Verdict, judge};
 use litmus::arbitrary::RandomProgram;
 use litmus::proposition::truncate;
 use litmus::{Comparand, Prop, Quantifier, Test};
@@ -25,10 +25,11 @@ use model::value::Value;
 use sass::lower::Lowering;
 use sass::lowering::LoweringTable;
 
-pub(crate) use self::engines::REDUNDANT_AXIOMS;
 use crate::answer::{BOUND, EngineAnswer, difference, limits};
 use crate::draw::ProgramSource;
 use crate::fault::PlantedFault;
+
+pub(crate) use self::engines::REDUNDANT_AXIOMS;
 
 /// A relation of two accounts that holds for every program.
 pub struct Law {

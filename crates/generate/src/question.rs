@@ -4,9 +4,10 @@ use std::fmt;
 use std::ops::ControlFlow;
 
 use engine::sought::{Demand, Sought};
-use engine::subject::ReadingSubject;
 use engine::witness::Witness;
-use engine::{Engine, ExecutionFacts, Limit, Limits, directed, stuck};
+use engine::{Engine, ExecutionFacts, Limit, Limits};
+use judge::directed;
+use judge::subject::ReadingSubject;
 use litmus::Comparand;
 use litmus::proposition::truncate;
 use model::program::Program;
@@ -108,7 +109,7 @@ fn never_finishes(
         &mut seen,
         &mut |_, _| ControlFlow::Break(()),
     )?;
-    Ok(stuck::is_endless(&seen))
+    Ok(seen.is_endless())
 }
 
 /// How many cycles have each answer.

@@ -4,13 +4,13 @@
 use std::fs;
 use std::path::Path;
 
-use engine::judge::{Task, judge};
 use generate::access::AccessForm;
 use generate::build;
 use generate::cycle::Cycle;
 use generate::export::{ExportFormat, bell, cat, export};
 use generate::space::{CycleSpace, Pattern, Ranges};
 use generate::word::{CycleAnnotation, Link, Via};
+use judge::{Task, judge};
 use litmus::{Dialect, Quantifier, Test};
 use model::isa::atom::AtomicOrder;
 use model::isa::fence::{Fence, ProxyFence};

@@ -3,9 +3,8 @@
 use std::collections::BTreeMap;
 
 use engine::clock::Deadline;
-use engine::judge::{BOUND, Judgement, Property, Task, Verdict, judge};
-use engine::resting::{Alternative, Resting};
 use engine::{ENGINES, Engine, MEMORY};
+use judge::{Alternative, BOUND, Judgement, Property, Resting, Task, Verdict, judge};
 use litmus::revise::{Revision, SourceTest};
 use litmus::{Quantifier, Test};
 use model::rel::Model;
@@ -34,7 +33,7 @@ pub struct RepairOptions<'a> {
     /// The work for each changed test, which is then judged by the enumerating engine alone: see
     /// [`engine::Limits::work`].
     pub work: Option<u64>,
-    /// What the model of a proposal is compared with: see [`engine::resting::alternatives`].
+    /// What the model of a proposal is compared with: see [`judge::alternatives`].
     pub alternatives: &'a [Alternative],
     /// What is to hold.
     pub property: Property,

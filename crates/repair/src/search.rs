@@ -3,8 +3,7 @@
 //! First each place takes its strongest edit: the smallest sets of places that forbid the outcome then are those of any
 //! solution. Within each set, the weakest choices that suffice are found, by the same law.
 
-use engine::judge::{Property, Verdict};
-use engine::resting::{Alternative, Resting};
+use judge::{Alternative, Property, Resting, Verdict};
 use litmus::Quantifier;
 use litmus::revise::{EXPECTATIONS, Revision, SourceTest};
 

@@ -1,7 +1,6 @@
 //! The orders, scopes and fences that a test does not need to forbid its outcome.
 
-use engine::judge::Verdict;
-use engine::resting::Resting;
+use judge::{Resting, Verdict};
 use litmus::revise::{Revision, SourceTest};
 use model::isa::asynchronous::{
     AsyncFence, Asynchronous, FenceWindow, GridControl, GroupCompletion, GroupKind, WaitGroup,

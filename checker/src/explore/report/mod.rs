@@ -7,7 +7,12 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
+use ::explore::inclusion::Inclusion;
+use ::explore::one::{ExploreAnswer, MachineRun};
 use ::text::Diagnostic;
+use engine::exit::Exit;
+use judge::Observation;
+use judge::words::with_threads;
 use litmus::{Quantifier, Test};
 
 use crate::lines::{self, LineKind};
@@ -16,11 +21,6 @@ use crate::report::finding::{
 };
 use crate::report::herd::Entry;
 use crate::report::{Reportable, RunSummary, count_of};
-use ::explore::inclusion::Inclusion;
-use ::explore::one::{ExploreAnswer, MachineRun};
-use engine::exit::Exit;
-use engine::judge::Observation;
-use engine::words::with_threads;
 
 pub(crate) use json::ExploreObject;
 pub use text::TextOptions;

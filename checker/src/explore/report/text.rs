@@ -4,17 +4,17 @@
 use std::io::{self, Write};
 use std::path::Path;
 
+use ::explore::Exploration;
+use ::explore::inclusion::Inclusion;
+use ::explore::one::{ExploreAnswer, MachineRun, Reached};
 use anstyle::Style;
+use engine::exit::Exit;
+use judge::words::with_threads;
 use litmus::Test;
 use text::escape::escaped;
 
 use crate::input::shown;
 use crate::report::{colour, count_of};
-use ::explore::Exploration;
-use ::explore::inclusion::Inclusion;
-use ::explore::one::{ExploreAnswer, MachineRun, Reached};
-use engine::exit::Exit;
-use engine::words::with_threads;
 
 /// The options for the terminal format.
 #[derive(Clone, Copy, Debug)]

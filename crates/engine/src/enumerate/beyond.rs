@@ -24,7 +24,7 @@ const MOST_OPEN: usize = 3;
 
 /// Whether an execution may go beyond the loop bound: no if none that was cut there is consistent, whatever comes behind. `None`
 /// if a limit was reached before that was known.
-pub(crate) fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> Option<bool> {
+pub fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> Option<bool> {
     // A read may be torn between more writes than are added, if no axiom forbids it.
     let torn = model.conventions.tearing && model.axiom("Single-Copy-Atomicity").is_none();
     if !model.is_closed() || torn {

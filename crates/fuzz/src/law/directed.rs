@@ -2,9 +2,9 @@
 
 use std::collections::BTreeSet;
 
-use engine::directed::outcomes;
-use engine::judge::{EngineResult, Judgement, Property, Task, Verdict, judge};
 use engine::{ENGINES, ExecutionFacts, Limits, Race};
+use judge::directed::outcomes;
+use judge::{EngineResult, Judgement, Property, Task, Verdict, judge};
 use litmus::arbitrary::ProgramShape;
 use litmus::{Comparand, Prop, Quantifier, Test};
 use model::isa::alu::Comparison;

@@ -1,7 +1,7 @@
 //! Laws of the engines: they agree with each other and with references that do less at once.
 
-use engine::directed::{deciding, is_undefined};
 use engine::{ENGINES, Engine, Limits};
+use judge::directed::{deciding, is_undefined};
 use litmus::arbitrary::ProgramShape;
 use litmus::arbitrary::placed::ProgramKind;
 use litmus::{Prop, Quantifier, Test};

@@ -2,9 +2,9 @@
 
 use std::fmt::Write;
 
-use engine::stuck::never;
 use explore::inclusion::{Inclusion, compare};
 use explore::{ExploreLimits, explore};
+use judge::stuck::never;
 use litmus::Test;
 use litmus::arbitrary::placed::ProgramKind;
 use machine::form::Family;

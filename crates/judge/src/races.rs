@@ -3,14 +3,18 @@
 //! An execution with one is looked for as one that makes a program undefined is. Outcomes are not looked for, and condition
 //! and filter play no part.
 
+use engine::outcome::DATA_RACE;
+use engine::{ENGINES, Engine, ExecutionFacts, Limits, Race};
 use litmus::Test;
 use model::rel::{FlagMeaning, Model};
 
 use crate::alike::ThreadExchanges;
-use crate::judge::{EngineResult, Judgement, Note, Task, Verdict};
-use crate::outcome::DATA_RACE;
+use crate::directed;
+use crate::found::EngineResult;
+use crate::judgement::Judgement;
+use crate::task::Task;
 use crate::termination::any_air;
-use crate::{ENGINES, Engine, ExecutionFacts, Limits, Race, directed};
+use crate::verdict::{Note, Verdict};
 
 /// What a test expects.
 pub(crate) const EXPECTED: &str = "expected that there is no data race";

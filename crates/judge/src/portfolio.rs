@@ -4,11 +4,13 @@
 //! has to try. So they take turns, each time with more work, and the first that ends decides. Work is counted, not timed, so the
 //! result does not depend on the clock.
 
+use engine::{Limit, Limits};
 use litmus::Test;
 use model::rel::Model;
 
-use crate::judge::{EngineResult, Property, Task, run_within};
-use crate::{Limit, Limits};
+use crate::found::EngineResult;
+use crate::search::run_within;
+use crate::task::{Property, Task};
 
 /// One turn.
 struct Turn {

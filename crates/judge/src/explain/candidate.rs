@@ -6,6 +6,12 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
+use engine::account::Budget;
+use engine::concrete::NodeValues;
+use engine::options::SourceOptions;
+use engine::outcome::{from_reads, is_overwritten, outcomes_of, overwriting, reads_from};
+use engine::structures::{Stop, Structures, each_endless, each_structure};
+use engine::{Limit, Limits};
 use execution::air::Air;
 use execution::structure::EventStructure;
 use execution::unfold::{Unfolded, Unfolding};
@@ -15,13 +21,6 @@ use model::bits::{self, BitRel, BitRow};
 use model::given::{Chosen, Tag};
 use model::rel::{Constraint, Flag, FlagMeaning, Model, Node};
 use model::value::Value;
-
-use crate::account::Budget;
-use crate::concrete::NodeValues;
-use crate::options::SourceOptions;
-use crate::outcome::{from_reads, is_overwritten, outcomes_of, overwriting, reads_from};
-use crate::structures::{Stop, Structures, each_endless, each_structure};
-use crate::{Limit, Limits};
 
 /// One candidate with the requested outcome.
 pub struct Candidate<'c, R> {
@@ -386,4 +385,45 @@ fn orientations<R: BitRow>(
         all = next;
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Three fences and two writes of one location, so that co and fsc are ordered in several ways.
+    const FENCES: &str = r"PTX fences
+{
+x=0; y=0;
+}
+ P0@cta 0                  | P1@cta 1                  | P2@cta 2                  ;
+ st.relaxed.gpu.u32 [x], 1 | st.relaxed.gpu.u32 [y], 1 | st.relaxed.gpu.u32 [x], 2 ;
+ fence.sc.gpu              | fence.sc.gpu              | fence.sc.gpu              ;
+ ld.weak.u32 r0, [y]       | ld.weak.u32 r0, [x]       | st.weak.u32 [y], 2        ;
+exists true
+";
+
+    /// Compares the values of each candidate with those that are computed anew.
+    struct Comparison<'a>(&'a Model, usize);
+
+    impl Visitor for Comparison<'_> {
+        fn candidate<R: BitRow>(&mut self, candidate: &Candidate<'_, R>) -> bool {
+            let mut anew = NodeValues::new(self.0, candidate.structure);
+            let chosen = [candidate.rf, candidate.co, candidate.fr, candidate.fsc];
+            assert!(anew.eval(chosen) == candidate.nodes, "candidate {}", self.1);
+            self.1 += 1;
+            true
+        }
+    }
+
+    #[test]
+    fn values_that_are_kept_are_those_computed_anew() {
+        let test = litmus::parse("", FENCES.as_bytes()).expect("a test");
+        let model = model::ptx::model();
+        let mut all = Comparison(&model, 0);
+        let limits = Limits::unlimited(2);
+        let complete = candidates(&test, &model, WantedCandidates::Outcome, &limits, &mut all);
+        assert!(complete.is_ok_and(|complete| complete));
+        assert!(all.1 > 100, "{}", all.1);
+    }
 }

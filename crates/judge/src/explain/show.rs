@@ -3,11 +3,11 @@
 use std::collections::BTreeMap;
 use std::io::{self, Write};
 
+use engine::witness::{Witness, WitnessEvent};
 use litmus::{Quantifier, Test};
 use model::given::Chosen;
 
 use super::open::{Edge, NodeKind};
-use crate::witness::{Witness, WitnessEvent};
 use crate::words::condition;
 
 /// A letter for each event that an account speaks of.

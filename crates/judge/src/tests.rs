@@ -1,15 +1,21 @@
 //! Verdicts of whole tests.
 
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use engine::clock::Deadline;
+use engine::exit::Exit;
+use engine::sought::Sought;
+use engine::{ENGINES, Engine, ExecutionFacts, Limit, Limits, MEMORY, OutcomeVisitor, Race};
+use litmus::Test;
 use model::program::Program;
 use model::reading::Readings;
+use model::rel::Model;
+use model::value::Value;
 
-use std::collections::BTreeSet;
-
-use super::*;
 use crate::explain::{ExplainOptions, explanation};
-use crate::resting::alternatives;
-use crate::sought::Sought;
-use crate::{MEMORY, OutcomeVisitor, Race};
+use crate::resting::resting;
+use crate::{Property, Task, Verdict, alternatives, judge};
 
 /// The race is in the iteration that reads 2.
 const RACE_BEHIND_THE_BOUND: &str = r"PTX race-behind-the-bound

@@ -1,10 +1,12 @@
 //! Whether a larger loop bound decides a test that is undecided.
 
+use engine::clock::Deadline;
 use litmus::Test;
 
-use crate::clock::Deadline;
-use crate::judge::{Judgement, Task, Verdict, judge};
-use crate::stuck;
+use crate::judge::judge;
+use crate::judgement::{Judgement, LargerBound};
+use crate::task::Task;
+use crate::verdict::Verdict;
 
 /// How many larger bounds are tried.
 const TRIED: u32 = 3;
@@ -12,33 +14,11 @@ const TRIED: u32 = 3;
 /// The work of each of them.
 const MOST_WORK: u64 = 1 << 14;
 
-/// Why a test is undecided whose loop was cut at the bound. `open`: a limit was reached before it was known whether an
-/// execution goes on there.
-pub(crate) fn why(bound: u32, open: bool) -> String {
-    let open = if open {
-        ", and whether an execution goes on there was not found within the limits"
-    } else {
-        ""
-    };
-    format!("a loop was cut at its bound (--bound {bound}){open}")
-}
-
-/// What is known of larger bounds than that of a test that they may decide.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum LargerBound {
-    /// This is the smallest one that decides it.
-    Decides(u32),
-    /// None up to this one does.
-    Leaves(u32),
-    /// A limit was reached before that was known.
-    Unknown,
-}
-
 /// Tries larger bounds where a test is undecided for its bound alone, and not for a loop that is repeated for ever.
 pub fn larger_bound(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<LargerBound> {
     let seen = &judgement.found.seen;
     let undecided = matches!(judgement.verdict, Verdict::Undecided(_));
-    if !undecided || !seen.bound_reached || stuck::is_endless(seen) {
+    if !undecided || !seen.bound_reached || seen.is_endless() {
         return None;
     }
     // The time is that of the test, not of each bound.

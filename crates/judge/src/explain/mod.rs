@@ -13,6 +13,12 @@ mod undefined;
 
 use std::io::{self, Write};
 
+use engine::MEMORY;
+use engine::clock::Deadline;
+use engine::enumerate::Enumerate;
+use engine::exit::Exit;
+use engine::outcome::DATA_RACE;
+use engine::witness::{ChosenRows, Witness, WitnessEvent, shown};
 use execution::unfold::Unfolding;
 use execution::values::Values;
 use litmus::{Quantifier, Test};
@@ -27,19 +33,15 @@ use text::escape::escaped;
 use self::candidate::{Candidate, Visitor, WantedCandidates, candidates, undefines};
 use self::note::UnorderedRead;
 use self::open::{Edge, Opener};
-use crate::MEMORY;
-use crate::clock::Deadline;
-use crate::enumerate::Enumerate;
-use crate::exit::Exit;
+use crate::alternative::alternatives;
 use crate::headline::Headline;
-use crate::judge::{self, BOUND, Property, Task, Verdict};
-use crate::larger::{LargerBound, larger_bound};
-use crate::outcome::DATA_RACE;
+use crate::judge::judge;
+use crate::judgement::{Judgement, LargerBound, Resting};
+use crate::larger::larger_bound;
 use crate::races;
-use crate::resting::{Resting, alternatives};
-use crate::stuck;
-use crate::witness::{ChosenRows, Witness, WitnessEvent, shown};
-use crate::words::{race_text, with_threads};
+use crate::task::{BOUND, Property, Task};
+use crate::verdict::{Observation, Verdict};
+use crate::words::{race_text, undefined_places, with_threads};
 
 pub use self::refute::refute;
 
@@ -95,7 +97,7 @@ pub struct Explanation {
     /// if no candidate has the outcome, or a limit was reached.
     pub graphs: Vec<ExecutionGraph>,
     /// `None` for a test with an instruction that the model does not cover.
-    pub judgement: Option<judge::Judgement>,
+    pub judgement: Option<Judgement>,
     pub headline: Headline,
     pub exit: Exit,
 }
@@ -153,7 +155,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         rests: true,
         races: true,
     };
-    let mut judgement = judge::judge(test, &task);
+    let mut judgement = judge(test, &task);
     judgement.larger = larger_bound(test, &task, &judgement);
     let headline = Headline::new(test, &judgement);
     let limits = task.limits();
@@ -205,7 +207,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
 /// The verdict in words, with the executions that show it.
 fn account_of(
     test: &Test,
-    judgement: &judge::Judgement,
+    judgement: &Judgement,
     survey: &Survey<'_>,
     complete: bool,
     threads: &[String],
@@ -215,7 +217,7 @@ fn account_of(
         Verdict::Undefined(reason) => {
             writeln!(out, "Undefined: {reason}. {}", undefined::text(reason))?;
             if let Some(undefined) = &judgement.found.seen.undefined {
-                for place in undefined.places(test) {
+                for place in undefined_places(test, undefined) {
                     writeln!(out, "  {place}")?;
                 }
             }
@@ -236,7 +238,7 @@ fn account_of(
             } else {
                 writeln!(out, "Within this bound no execution has the outcome {what}.")?;
             }
-            if stuck::is_endless(&judgement.found.seen) {
+            if judgement.found.seen.is_endless() {
                 for note in &judgement.notes {
                     writeln!(out, "note: {}", note.text)?;
                 }
@@ -308,7 +310,7 @@ fn allowed(
     account.unseen.iter().try_for_each(|note| writeln!(out, "  {note}"))
 }
 
-fn told_races(test: &Test, judgement: &judge::Judgement, out: &mut dyn Write) -> io::Result<()> {
+fn told_races(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
     let races = &judgement.found.seen.races;
     if races.is_empty() {
         return Ok(());
@@ -525,7 +527,7 @@ impl Survey<'_> {
     fn tell(
         &self,
         test: &Test,
-        judgement: &judge::Judgement,
+        judgement: &Judgement,
         complete: bool,
         threads: &[String],
         out: &mut dyn Write,
@@ -539,9 +541,9 @@ impl Survey<'_> {
                 Quantifier::Exists | Quantifier::NotExists => (positive, negative),
             };
             let observation = if others == 0 && judgement.observation.is_some() {
-                judge::Observation::Always
+                Observation::Always
             } else {
-                judge::Observation::Sometimes
+                Observation::Sometimes
             };
             writeln!(out, "{} {shown}/{}: {what}.", observation.name(), shown + others)?;
             self.tell_readings(out)?;
@@ -673,7 +675,7 @@ impl Survey<'_> {
     }
 
     /// The graphs of the candidates that the text shows.
-    fn graphs(&self, test: &Test, judgement: &judge::Judgement) -> Vec<ExecutionGraph> {
+    fn graphs(&self, test: &Test, judgement: &Judgement) -> Vec<ExecutionGraph> {
         let what = show::proposition(test);
         if let Some(account) = &self.allowed {
             let outcome = test.display_outcome(&account.witness.outcome);

@@ -4,8 +4,6 @@ use litmus::Test;
 use model::isa::{Instruction, Operand};
 use model::program::{AwaitedObject, Stays, Stuck};
 
-use crate::ExecutionFacts;
-
 /// The verdict on a program of which no execution finishes.
 pub fn never(test: &Test, stuck: &[Stuck]) -> String {
     format!("no execution finishes: {}", places(test, stuck))
@@ -19,24 +17,6 @@ pub fn never_runs(test: &Test, stuck: &[Stuck]) -> String {
 /// The note on a program of which some executions finish and some do not.
 pub fn some(test: &Test, stuck: &[Stuck]) -> String {
     format!("some executions never finish: {}", places(test, stuck))
-}
-
-/// Adds where threads stay in one more execution.
-pub fn join(known: &mut Option<Vec<Stuck>>, more: Vec<Stuck>) {
-    join_all(known.get_or_insert_default(), more);
-}
-
-/// The same where there is one already.
-pub(crate) fn join_all(known: &mut Vec<Stuck>, more: Vec<Stuck>) {
-    known.extend(more);
-    known.sort_unstable();
-    // Of the objects at which a thread waits, the one with the least phase is told.
-    known.dedup_by_key(|stuck| stuck.place());
-}
-
-/// Whether all that an engine saw is a loop that is repeated for ever: no bound is enough for it.
-pub fn is_endless(seen: &ExecutionFacts) -> bool {
-    seen.stuck.is_some() && !seen.finishes
 }
 
 /// What keeps every run of the machine from its end, where some thread faults.

@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use engine::{ENGINES, Limit};
 use litmus::{Quantifier, Test};
 use model::reading;
 use model::rel::Model;
 
-use super::{
-    EngineResult, Judgement, Property, Task, Verdict, WARNINGS, counts, judge, plain, run,
-};
-use crate::resting::Resting;
-use crate::{ENGINES, Limit, portfolio, races, termination};
+use crate::decide::{counts, decide};
+use crate::found::EngineResult;
+use crate::judgement::{Judgement, Resting, plain};
+use crate::search::run;
+use crate::task::{Property, Task};
+use crate::verdict::{Verdict, WARNINGS};
+use crate::{portfolio, races, termination};
 
 /// Why a judgement is not what the test expects.
 pub(super) struct Complaint {
@@ -96,7 +99,7 @@ fn hang(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Complaint
         Verdict::Holds | Verdict::Fails => {
             judgement.notes.iter().any(|note| note.code == "stuck") || {
                 let task = Task { property: Property::Termination, blame: false, ..task.clone() };
-                let ends = judge(test, &task).verdict;
+                let ends = decide(test, &task).verdict;
                 if !matches!(ends, Verdict::Holds | Verdict::Fails) {
                     let why = ends.reason().unwrap_or_default();
                     let words = format!("Hang={want}: not known: {why}");

@@ -7,19 +7,19 @@
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
+use engine::account::Budget;
+use engine::outcome::DATA_RACE;
+use engine::sought::{Demand, Sought};
+use engine::witness::Witness;
+use engine::{Engine, ExecutionFacts, Limit, Limits, outcome};
 use litmus::{Comparand, Prop, Quantifier, Test};
 use model::program::Program;
 use model::rel::{FlagMeaning, Model};
 use model::value::Value;
 use rustc_hash::FxHashSet;
 
-use crate::account::Budget;
 use crate::alike::{ThreadExchanges, alike};
-use crate::judge::{EngineResult, aired};
-use crate::outcome::DATA_RACE;
-use crate::sought::{Demand, Sought};
-use crate::witness::Witness;
-use crate::{Engine, ExecutionFacts, Limit, Limits, outcome};
+use crate::found::{EngineResult, thin_air_limit};
 
 /// Runs one engine under a model for the verdict. The result has one outcome: the one that decides, or else some
 /// outcome that passes the filter, if there is one.
@@ -41,7 +41,7 @@ pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Mode
     found.seen.warnings.clear();
     found.seen.flags.clear();
     found.seen.exited.clear();
-    found.limit = searched.and(undefined).and(aired(test, &found.seen)).err();
+    found.limit = searched.and(undefined).and(thin_air_limit(test, &found.seen)).err();
     found
 }
 
@@ -96,7 +96,7 @@ pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model)
         found.witness = shown(test, engine, model, &limits);
     }
     let undefined = early.or_else(|_| undefined(test, engine, model, &limits, &mut found));
-    let kept = account.check().and(aired(test, &found.seen));
+    let kept = account.check().and(thin_air_limit(test, &found.seen));
     found.limit = searched.and(undefined).and(kept).err();
     found
 }
@@ -110,7 +110,7 @@ pub fn deciding(
 ) -> Result<Option<Vec<Value>>, Limit> {
     let mut found = EngineResult { engine: engine.name(), ..EngineResult::default() };
     decide(test, engine, model, limits, &mut found)?;
-    aired(test, &found.seen)?;
+    thin_air_limit(test, &found.seen)?;
     Ok(found.outcomes.into_keys().next())
 }
 

@@ -2,6 +2,7 @@
 
 use std::io::{self, Write};
 
+use engine::Limits;
 use litmus::proposition::{self, Comparand, Prop};
 use litmus::{Quantifier, Test};
 use model::isa::alu::Comparison;
@@ -10,7 +11,6 @@ use model::value::Value;
 
 use super::candidate::{WantedCandidates, candidates};
 use super::{ExplainOptions, Survey, allowed, show};
-use crate::Limits;
 
 /// What each candidate that ends with these values breaks; for an outcome that no execution has.
 pub fn refute(

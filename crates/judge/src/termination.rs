@@ -7,6 +7,8 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
+use engine::sought::{Demand, Sought};
+use engine::{Engine, ExecutionFacts, Limit, Limits};
 use execution::air::ThinAir;
 use litmus::Test;
 use model::rel::Model;
@@ -14,9 +16,8 @@ use model::value::Value;
 
 use crate::alike::{alike, close_stuck};
 use crate::directed;
-use crate::judge::{EngineResult, NO_EXECUTION, Verdict};
-use crate::sought::{Demand, Sought};
-use crate::{Engine, ExecutionFacts, Limit, Limits};
+use crate::found::EngineResult;
+use crate::verdict::{NO_EXECUTION, Verdict};
 
 /// What a test expects that states nothing else.
 pub(crate) const EXPECTED: &str = "expected that every execution finishes";

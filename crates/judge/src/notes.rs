@@ -2,15 +2,18 @@
 
 use std::collections::BTreeSet;
 
+use engine::{ExitedThread, RaisedFlag, Warning};
 use litmus::{Dialect, Test};
 use model::isa::asynchronous::{Asynchronous, GroupKind};
 use model::isa::{Instruction, Line, Reg, SpaceQualifier};
 use model::program::{Thread, ThreadId};
 use model::section;
 
-use super::{EngineResult, Note, Property, Task, Verdict, WARNINGS, lanes};
-use crate::words::place_text;
-use crate::{ExitedThread, INITIAL_WRITE, RaisedFlag, Warning, directed, stuck};
+use crate::found::EngineResult;
+use crate::task::{Property, Task};
+use crate::verdict::{Note, Verdict, WARNINGS};
+use crate::words::{INITIAL_WRITE, place_text};
+use crate::{directed, lanes, stuck};
 
 /// What else is told of a verdict.
 pub(super) fn of(

@@ -8,7 +8,9 @@ use model::isa::alu::Comparison;
 use model::program::{Observed, Program, ThreadId};
 use model::value::Value;
 
-use crate::judge::{Judgement, Property, Verdict};
+use crate::judgement::Judgement;
+use crate::task::Property;
+use crate::verdict::Verdict;
 use crate::words::{condition, race_text};
 
 /// What a headline begins with.
@@ -351,7 +353,8 @@ fn listed(all: &[String]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::judge::{Task, judge};
+    use crate::judge::judge;
+    use crate::task::Task;
 
     fn headline(threads: &str, condition: &str) -> String {
         let source = format!("PTX t\n{{\nx=0; y=0;\n}}\n{threads}\n{condition}\n");

@@ -1,9 +1,8 @@
-//! Threads and races of a test in words.
+//! Threads, places and races of a test in words.
 
+use engine::{Race, Undefined};
 use litmus::Test;
 use model::program::ThreadId;
-
-use crate::Race;
 
 /// herd names threads by number in conditions, `0:r1`; here they are named as in the table, `P0:r1`.
 pub fn with_threads(text: &str) -> String {
@@ -45,4 +44,13 @@ pub fn place_text(test: &Test, place: (ThreadId, u16)) -> String {
     let number = test.line_number(place).filter(|_| twice);
     let at = number.map_or(String::new(), |number| format!(" in line {number}"));
     format!("{}: `{written}`{at}", of.name)
+}
+
+/// What an initial write is called beside instructions.
+pub(crate) const INITIAL_WRITE: &str = "an initial write";
+
+/// The instructions at fault with their threads, and the initial write if there is one.
+pub fn undefined_places(test: &Test, undefined: &Undefined) -> Vec<String> {
+    let places = undefined.where_.iter().map(|&place| place_text(test, place));
+    places.chain(undefined.with_initial.then(|| INITIAL_WRITE.to_owned())).collect()
 }

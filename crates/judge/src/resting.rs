@@ -4,8 +4,7 @@
 //! program. The checks for that inspect the text of the program, or its paths, and are conservative:
 //! a choice that they exclude cannot change the verdict.
 
-use std::sync::OnceLock;
-
+use engine::{Engine, Limit};
 use execution::accessed::Accessed;
 use execution::agreed::Agreed;
 use execution::layout::Layout;
@@ -14,102 +13,19 @@ use execution::unfold::Unfolded;
 use litmus::Test;
 use model::isa::atom::{Atomic, AtomicOp};
 use model::program::{Program, Thread, ThreadId};
-use model::ptx;
-use model::reading::{Choice, Dependencies, FailedCas, Reading, Readings};
+use model::reading::{Dependencies, FailedCas};
 use model::rel::Model;
 
-use crate::judge::{Judgement, Observation, Task, Verdict, judge};
+use crate::alternative::Alternative;
+use crate::decide::decide;
+use crate::judgement::{Judgement, Rest, Resting};
 use crate::subject::ReadingSubject;
-use crate::{Engine, Limit};
-
-/// The built-in model with another choice for one reading.
-pub struct Alternative {
-    pub reading: &'static Reading,
-    pub choice: &'static Choice,
-    chosen: Readings,
-    other: Readings,
-    model: OnceLock<Model>,
-}
-
-impl Alternative {
-    /// The model with this choice. It is built when it is asked for first: most programs ask for few of them.
-    pub fn model(&self) -> &Model {
-        self.model.get_or_init(|| ptx::under(self.other))
-    }
-}
-
-/// What to compare the model under these readings with.
-pub fn alternatives(chosen: Readings) -> Vec<Alternative> {
-    let with = |(reading, choice, other)| Alternative {
-        reading,
-        choice,
-        chosen,
-        other,
-        model: OnceLock::new(),
-    };
-    chosen.others().map(with).collect()
-}
-
-/// A reading that a verdict rests on.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Rest {
-    pub reading: &'static Reading,
-    /// The choice under which it would differ.
-    pub choice: &'static Choice,
-    /// What it would be then: `Sometimes 1/4`.
-    pub instead: String,
-}
-
-impl Rest {
-    /// `by reading R13; the text allows any chain of reasoning (Sometimes 1/4 with R13=semantic)`.
-    pub fn text(&self) -> String {
-        let Rest { reading, choice, instead } = self;
-        let grounds = choice.grounds.unwrap_or("it could be otherwise");
-        format!(
-            "by reading {}; {grounds} ({instead} with {}={})",
-            reading.name, reading.name, choice.name
-        )
-    }
-}
-
-/// What is known of the readings that a verdict rests on.
-#[derive(Clone, PartialEq, Eq, Debug, Default)]
-pub struct Resting {
-    /// In order of number.
-    pub on: Vec<Rest>,
-    /// Choices under which a limit was reached: it may rest on these readings, too. With the limit.
-    pub open: Vec<(&'static Reading, &'static Choice, String)>,
-}
-
-impl Resting {
-    /// The names of the readings that it rests on, each once.
-    pub fn names(&self) -> Vec<&'static str> {
-        let mut names: Vec<&'static str> = self.on.iter().map(|rest| rest.reading.name).collect();
-        names.dedup();
-        names
-    }
-
-    /// The names of those that it may rest on.
-    pub fn open_names(&self) -> Vec<&'static str> {
-        let mut names: Vec<&'static str> =
-            self.open.iter().map(|(reading, ..)| reading.name).collect();
-        names.dedup();
-        names
-    }
-
-    /// A line for each choice that would change the verdict, or might.
-    pub fn lines(&self) -> Vec<String> {
-        let open = |(reading, choice, why): &(&Reading, &Choice, String)| {
-            let (name, other) = (reading.name, choice.name);
-            format!("whether it rests on reading {name} is not known: {why} with {name}={other}")
-        };
-        self.on.iter().map(Rest::text).chain(self.open.iter().map(open)).collect()
-    }
-}
+use crate::task::Task;
+use crate::verdict::{Observation, Verdict};
 
 /// What the judgement of a test rests on; nothing where the test is not judged under the built-in model of
 /// PTX, or there is no verdict.
-pub fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Resting {
+pub(crate) fn resting(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Resting {
     let mut resting = Resting::default();
     let judged = match judgement.verdict {
         Verdict::Unsupported(_) | Verdict::Undecided(_) => false,
@@ -185,7 +101,7 @@ fn again(test: &Test, task: &Task<'_>, engine: Option<&dyn Engine>, model: &Mode
         rests: false,
         races: false,
     };
-    judge(test, &task)
+    decide(test, &task)
 }
 
 /// The observation is the finer one, where there is one.

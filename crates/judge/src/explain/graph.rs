@@ -1,6 +1,8 @@
 //! An account of a candidate as an execution graph, which pictures are drawn from.
 
+use engine::witness::{Witness, WitnessEvent};
 use litmus::Test;
+use model::given::Chosen;
 use model::rel::Model;
 use model::section;
 use petgraph::graph::{DiGraph, EdgeIndex, NodeIndex};
@@ -9,8 +11,6 @@ use picture::graph::{BrokenAxiom, EdgeRole, ExecutionGraph, GraphEdge, GraphEven
 use super::ExplainedCandidate;
 use super::open::{Edge, NodeKind};
 use super::show::{self, Letters};
-use crate::witness::{Witness, WitnessEvent};
-use model::given::Chosen;
 
 /// The graph of a candidate.
 pub(super) fn graph(

@@ -7,13 +7,12 @@
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
+use engine::{ExitedThread, Race, RaisedFlag, Warning, join_stuck};
 use litmus::{Comparand, Prop};
 use model::memory::{Space, VariableId};
 use model::program::{Observed, Program, Stuck, ThreadId};
 use model::scope::Placement;
 use model::value::Value;
-
-use crate::{ExitedThread, Race, RaisedFlag, Warning, stuck};
 
 /// A thread and a line.
 type ThreadLine = (ThreadId, u16);
@@ -156,7 +155,7 @@ pub(crate) fn close_stuck(classes: &[Vec<ThreadId>], known: &mut Vec<Stuck>) {
         twins.map(|&thread| Stuck { thread, ..*of })
     });
     let twins: Vec<Stuck> = twins.collect();
-    stuck::join_all(known, twins);
+    join_stuck(known, twins);
 }
 
 /// The next order of a list, which begins with the sorted one; false after the last.

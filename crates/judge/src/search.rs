@@ -1,0 +1,73 @@
+//! One engine asked about the property of a task, with what that takes.
+
+use engine::{Engine, Limit, Limits, goes_beyond};
+use litmus::Test;
+use model::rel::{FlagMeaning, Model};
+
+use crate::found::{EngineResult, every_execution};
+use crate::task::{Property, Task};
+use crate::{directed, races, termination};
+
+/// Runs one engine under a model and collects its outcomes.
+pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> EngineResult {
+    run_within(test, task, engine, model, task.limits())
+}
+
+/// The same, within these limits.
+pub(crate) fn run_within(
+    test: &Test,
+    task: &Task<'_>,
+    engine: &dyn Engine,
+    model: &Model,
+    limits: Limits,
+) -> EngineResult {
+    let mut found = searched(test, task, engine, model, limits);
+    let is_open = found.witness.is_none() || !found.directed;
+    if found.seen.bound_reached && found.limit.is_none() && is_open {
+        // A turn of a few steps is none for this question.
+        let limits = Limits { work: task.work, ..limits };
+        let racy = (task.property == Property::NoDataRace).then(|| races::racy(model));
+        let model = racy.as_ref().unwrap_or(model);
+        let beyond = goes_beyond(model, &test.program, &limits);
+        found.seen.bound_reached = beyond != Some(false);
+        found.beyond_is_open = beyond.is_none();
+    }
+    found
+}
+
+fn searched(
+    test: &Test,
+    task: &Task<'_>,
+    engine: &dyn Engine,
+    model: &Model,
+    limits: Limits,
+) -> EngineResult {
+    match task.property {
+        Property::ProgramSpec => {}
+        Property::Termination => return termination::run(test, &limits, engine, model),
+        Property::NoDataRace => return races::run(test, &limits, engine, model),
+    }
+    if task.verdict_only {
+        return directed::run(test, limits, engine, model);
+    }
+    if task.counts {
+        return every_execution(test, limits, engine, model);
+    }
+    // A few executions are sooner looked at than outcomes are compared with those that are known.
+    let reports = model.flags.iter().any(|flag| flag.meaning == FlagMeaning::Report);
+    let few = if reports { FEW_WITH_FLAGS } else { FEW };
+    let work = Some(limits.work.map_or(few, |work| work.min(few)));
+    let mut found = every_execution(test, Limits { work, ..limits }, engine, model);
+    if found.limit == Some(Limit::Work) {
+        return directed::outcomes(test, limits, engine, model);
+    }
+    found.seen.executions = None;
+    found.outcomes.values_mut().for_each(|executions| *executions = 1);
+    found
+}
+
+/// The work of a first search of every execution, where only outcomes are wanted.
+const FEW: u64 = 1 << 10;
+
+/// The same where a model reports pairs: executions with one outcome may differ in that.
+const FEW_WITH_FLAGS: u64 = 1 << 20;
