@@ -164,7 +164,8 @@ fn imports_point_one_way() {
             let outside = outside.filter(|word| names(&code, word));
             wrong.extend(outside.map(|word| format!("{path} names `{word}`")));
         }
-        let speaks = ["main", "cli", "run"].map(|name| format!("checker/src/{name}.rs"));
+        let speaks =
+            ["main", "run", "input", "progress"].map(|name| format!("checker/src/{name}.rs"));
         // The account of an execution is made by the engine that lists executions.
         let explains = source.is_in("crates/judge/src/explain/");
         if outer.is_some()
@@ -188,6 +189,35 @@ fn imports_point_one_way() {
         }
     }
     assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+/// Crates whose rooms (files and folders below `src`) use each other in one direction only.
+const LAYERED: [&str; 2] = ["checker/src/", "crates/judge/src/"];
+
+#[test]
+fn rooms_of_a_crate_use_each_other_one_way() {
+    for folder in LAYERED {
+        let room = |path: &str| path.split('/').next().unwrap_or_default().to_owned();
+        let mut uses: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for source in sources().iter().filter(|source| source.is_in(folder)) {
+            let own = room(source.path[folder.len()..].trim_end_matches(".rs"));
+            if ["lib", "main", "tests"].contains(&own.as_str()) {
+                continue;
+            }
+            let code = source.code().replace("super::", "");
+            let named = imports(&code).into_iter().map(str::to_owned);
+            uses.entry(own.clone()).or_default().extend(named.filter(|name| *name != own));
+        }
+        // Rooms that use none of those left are taken away, until none is left.
+        while !uses.is_empty() {
+            let left: BTreeSet<String> = uses.keys().cloned().collect();
+            uses.retain(|_, named| !named.is_disjoint(&left));
+            assert!(
+                uses.len() < left.len(),
+                "{folder}: rooms in a circle, or above one: {uses:#?}"
+            );
+        }
+    }
 }
 
 /// Dependencies that a crate needs although its sources do not name them.

@@ -3,18 +3,31 @@
 pub(crate) mod diff;
 
 use std::io::{self, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
+use clap::Args;
+use engine::exit::Exit;
 use litmus::format::{Unformatted, format};
 
-use crate::cli;
+use crate::complaints::complain_of;
 use crate::input;
 use crate::kind::FileKind;
 use crate::output::replace;
-use crate::run::complain_of;
-use engine::exit::Exit;
 
-pub fn command(command: &cli::Fmt, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+#[derive(Args, Debug)]
+pub struct Fmt {
+    /// Files, folders to search for .litmus files, or `-` for standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// Write nothing; list the files that are not formatted
+    #[arg(long)]
+    pub check: bool,
+    /// Write nothing; show what would change
+    #[arg(long)]
+    pub diff: bool,
+}
+
+pub fn command(command: &Fmt, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let files = match input::find(&command.paths, "litmus") {
         Ok(files) => files,
         Err(error) => {
@@ -33,12 +46,7 @@ pub fn command(command: &cli::Fmt, out: &mut dyn Write, err: &mut dyn Write) -> 
     Ok(worst)
 }
 
-fn one(
-    command: &cli::Fmt,
-    path: &Path,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> io::Result<Exit> {
+fn one(command: &Fmt, path: &Path, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let shown = input::shown(path);
     let bytes = match input::read_kind(path, FileKind::Litmus) {
         Ok(bytes) => bytes,

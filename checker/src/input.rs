@@ -2,17 +2,17 @@
 //!
 //! `-` is standard input, for every command that takes a file; `./-` is a file of that name.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::fs::{self, File, FileType};
 use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use text::escape::escaped;
 use walkdir::{DirEntry, WalkDir};
 
 use crate::kind::FileKind;
-use crate::output;
 
 /// The largest input that is read. The parts of a split listing of a large library are smaller.
 pub const LARGEST: u64 = 256 << 20;
@@ -115,7 +115,7 @@ pub fn read(path: &Path) -> io::Result<Vec<u8>> {
     if about.len() > LARGEST {
         return Err(too_large());
     }
-    output::is_read(path);
+    mark_read(path);
     bounded(File::open(path)?)
 }
 
@@ -191,6 +191,31 @@ fn is_pipe(kind: FileType) -> bool {
 #[cfg(not(unix))]
 fn is_pipe(_: FileType) -> bool {
     false
+}
+
+/// The files that this process has read.
+fn files_read() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    static READ: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    READ.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn mark_read(path: &Path) {
+    if let Ok(path) = fs::canonicalize(path) {
+        files_read().insert(path);
+    }
+}
+
+/// Whether this process has read a file, by its canonical path.
+pub(crate) fn was_read(path: &Path) -> bool {
+    files_read().contains(path)
+}
+
+/// The path of a file below the current folder, from there.
+pub(crate) fn from_here(path: &Path) -> Option<String> {
+    let here = std::env::current_dir().ok()?;
+    let path = if path.is_absolute() { path.strip_prefix(here).ok()? } else { path };
+    let inside = path.components().all(|part| !matches!(part, Component::ParentDir));
+    inside.then(|| path.to_string_lossy().into_owned())
 }
 
 #[cfg(test)]

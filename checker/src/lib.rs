@@ -2,6 +2,7 @@
 
 pub mod check;
 pub mod cli;
+mod complaints;
 pub mod config;
 pub mod diff;
 mod examples;
@@ -18,16 +19,19 @@ pub mod lines;
 pub mod lint;
 pub mod lint_rules;
 pub mod lower;
+mod model_command;
+pub mod options;
 pub mod output;
+mod progress;
 pub mod ptx_explain;
 pub mod report;
 pub mod run;
 pub mod sass;
 pub mod schema;
+mod selection;
 pub mod serve;
 pub mod signals;
 pub mod slow;
 pub mod suite;
 pub mod terminal;
-mod values;
 pub mod watch;

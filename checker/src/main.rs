@@ -47,7 +47,7 @@ fn main() -> ExitCode {
     // The configuration may choose it, too.
     let colour = cli.color.into();
     let mut err = TerminalText::of_errors(AutoStream::new(io::stderr(), colour));
-    let file = match output::check(&cli).and_then(|()| created(&cli)) {
+    let file = match cli.check_outputs().and_then(|()| created(&cli)) {
         Ok(file) => file,
         Err(error) => return ended(Err(error), &mut err),
     };

@@ -10,36 +10,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tempfile::{NamedTempFile, TempDir};
 
-use crate::cli::Cli;
 use crate::input::{self, shown};
 
 /// Where files and folders that are not whole begin with.
 const UNFINISHED: &str = ".causeway-";
 
-/// The files and folders of this process.
-struct Known {
-    /// Files that were read.
-    read: BTreeSet<PathBuf>,
-    /// Files and folders that are not kept if the process ends now.
-    unfinished: BTreeSet<PathBuf>,
-}
-
-fn known() -> MutexGuard<'static, Known> {
-    static KNOWN: Mutex<Known> =
-        Mutex::new(Known { read: BTreeSet::new(), unfinished: BTreeSet::new() });
-    KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Takes note of a file that is read.
-pub(crate) fn is_read(path: &Path) {
-    if let Ok(path) = fs::canonicalize(path) {
-        known().read.insert(path);
-    }
+/// Files and folders that are not kept if the process ends now.
+fn not_whole() -> MutexGuard<'static, BTreeSet<PathBuf>> {
+    static UNFINISHED: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+    UNFINISHED.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Removes what is not whole, before the process ends without an end of its functions.
 pub fn discard_unfinished() {
-    for path in std::mem::take(&mut known().unfinished) {
+    for path in std::mem::take(&mut *not_whole()) {
         // Nobody is left to hear of an error.
         let _ = if path.is_dir() { fs::remove_dir_all(&path) } else { fs::remove_file(&path) };
     }
@@ -58,12 +42,11 @@ fn refused(why: &str) -> io::Error {
 const IS_INPUT: &str = "the run reads this file, so the output is not written to it";
 
 /// Refuses outputs that are inputs, two outputs of one name, and one whose folder does not exist, before the run begins.
-pub fn check(cli: &Cli) -> io::Result<()> {
-    let (inputs, outputs) = (cli.inputs(), cli.outputs());
+pub(crate) fn check(inputs: &[InputPath<'_>], outputs: Vec<&Path>) -> io::Result<()> {
     let mut places = Vec::new();
     for output in outputs {
         let place = place(output).map_err(about(output))?;
-        if inputs.iter().any(|input| input.has(&place)) || known().read.contains(&place) {
+        if inputs.iter().any(|input| input.has(&place)) || input::was_read(&place) {
             return Err(about(output)(refused(IS_INPUT)));
         }
         if places.contains(&place) {
@@ -147,7 +130,7 @@ impl OutputFile {
 
     fn new(path: &Path, in_place: bool) -> io::Result<OutputFile> {
         let place = place(path)?;
-        if !in_place && known().read.contains(&place) {
+        if !in_place && input::was_read(&place) {
             return Err(refused(IS_INPUT));
         }
         let old = fs::metadata(&place).ok();
@@ -173,7 +156,7 @@ impl OutputFile {
                 if let Some(old) = old {
                     unfinished.as_file().set_permissions(old.permissions())?;
                 }
-                known().unfinished.insert(unfinished.path().to_path_buf());
+                not_whole().insert(unfinished.path().to_path_buf());
                 Destination::Beside { unfinished, place }
             }
         };
@@ -200,7 +183,7 @@ impl OutputFile {
 
     fn put(&mut self) -> io::Result<()> {
         let Destination::Beside { unfinished, place } = &self.target else { return Ok(()) };
-        if !self.in_place && known().read.contains(place) {
+        if !self.in_place && input::was_read(place) {
             return Err(refused(IS_INPUT));
         }
         // A disk may say only now that it is full.
@@ -210,7 +193,7 @@ impl OutputFile {
         if let Destination::Beside { unfinished, place } = ended {
             let name = unfinished.path().to_path_buf();
             let renamed = unfinished.persist(place);
-            known().unfinished.remove(&name);
+            not_whole().remove(&name);
             renamed?;
         }
         Ok(())
@@ -243,7 +226,7 @@ impl Write for OutputFile {
 impl Drop for OutputFile {
     fn drop(&mut self) {
         if let Destination::Beside { unfinished, .. } = &self.target {
-            known().unfinished.remove(unfinished.path());
+            not_whole().remove(unfinished.path());
         }
     }
 }
@@ -308,7 +291,7 @@ impl Temporary {
         };
         // An error of the crate has its path.
         let folder = made?;
-        known().unfinished.insert(folder.path().to_path_buf());
+        not_whole().insert(folder.path().to_path_buf());
         Ok(Temporary(folder))
     }
 
@@ -319,7 +302,7 @@ impl Temporary {
 
 impl Drop for Temporary {
     fn drop(&mut self) {
-        known().unfinished.remove(self.0.path());
+        not_whole().remove(self.0.path());
     }
 }
 
@@ -353,7 +336,7 @@ impl OutputFolder {
         // A link of this name is replaced, not what it names.
         let folder = path.parent().and_then(|folder| fs::canonicalize(folder).ok());
         let place = folder.map(|folder| folder.join(path.file_name().unwrap_or_default()));
-        if place.is_some_and(|place| known().read.contains(&place)) {
+        if place.is_some_and(|place| input::was_read(&place)) {
             return Err(about(&path)(refused(IS_INPUT)));
         }
         Ok(path)

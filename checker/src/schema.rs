@@ -7,12 +7,12 @@ use std::io::{self, Write};
 
 use answer::check::CheckObject;
 use answer::explain::ExplainObject;
-use clap::ValueEnum;
+use clap::{Args, ValueEnum};
+use engine::exit::Exit;
 use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::{Map, Value, json};
 
-use crate::cli;
 use crate::diff;
 use crate::explore;
 use crate::fix;
@@ -22,10 +22,16 @@ use crate::lint;
 use crate::lower;
 use crate::ptx_explain;
 use crate::sass;
-use engine::exit::Exit;
+
+#[derive(Args, Debug)]
+pub struct SchemaArgs {
+    /// The command whose objects to describe; without it, list the names
+    #[arg(value_enum)]
+    pub name: Option<LineKind>,
+}
 
 /// Prints one schema. Without a name, lists the names.
-pub fn command(command: &cli::SchemaArgs, out: &mut dyn Write) -> io::Result<Exit> {
+pub fn command(command: &SchemaArgs, out: &mut dyn Write) -> io::Result<Exit> {
     if let Some(name) = command.name {
         serde_json::to_writer_pretty(&mut *out, &schema(name))?;
         writeln!(out)?;

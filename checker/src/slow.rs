@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use indicatif::ProgressBar;
 
-use crate::{input, run};
+use crate::{input, progress};
 
 /// When a test is first said to be slow; it is said again after twice the time.
 const FIRST: Duration = Duration::from_secs(10);
@@ -43,7 +43,7 @@ impl SlowTests {
             while ended.recv_timeout(LOOK) == Err(RecvTimeoutError::Timeout) {
                 for (index, seconds) in due(&seen) {
                     let path = input::shown(&names[index]);
-                    run::notice(&bar, &format!("slow: {path}: running for {seconds} s"));
+                    progress::notice(&bar, &format!("slow: {path}: running for {seconds} s"));
                 }
             }
         });

@@ -15,11 +15,16 @@ use text::Diagnostic;
 
 use super::page::ReportFolder;
 use super::{CheckSummary, CheckedTest};
-use crate::cli::{Check, EngineName, PropertyName};
+use crate::check::args::Check;
+use crate::complaints;
 use crate::filter::TestFilter;
 use crate::input::{self, quoted};
+use crate::options::EngineName;
+use crate::options::PropertyName;
+use crate::progress;
 use crate::report::{CommandRun, ReportFormat};
-use crate::run::{self, SelectedModel};
+use crate::selection;
+use crate::selection::SelectedModel;
 use crate::slow::SlowTests;
 use crate::suite::{self, FileResult, SuiteInput, SuiteRequest};
 use crate::watch;
@@ -37,7 +42,7 @@ pub(crate) fn command(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -
 
 fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let start = Instant::now();
-    let chosen = run::model(check.judging.model.as_deref(), &check.judging.readings, err)?;
+    let chosen = selection::model(check.judging.model.as_deref(), &check.judging.readings, err)?;
     let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
     let alternatives = readings.map_or(Vec::new(), alternatives);
     if let Some((error, help)) = contradiction(check) {
@@ -46,11 +51,11 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
     }
     let counted = check.count_executions && check.engine == EngineName::Auto;
     let engine = if counted { EngineName::Enumerate } else { check.engine };
-    let Some(engines) = run::engines(engine, err)? else { return Ok(Exit::BadInput) };
+    let Some(engines) = selection::engines(engine, err)? else { return Ok(Exit::BadInput) };
     let filter = match filter(check) {
         Ok(filter) => filter,
         Err(diagnostics) => {
-            run::complain_of(&diagnostics, err)?;
+            complaints::complain_of(&diagnostics, err)?;
             return Ok(Exit::BadInput);
         }
     };
@@ -95,7 +100,7 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         Err(exit) => return Ok(exit),
     };
     let progress =
-        if check.quiet { ProgressBar::hidden() } else { run::progress(files.len(), "tests") };
+        if check.quiet { ProgressBar::hidden() } else { progress::of(files.len(), "tests") };
     let names = files.iter().map(|file| file.path.clone()).collect();
     let slow = SlowTests::new(progress.clone(), names);
     let judge =
@@ -116,7 +121,7 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
             if let Some(folder) = folder.take() {
                 folder.finish(&summary)?;
             }
-            return run::interrupted((summary.total(), files.len()), "files", err);
+            return complaints::interrupted((summary.total(), files.len()), "files", err);
         };
         progress.inc(1);
         if matches!(item.outcome, FileResult::Filtered) {
@@ -127,8 +132,8 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         if let Some(folder) = &mut folder {
             folder.add(&item)?;
         }
-        run::above(&progress, out, |out| {
-            run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
+        progress::above(&progress, out, |out| {
+            complaints::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
             report.one(&CheckedTest::new(&item, &model.name, check, &explain), out)
         })
     });

@@ -1,5 +1,6 @@
 //! The reports of `causeway check` on tests, for every format.
 
+pub mod args;
 pub(crate) mod command;
 mod page;
 mod text;
@@ -13,7 +14,7 @@ use judge::words::{place_text, with_threads};
 use judge::{CLUSTER_EXITED, Judgement, Property, Verdict};
 use litmus::Test;
 
-use crate::cli::Check;
+use crate::check::args::Check;
 use crate::input;
 use crate::lines::{self, LineKind};
 use crate::report::finding::{

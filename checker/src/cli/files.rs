@@ -2,8 +2,11 @@
 
 use std::path::{Path, PathBuf};
 
-use super::{Cli, Command, Judging, Ptx, Sass};
-use crate::output::InputPath;
+use std::io;
+
+use super::{Check, Cli, Command, Ptx, Sass};
+use crate::options::Judging;
+use crate::output::{self, InputPath};
 
 /// Where an option or an argument has files to read.
 struct NamedInputs<'a>(Vec<InputPath<'a>>);
@@ -32,8 +35,13 @@ impl<'a> NamedInputs<'a> {
 }
 
 impl Cli {
+    /// Refuses an output that is an input, or another output.
+    pub fn check_outputs(&self) -> io::Result<()> {
+        output::check(&self.inputs(), self.outputs())
+    }
+
     /// What is read.
-    pub(crate) fn inputs(&self) -> Vec<InputPath<'_>> {
+    fn inputs(&self) -> Vec<InputPath<'_>> {
         let mut all = NamedInputs(Vec::new());
         all.maybe(self.config.as_ref());
         match &self.command {
@@ -100,7 +108,7 @@ impl Cli {
     }
 
     /// The files that are written.
-    pub(crate) fn outputs(&self) -> Vec<&Path> {
+    fn outputs(&self) -> Vec<&Path> {
         let of_command = match &self.command {
             Command::Explore(explore) => vec![&explore.timeline],
             Command::Lower(lower) if lower.llc.is_some() => vec![&lower.page, &lower.to],
@@ -129,9 +137,6 @@ impl Cli {
 
     /// Whether only a signal ends the run.
     pub fn is_endless(&self) -> bool {
-        matches!(
-            &self.command,
-            Command::Serve(_) | Command::Check(super::Check { watch: true, .. })
-        )
+        matches!(&self.command, Command::Serve(_) | Command::Check(Check { watch: true, .. }))
     }
 }

@@ -1,9 +1,11 @@
 //! Who reads what a command prints.
 
-use super::{Cli, Command, Drawing, ExplainFormat, Ptx, Sass};
+use super::{Cli, Command, Ptx, Sass};
 use crate::diff::args::DiffFormat;
+use crate::explain::args::Drawing;
 use crate::fix::args::FixFormat;
 use crate::fuzz::args::FuzzFormat;
+use crate::options::ExplainFormat;
 use crate::report::ReportFormat;
 
 /// What standard output is.

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use clap::{Args, ValueEnum};
 
-use crate::cli::LimitArgs;
 use crate::generation::requested::RequestedCycles;
-use crate::values::seconds;
+use crate::options::LimitArgs;
+use crate::options::values::seconds;
 
 pub const EXAMPLE: &str = "\
 Example: what a reading is worth; a model of one's own; two engines; two machines; the tests of a folder

@@ -10,9 +10,9 @@ use litmus::Test;
 use super::note::{self, DiffNote};
 use super::report::{DiffSummary, DifferingTest};
 use super::side::{DiffSide, SideLimits, is_for};
+use crate::complaints;
 use crate::input;
 use crate::kind::FileKind;
-use crate::run;
 
 /// The tests of files, small ones first; nothing after an error was printed.
 pub(super) fn read(
@@ -42,7 +42,7 @@ pub(super) fn read(
             }
             Ok(_) => {}
             Err(diagnostics) => {
-                run::complain_of(&diagnostics, err)?;
+                complaints::complain_of(&diagnostics, err)?;
                 return Ok(None);
             }
         }

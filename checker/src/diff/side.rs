@@ -25,9 +25,9 @@ use sass::lowering::LoweringTable;
 use text::report::nearest;
 
 use super::args::Diff;
-use crate::cli::EngineName;
 use crate::explore::command::read_table;
-use crate::run;
+use crate::options::EngineName;
+use crate::selection;
 
 /// One side of a comparison.
 pub(super) struct DiffSide {
@@ -315,7 +315,7 @@ fn axioms(text: &str, err: &mut dyn Write) -> io::Result<Option<SideKind>> {
         }
         (None, _) => (text, EngineName::Enumerate),
     };
-    let Some(engines) = run::engines(engine, err)? else { return Ok(None) };
+    let Some(engines) = selection::engines(engine, err)? else { return Ok(None) };
     let (name, switched) = model.split_once(':').unwrap_or((model, ""));
     let (model, readings) = if name == "ptx" {
         let Some(readings) = readings(switched, err)? else { return Ok(None) };
@@ -328,7 +328,7 @@ fn axioms(text: &str, err: &mut dyn Write) -> io::Result<Option<SideKind>> {
             writeln!(err, "{HELP}")?;
             return Ok(None);
         }
-        let Some(model) = run::other_model(path, err)? else { return Ok(None) };
+        let Some(model) = selection::other_model(path, err)? else { return Ok(None) };
         (model, None)
     };
     Ok(engines.first().map(|&engine| SideKind::Axioms { model: Box::new(model), readings, engine }))

@@ -1,12 +1,14 @@
 //! `causeway explain`: an explanation as text, graph, picture, page or object.
 
+pub mod args;
+pub mod command;
 mod html;
 
 use std::io::{self, Write};
 
 use answer::explain::{ExplainObject, ExplainedTest};
 
-use crate::cli::Drawing;
+use crate::explain::args::Drawing;
 use crate::lines::{self, LineKind};
 use crate::report::colour;
 

@@ -1,7 +1,70 @@
-//! The options of the machine on the command line.
+//! The options of `causeway explore`, and of the machine elsewhere.
+
+use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use machine::{Home, MachineRule, Options, Reduce};
+
+use crate::options::values::{Architectures, architectures};
+use crate::options::{Judging, LimitArgs};
+use crate::report::ReportFormat;
+
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
+#[derive(Args, Debug)]
+pub struct Explore {
+    /// Files, folders to search for .litmus files, or `-` for standard input
+    #[arg(required = true, value_name = "PATH")]
+    pub paths: Vec<PathBuf>,
+    /// The architecture, for example `sm_90`, or all families
+    #[arg(long, value_name = "TARGET|all", default_value = "sm_90", value_parser = architectures)]
+    pub arch: Architectures,
+    /// Use this lowering table instead of the built-in one
+    #[arg(long, value_name = "FILE.table")]
+    pub table: Option<PathBuf>,
+    /// Check that the axioms allow every outcome of the machine
+    #[arg(long)]
+    pub check: bool,
+    /// Compare with the states that a log of a GPU, of herd7 or of litmus7 has: which ones the machine does not reach
+    #[arg(long, value_name = "LOG", conflicts_with = "random")]
+    pub seen: Option<PathBuf>,
+    /// Show the shortest run to each outcome
+    #[arg(long)]
+    pub runs: bool,
+    /// Write a page with a timeline of the shortest run to each outcome
+    #[arg(long, value_name = "FILE.html", conflicts_with = "random")]
+    pub timeline: Option<PathBuf>,
+    /// Show the size of the search
+    #[arg(long)]
+    pub stats: bool,
+    /// Count the states from which no end can be reached. That an end can be reached does not mean
+    /// that every run gets there
+    #[arg(long, conflicts_with = "random")]
+    pub progress: bool,
+    #[command(flatten)]
+    pub machine: MachineArgs,
+    /// Stop after this many states, or, in a random walk, after this many steps
+    #[arg(long, value_name = "N", default_value_t = 2_000_000)]
+    pub states: usize,
+    /// Take N random walks instead of a full search, and count how often each outcome occurs
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    pub random: Option<u64>,
+    /// The seed of the random walks
+    #[arg(long, value_name = "N", default_value_t = 1, requires = "random")]
+    pub seed: u64,
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = ReportFormat::Text)]
+    pub format: ReportFormat,
+    /// Show every comparison, and the allowed outcomes that the machine does not reach
+    #[arg(short, long)]
+    pub verbose: bool,
+    /// The number of tests to run in parallel [default: one per core]
+    #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    pub jobs: Option<u16>,
+}
 
 /// What kind of machine: those of the readings R51 to R68 that have an option.
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]

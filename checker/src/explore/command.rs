@@ -13,12 +13,13 @@ use sass::lowering::{self, LoweringTable};
 
 use super::report::{ExploreResult, ExploreSummary, ExploredFile, TextOptions};
 use super::timeline::TimelinePage;
-use crate::cli::Explore;
+use crate::complaints;
+use crate::explore::args::Explore;
 use crate::generation::compare;
 use crate::input;
 use crate::kind::FileKind;
+use crate::progress;
 use crate::report::CommandRun;
-use crate::run;
 use ::explore::ExploreLimits;
 use ::explore::one::{self, ExploreQuestion};
 use ::explore::random::Walks;
@@ -92,7 +93,7 @@ pub fn command(
             if let Some(file) = &command.timeline {
                 timelines.write(file)?;
             }
-            return run::interrupted((done, files.len()), "files", err);
+            return complaints::interrupted((done, files.len()), "files", err);
         };
         done += 1;
         logged += usize::from(seen.as_ref().is_some_and(|seen| seen.has(&outcome)));
@@ -102,8 +103,8 @@ pub fn command(
             timelines.add(&item);
         }
         progress.inc(1);
-        run::above(&progress, out, |out| {
-            run::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
+        progress::above(&progress, out, |out| {
+            complaints::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
             item.said(shown).into_iter().try_for_each(|said| report.one(&said, out))
         })
     });

@@ -6,8 +6,10 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 
-use crate::cli::{EngineName, Judging, PropertyName};
-use crate::values::{seconds, size};
+use crate::options::EngineName;
+use crate::options::Judging;
+use crate::options::PropertyName;
+use crate::options::values::{seconds, size};
 
 pub(crate) const EXAMPLE: &str = "\
 Example: show the cheapest edits that forbid the outcome of a test, then write them

@@ -16,12 +16,12 @@ use repair::{RepairLimit, RepairOptions, RepairState, Repairs, Weakening, repair
 use text::Diagnostic;
 
 use self::args::{Fix, FixFormat};
-use crate::cli::PropertyName;
+use crate::complaints::complain_of;
 use crate::input::{self, quoted};
 use crate::kind::FileKind;
 use crate::lines::{self, LineKind};
+use crate::options::PropertyName;
 use crate::output::replace;
-use crate::run::complain_of;
 
 /// Reads the test, searches, and prints or writes the result.
 pub fn command(

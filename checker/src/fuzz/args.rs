@@ -9,7 +9,7 @@ use fuzz::campaign::{MOST_SHARDS, ShardId};
 use fuzz::fault::PlantedFault;
 use fuzz::law::LAWS;
 
-use crate::values;
+use crate::options::values;
 
 pub(crate) const EXAMPLE: &str = "\
 Examples: all laws for a minute; one law by two computers, and the sum of both

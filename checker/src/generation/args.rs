@@ -10,7 +10,10 @@ use generate::word::{CycleAnnotation, Via};
 use model::scope::Scope;
 
 use super::requested::RequestedCycles;
-use crate::cli::{EngineName, Judging, LimitArgs, ReadingArgs};
+use crate::options::EngineName;
+use crate::options::Judging;
+use crate::options::LimitArgs;
+use crate::options::ReadingArgs;
 
 pub const EXAMPLE: &str = "\
 Example: a test; all tests of a family, written; how many tests there are; their verdicts

@@ -15,8 +15,8 @@ use super::frontiers::{self, FrontierJob};
 use super::work::{ComparedEngines, CycleSource, DonePiece, GeneratedTest, Job};
 use crate::input::shown;
 use crate::output::OutputFolder;
+use crate::progress;
 use crate::report::count_of;
-use crate::run;
 
 /// The number of choices of each frontier that are judged again under a model of one's own.
 const SPOT_CHECKS: usize = 64;
@@ -94,7 +94,7 @@ pub fn command(
         tally.join(&more);
         compared.join(&answers);
         disagreement = disagreement.take().or(other);
-        run::above(&bar, out, |out| tests.iter().try_for_each(|test| written.one(test, out)))
+        progress::above(&bar, out, |out| tests.iter().try_for_each(|test| written.one(test, out)))
     })?;
     bar.finish_and_clear();
     written.end(out)?;

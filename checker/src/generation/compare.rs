@@ -14,11 +14,11 @@ use model::rel::Model;
 use text::escape::escaped;
 
 use super::args::Compare;
-use crate::cli::EngineName;
+use crate::complaints;
 use crate::input::{self, shown};
 use crate::kind::FileKind;
+use crate::options::EngineName;
 use crate::report::colour;
-use crate::run;
 
 /// Compares each test of the log that some file has.
 pub fn command(
@@ -133,7 +133,7 @@ pub(crate) fn read(path: &Path, err: &mut dyn Write) -> io::Result<Option<Vec<Lo
     match log::read(&path.to_string_lossy(), &text) {
         Ok(logged) => Ok(Some(logged)),
         Err(diagnostics) => {
-            run::complain_of(&diagnostics, err)?;
+            complaints::complain_of(&diagnostics, err)?;
             Ok(None)
         }
     }
@@ -208,7 +208,7 @@ fn tests(
                 tests.insert(test.name.clone(), test);
             }
             Err(diagnostics) => {
-                run::complain_of(&diagnostics, err)?;
+                complaints::complain_of(&diagnostics, err)?;
                 unread = true;
             }
         }

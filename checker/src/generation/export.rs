@@ -10,11 +10,11 @@ use litmus::Test;
 use model::rel::Model;
 
 use super::args::{Export, ExportKind};
+use crate::complaints;
 use crate::input::{self, shown};
 use crate::kind::FileKind;
 use crate::output::OutputFolder;
 use crate::report::count_of;
-use crate::run;
 
 /// Exports each test. A test that a format cannot express is an error.
 pub fn command(
@@ -150,7 +150,7 @@ fn parsed(file: &Path, err: &mut dyn Write) -> io::Result<Option<Test>> {
     match litmus::parse(&path, &bytes) {
         Ok(parsed) => Ok(Some(parsed)),
         Err(diagnostics) => {
-            run::complain_of(&diagnostics, err)?;
+            complaints::complain_of(&diagnostics, err)?;
             Ok(None)
         }
     }

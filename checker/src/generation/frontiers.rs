@@ -1,7 +1,7 @@
 //! Prints the frontiers of a space.
 
+use crate::progress;
 use crate::report::count_of;
-use crate::run;
 use std::io::{self, Write};
 use std::time::Instant;
 
@@ -82,7 +82,7 @@ pub(super) fn print(
             contradiction = contradiction.take().or(found.contradiction);
             return Ok(());
         }
-        run::above(&bar, out, |out| one(&found, out))?;
+        progress::above(&bar, out, |out| one(&found, out))?;
         disagreement = disagreement.take().or(found.disagreement);
         Ok(())
     })?;

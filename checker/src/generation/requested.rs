@@ -13,7 +13,7 @@ use generate::word::{CycleAnnotation, Direction, Link, Via};
 use model::scope::Scope;
 
 use super::args::{Choices, annotations, distances, forms, kinds, range, vias};
-use crate::run;
+use crate::complaints;
 
 /// Cycles by their words, or all of a size. Commands have different defaults.
 #[derive(Args, Debug)]
@@ -80,7 +80,7 @@ impl RequestedCycles {
                     texts.resize(space.patterns.len(), text);
                 }
                 Err(diagnostics) => {
-                    run::complain_of(&diagnostics, err)?;
+                    complaints::complain_of(&diagnostics, err)?;
                     return Ok(None);
                 }
             }

@@ -14,7 +14,6 @@ use super::report::{
 use crate::input;
 use crate::report::finding::{FilePosition, Related, ReportCase};
 use crate::report::{Reportable, colour, count_of};
-use crate::run;
 
 /// The files of the source functions and of the target functions.
 pub(crate) struct FilePair<'a> {
@@ -32,7 +31,7 @@ impl FilePair<'_> {
     fn origins(&self, said: &PairReport) -> [Option<Origin>; 2] {
         let of = |origins: &Origins, line: Option<usize>| {
             let Origin { file, line } = origins.of(line?)?;
-            let shown = run::below(Path::new(file)).unwrap_or_else(|| file.clone());
+            let shown = input::from_here(Path::new(file)).unwrap_or_else(|| file.clone());
             Some(Origin { file: shown, line: *line })
         };
         let [source, target] = &self.origins;
@@ -43,7 +42,7 @@ impl FilePair<'_> {
     fn is_target_found(&self) -> bool {
         self.kept_by.is_none()
             && !input::is_standard(self.target)
-            && run::below(self.target).is_some()
+            && input::from_here(self.target).is_some()
     }
 }
 

@@ -1,5 +1,7 @@
 //! `causeway lower`: whether a compiler preserves the memory model of its source. Command line and reports.
 
+pub mod args;
+pub mod command;
 pub mod drive;
 pub mod files;
 mod functions;
@@ -21,12 +23,13 @@ use refine::{JudgeSettings, Progress, function};
 use self::files::ListingSource;
 use self::functions::{FilePair, FunctionsReport};
 use self::report::{Baseline, ReportOptions, Reporter};
-use crate::cli::Lower;
+use crate::complaints;
 use crate::input;
 use crate::kind::FileKind;
+use crate::lower::args::Lower;
 use crate::output;
+use crate::progress;
 use crate::report::finding::{UnreadInput, UnreadReason};
-use crate::run;
 
 /// A progress bar at a terminal.
 struct Bar(ProgressBar);
@@ -47,7 +50,7 @@ impl Progress for Bar {
 
 /// Judges the rows of a file, a table, litmus tests, or the functions of two files. `bar` makes a progress bar
 /// of a given length.
-pub fn command(
+pub(crate) fn judged(
     command: &Lower,
     setting: &JudgeSettings<'_>,
     bar: &dyn Fn(usize, &'static str) -> ProgressBar,
@@ -215,10 +218,10 @@ fn of_pairs(
             bar.finish_and_clear();
             report.end(reporter, out)?;
             reporter.finish(out)?;
-            return run::interrupted((done, pairs.len()), what, err);
+            return complaints::interrupted((done, pairs.len()), what, err);
         };
         done += 1;
-        run::above(&bar, out, |out| report.add(said, reporter, out))
+        progress::above(&bar, out, |out| report.add(said, reporter, out))
     });
     bar.finish_and_clear();
     shown

@@ -2,6 +2,7 @@
 //!
 //! The sentences are those of `describe::ptx`, printed as text or as JSON.
 
+pub mod args;
 mod other;
 mod show;
 
@@ -13,7 +14,8 @@ use ptx::version::PtxIsa;
 use ptx::{self, LintOptions};
 use text::diagnostic::Severity;
 
-use crate::cli::{ExplainFormat, PtxExplain};
+use crate::options::ExplainFormat;
+use crate::ptx_explain::args::PtxExplain;
 
 pub(crate) use show::PtxExplainObject;
 

@@ -14,9 +14,10 @@ use serde::Serialize;
 use text::Diagnostic;
 use text::diagnostic::Severity;
 
-use crate::cli::{ExplainFormat, SassExplain};
 use crate::lines::{self, LineKind};
 use crate::lint::LintObject;
+use crate::options::ExplainFormat;
+use crate::sass::args::SassExplain;
 use describe::sass::{self as words, OperandMeaning};
 use engine::exit::Exit;
 

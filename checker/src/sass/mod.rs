@@ -1,5 +1,6 @@
 //! `causeway sass`: SASS, the machine code of the GPU.
 
+pub mod args;
 pub mod explain;
 pub mod read;
 
@@ -7,8 +8,8 @@ use std::io::{self, BufRead, Read, Write};
 
 use sass::decode;
 
-use crate::cli::Decode;
 use crate::input as files;
+use crate::sass::args::Decode;
 use engine::exit::Exit;
 
 /// The limit on the length of a line, in bytes. An instruction word is far shorter.

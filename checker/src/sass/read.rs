@@ -10,10 +10,10 @@ use sass::opcode::{self, Class};
 use text::diagnostic::Severity;
 use text::escape::escaped;
 
-use crate::cli::SassRead;
 use crate::input;
 use crate::kind::FileKind;
 use crate::report::count_of;
+use crate::sass::args::SassRead;
 use describe::sass as words;
 use engine::exit::Exit;
 use engine::interrupt;

@@ -7,8 +7,8 @@ use answer::AnswerLimits;
 use bytesize::ByteSize;
 use clap::Args;
 
-use crate::cli::Judging;
-use crate::values::{seconds, size};
+use crate::options::Judging;
+use crate::options::values::{seconds, size};
 
 pub(crate) const EXAMPLE: &str = "\
 Example: a page at any free port, which Ctrl-C ends

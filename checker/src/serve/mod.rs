@@ -10,7 +10,7 @@ use answer::{AnswerLimits, AnswerSettings};
 use engine::exit::Exit;
 
 use self::args::Serve;
-use crate::run::SelectedModel;
+use crate::selection::SelectedModel;
 
 /// Serves the page until the run is interrupted.
 pub(crate) fn command(

@@ -2,6 +2,7 @@
 //! kernels of one module.
 
 mod kernel;
+pub(crate) mod llc;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

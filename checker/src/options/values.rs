@@ -6,8 +6,6 @@ use bytesize::ByteSize;
 use machine::form::Family;
 use ptx::version::{PtxIsa, Target};
 
-use crate::cli::Architectures;
-
 pub(crate) fn size(text: &str) -> Result<ByteSize, String> {
     text.parse().map_err(|_| {
         "expected a number of bytes, with a unit if wanted: 65536, 512KiB, 512MiB, 4GiB, or 4GB"
@@ -23,6 +21,10 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
         Err("expected a positive number of seconds".to_owned())
     }
 }
+
+/// What `--arch` names.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Architectures(pub Vec<u16>);
 
 pub(crate) fn architectures(text: &str) -> Result<Architectures, String> {
     if text == "all" {

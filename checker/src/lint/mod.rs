@@ -1,5 +1,7 @@
 //! `causeway lint`: checks each memory instruction of PTX modules against the rules.
 
+pub mod args;
+
 use std::borrow::Cow;
 use std::collections::hash_map::Entry;
 use std::collections::{BTreeMap, HashMap};
@@ -15,18 +17,18 @@ use text::diagnostic::Severity;
 use text::fix::{TextEdit, TextFix};
 use text::origin::Origin;
 
-use crate::cli::Lint;
+use crate::complaints;
 use crate::format::diff::unified;
 use crate::input;
 use crate::kind::FileKind;
 use crate::lines::{self, LineKind};
+use crate::lint::args::Lint;
 use crate::lint_rules;
 use crate::output::replace;
 use crate::report::finding::{
     FilePosition, Level, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
 };
 use crate::report::{CommandRun, ReportWriter, Reportable, RunSummary, count_of};
-use crate::run;
 use engine::exit::Exit;
 use engine::interrupt;
 
@@ -381,7 +383,7 @@ fn one(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    run::complain(module.unread().as_ref(), report, out, err)?;
+    complaints::complain(module.unread().as_ref(), report, out, err)?;
     report.one(module, out)?;
     summary.add(module);
     Ok(module.exit())
