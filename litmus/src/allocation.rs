@@ -17,19 +17,11 @@ pub(crate) fn check(program: &mut Program, places: &[Vec<ByteSpan>], report: &mu
             let Some(Asynchronous::TensorMemory(of)) = of.instruction.as_asynchronous() else {
                 continue;
             };
-            let columns = match of {
-                TensorOp::Allocate { columns, .. } => Some(*columns),
-                TensorOp::Deallocate { .. } => None,
-                TensorOp::Load { .. }
-                | TensorOp::Store { .. }
-                | TensorOp::Wait(_)
-                | TensorOp::Copy { .. }
-                | TensorOp::Multiply(_)
-                | TensorOp::Shift { .. }
-                | TensorOp::Commit { .. }
-                | TensorOp::Fence(_)
-                | TensorOp::Relinquish => continue,
-            };
+            if !of.allocates() {
+                continue;
+            }
+            let columns =
+                if let TensorOp::Allocate { columns, .. } = of { Some(*columns) } else { None };
             if let Some(columns) = columns
                 && program.allocated(id, line).is_none()
             {

@@ -1,8 +1,8 @@
 //! A program: placed threads over variables, with its observed final values.
 
 use crate::isa::asynchronous::{Asynchronous, MbarrierOp};
-use crate::isa::bar::BarrierKind;
-use crate::isa::cvta::AddressOp;
+use crate::isa::bar::{Barrier, BarrierKind};
+use crate::isa::cvta::{AddressOp, Cvta};
 use crate::isa::tensor_memory::TensorOp;
 use crate::isa::warp::{ExchangeOp, LANES};
 use crate::isa::{Address, Instruction, Line, Operand, Reg};
@@ -258,21 +258,15 @@ impl Program {
     /// Whether some instruction does not do the same in each lane of a warp, or in each CTA of a cluster.
     pub fn tells_threads_apart(&self) -> bool {
         let mut lines = self.threads.iter().flat_map(|thread| &thread.lines);
-        lines.any(|line| match &line.instruction {
-            Instruction::Barrier(barrier) => barrier.warp,
-            Instruction::Cvta(cvta) => {
-                matches!(cvta.op, AddressOp::InCta { .. } | AddressOp::RankOf)
-            }
-            Instruction::Load(_)
-            | Instruction::Store(_)
-            | Instruction::Atomic(_)
-            | Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Asynchronous(_)
-            | Instruction::Alu(_)
-            | Instruction::Branch(_)
-            | Instruction::Unsupported(_) => false,
+        lines.any(|line| {
+            matches!(
+                &line.instruction,
+                Instruction::Barrier(Barrier { warp: true, .. })
+                    | Instruction::Cvta(Cvta {
+                        op: AddressOp::InCta { .. } | AddressOp::RankOf,
+                        ..
+                    })
+            )
         })
     }
 
@@ -301,11 +295,12 @@ impl Program {
         // How much each arrival lowers a count, as far as that is known, and what raises it.
         let (mut arrivals, mut increments) = (Some(0_u64), 0);
         for thread in &self.threads {
-            for of in thread.lines.iter().filter_map(|line| line.instruction.as_asynchronous()) {
-                let Some(changed) = of.changed_mbarrier() else { continue };
-                if !self.may_be_in(changed.object, variable) {
+            for instruction in thread.lines.iter().map(|line| &line.instruction) {
+                let changed = instruction.changed_object();
+                if !changed.is_some_and(|object| self.may_be_in(object.address, variable)) {
                     continue;
                 }
+                let Some(of) = instruction.as_asynchronous() else { continue };
                 // `None` where it is not known how much an arrival lowers the count.
                 let mut arrives = Some(0);
                 if let Asynchronous::Mbarrier(mbarrier) = of {
@@ -452,29 +447,23 @@ impl Program {
                     || differs(ty.bits)
                     || computed(address, elements);
             }
-            match instruction {
-                // Readings R45 and R46 say which barriers have no meaning.
-                Instruction::Barrier(barrier) => {
-                    let ptx = barrier.instance.is_none();
-                    let operands = [Some(barrier.id), barrier.count];
-                    let reduces = matches!(barrier.kind, BarrierKind::Reduce { .. });
-                    operands.iter().flatten().any(|operand| matches!(operand, Operand::Reg(_)))
-                        || ptx && (barrier.count.is_some() || reduces)
-                        || barrier.aligned && one_warp
-                        || barrier.warp
-                }
-                Instruction::Cvta(cvta) => cvta.rank().is_some(),
-                Instruction::ClusterBarrier(_)
-                | Instruction::Asynchronous(_)
-                | Instruction::Unsupported(_) => true,
-                Instruction::Load(_)
-                | Instruction::Store(_)
-                | Instruction::Atomic(_)
-                | Instruction::Fence(_)
-                | Instruction::ProxyFence(_)
-                | Instruction::Alu(_)
-                | Instruction::Branch(_) => false,
+            // Readings R45 and R46 say which barriers have no meaning.
+            if let Instruction::Barrier(barrier) = instruction {
+                let ptx = barrier.instance.is_none();
+                let operands = [Some(barrier.id), barrier.count];
+                let reduces = matches!(barrier.kind, BarrierKind::Reduce { .. });
+                return operands.iter().flatten().any(|operand| operand.register().is_some())
+                    || ptx && (barrier.count.is_some() || reduces)
+                    || barrier.aligned && one_warp
+                    || barrier.warp;
             }
+            matches!(
+                instruction,
+                Instruction::Cvta(Cvta { op: AddressOp::InCta { .. }, .. })
+                    | Instruction::ClusterBarrier(_)
+                    | Instruction::Asynchronous(_)
+                    | Instruction::Unsupported(_)
+            )
         }) || self.variables.iter().any(|variable| {
             // What is inferred of other spaces is checked where it is executed.
             let other = !matches!(variable.space, Space::Global | Space::Shared);
@@ -488,19 +477,9 @@ impl Program {
     /// The first instruction that the model does not cover: where, and why.
     pub fn unsupported(&self) -> Option<(ThreadId, usize, &str)> {
         (0u8..).zip(&self.threads).find_map(|(thread, of)| {
-            of.lines.iter().enumerate().find_map(|(line, of)| match &of.instruction {
-                Instruction::Unsupported(why) => Some((ThreadId(thread), line, why.as_str())),
-                Instruction::Load(_)
-                | Instruction::Store(_)
-                | Instruction::Atomic(_)
-                | Instruction::Fence(_)
-                | Instruction::ProxyFence(_)
-                | Instruction::Barrier(_)
-                | Instruction::ClusterBarrier(_)
-                | Instruction::Asynchronous(_)
-                | Instruction::Alu(_)
-                | Instruction::Cvta(_)
-                | Instruction::Branch(_) => None,
+            of.lines.iter().enumerate().find_map(|(line, of)| {
+                let Instruction::Unsupported(why) = &of.instruction else { return None };
+                Some((ThreadId(thread), line, why.as_str()))
             })
         })
     }

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::constants::Constants;
 use crate::event::Access;
 use crate::layout::Layout;
-use model::isa::asynchronous::{Asynchronous, TensormapWrite};
+use model::isa::asynchronous::Asynchronous;
+use model::isa::roles::Addressing;
 use model::isa::tensor_memory::TensorOp;
 use model::isa::{Address, Instruction, SpaceQualifier};
 use model::memory::{Extent, Space, Variable, VariableId};
@@ -111,7 +112,7 @@ impl<'p> Accessed<'p> {
                         LineBytes::Unknown(Reach::Anywhere)
                     };
                     all.push((thread, line), instruction, of.ty.bits, at);
-                } else if let Some(of) = instruction.as_asynchronous() {
+                } else if instruction.as_asynchronous().is_some() {
                     let reach = |address, space| {
                         let access = bytes(space, address, 1);
                         access.map_or(Reach::of(space), |access| {
@@ -120,7 +121,7 @@ impl<'p> Accessed<'p> {
                             )
                         })
                     };
-                    all.asynchronous.extend(asynchronous(of, program, &reach));
+                    all.asynchronous.extend(asynchronous(instruction, program, &reach));
                 }
             }
             all.constants.push(constants);
@@ -167,58 +168,29 @@ fn elements_of(
     LineBytes::Known((0..count).map(element).collect())
 }
 
-/// What an operation accesses that is no [`LineAccess`].
+/// What an asynchronous operation accesses.
 fn asynchronous(
-    of: &Asynchronous,
+    of: &Instruction,
     program: &Program,
     reach: &dyn Fn(Address, SpaceQualifier) -> Reach,
 ) -> Vec<Reach> {
-    let object = of.changed_mbarrier().map(|of| reach(of.object, of.space));
-    let rest = match of {
-        Asynchronous::Mbarrier(of) => vec![reach(of.object, of.space)],
-        Asynchronous::Copy(copy) if copy.tensor.is_none() && !copy.multimem => {
-            vec![reach(copy.to, copy.to_space), reach(copy.from, copy.from_space)]
-        }
-        Asynchronous::Store(store) if !store.multimem => vec![reach(store.to, store.space)],
-        Asynchronous::Fill(fill) => vec![reach(fill.to, fill.space)],
-        Asynchronous::Track(of) => vec![reach(of.object, of.space)],
-        Asynchronous::Cancel(of) => vec![reach(of.response, of.space)],
-        Asynchronous::Tensormap(TensormapWrite::Replace { map, space, .. }) => {
-            vec![reach(*map, *space)]
-        }
-        Asynchronous::TensorMemory(of) => tensor_memory(of, reach),
-        // Their addresses are in shared memory, or those of descriptors.
-        Asynchronous::Multiply(_) => vec![Reach::Space(Space::Shared)],
-        // What a tensormap names, and what is behind a multimem address.
-        Asynchronous::Copy(_)
-        | Asynchronous::Store(_)
-        | Asynchronous::Multimem(_)
-        | Asynchronous::TensormapFence(_)
-        | Asynchronous::Tensormap(TensormapWrite::CopyFence { .. }) => vec![Reach::Anywhere],
-        Asynchronous::PendingCount(_)
-        | Asynchronous::Commit(_)
-        | Asynchronous::WaitGroup(_)
-        | Asynchronous::MultiplyFence
-        | Asynchronous::Fence(_)
-        | Asynchronous::Grid(_) => Vec::new(),
-    };
+    let mut all: Vec<Reach> = Vec::new();
+    for place in of.places() {
+        all.push(match place.addressing {
+            Addressing::Indirect => Reach::Anywhere,
+            Addressing::Descriptor => Reach::of(place.space),
+            // An operation may access the columns behind.
+            Addressing::Direct if place.space == SpaceQualifier::Tensor => Reach::of(place.space),
+            Addressing::Direct => reach(place.address, place.space),
+        });
+    }
+    if let Instruction::Asynchronous(Asynchronous::TensorMemory(TensorOp::Allocate { .. })) = of {
+        all.push(Reach::Space(Space::Tensor));
+    }
     // The bytes of a tensormap name those of the tensor.
     let is_map = |variable: &Variable| variable.tensormap.is_some();
-    let maps = program.variables.iter().any(is_map) && !rest.is_empty();
-    let maps = maps.then_some(Reach::Space(Space::Global));
-    object.into_iter().chain(rest).chain(maps).collect()
-}
-
-fn tensor_memory(of: &TensorOp, reach: &dyn Fn(Address, SpaceQualifier) -> Reach) -> Vec<Reach> {
-    let tensor = Reach::Space(Space::Tensor);
-    match of {
-        TensorOp::Load { .. }
-        | TensorOp::Store { .. }
-        | TensorOp::Shift { .. }
-        | TensorOp::Deallocate { .. } => vec![tensor],
-        TensorOp::Copy { .. } | TensorOp::Multiply(_) => vec![tensor, Reach::Space(Space::Shared)],
-        TensorOp::Commit { object, space, .. } => vec![reach(*object, *space)],
-        TensorOp::Allocate { to, space, .. } => vec![tensor, reach(*to, *space)],
-        TensorOp::Wait(_) | TensorOp::Fence(_) | TensorOp::Relinquish => Vec::new(),
+    if program.variables.iter().any(is_map) && !all.is_empty() {
+        all.push(Reach::Space(Space::Global));
     }
+    all
 }

@@ -55,27 +55,18 @@ impl Constants {
                     Some(computed(AluOp::Setp(comparison), Type::U64, &sides)? != 0)
                 }
             });
-            let result = match &line.instruction {
-                Instruction::Alu(alu) => {
-                    let sources: Option<Vec<Value>> = alu.sources.iter().map(|&s| of(s)).collect();
-                    sources.and_then(|sources| computed(alu.op, alu.ty, &sources))
-                }
-                Instruction::Cvta(cvta) => of(cvta.source).and_then(|source| {
+            let result = if let Instruction::Alu(alu) = &line.instruction {
+                let sources: Option<Vec<Value>> = alu.sources.iter().map(|&s| of(s)).collect();
+                sources.and_then(|sources| computed(alu.op, alu.ty, &sources))
+            } else if let Instruction::Cvta(cvta) = &line.instruction {
+                of(cvta.source).and_then(|source| {
                     let mut exprs = Exprs::default();
                     let source = exprs.constant(source);
                     let result = converted(&mut exprs, layout, id, cvta, source)?;
                     exprs.as_const(result)
-                }),
-                Instruction::Load(_)
-                | Instruction::Store(_)
-                | Instruction::Atomic(_)
-                | Instruction::Fence(_)
-                | Instruction::ProxyFence(_)
-                | Instruction::Barrier(_)
-                | Instruction::ClusterBarrier(_)
-                | Instruction::Asynchronous(_)
-                | Instruction::Branch(_)
-                | Instruction::Unsupported(_) => None,
+                })
+            } else {
+                None
             };
             known.decisions[at] = ConstantDecision { executes, taken };
             let mut after = known.before[at].clone().expect("a pending line is reached");

@@ -8,9 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::layout::{Layout, Location};
 use model::isa::alu::{Alu, extend};
-use model::isa::asynchronous::Asynchronous;
 use model::isa::atom::Atomic;
 use model::isa::ld::Load;
+use model::isa::roles::Addressing;
 use model::isa::st::Store;
 use model::isa::{Address, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
 use model::memory::{Extent, Proxy, Space, Variable, VariableId};
@@ -258,32 +258,14 @@ fn unknown(program: &Program) -> BTreeSet<VariableId> {
             {
                 write(None, of.space);
             }
-            let Some(of) = line.instruction.as_asynchronous() else { continue };
-            match of {
-                Asynchronous::Mbarrier(of) => write(Some(of.object), of.space),
-                Asynchronous::Copy(copy) if copy.tensor.is_none() && !copy.multimem => {
-                    write(Some(copy.to), copy.to_space);
+            if line.instruction.as_asynchronous().is_none() {
+                continue;
+            }
+            for place in line.instruction.places() {
+                if place.is_written() || place.is_object() {
+                    let named = place.addressing == Addressing::Direct;
+                    write(named.then_some(place.address), place.space);
                 }
-                Asynchronous::Copy(copy) => write(None, copy.to_space),
-                Asynchronous::Store(store) => write(Some(store.to), store.space),
-                Asynchronous::Fill(fill) => write(Some(fill.to), fill.space),
-                Asynchronous::Track(_) | Asynchronous::Commit(_) | Asynchronous::Cancel(_) => {
-                    write(None, SpaceQualifier::Shared);
-                }
-                Asynchronous::TensorMemory(_) => {
-                    write(None, SpaceQualifier::Shared);
-                    write(None, SpaceQualifier::Tensor);
-                }
-                Asynchronous::Tensormap(_) | Asynchronous::Multimem(_) => {
-                    write(None, SpaceQualifier::Generic);
-                }
-                Asynchronous::PendingCount(_)
-                | Asynchronous::WaitGroup(_)
-                | Asynchronous::Multiply(_)
-                | Asynchronous::MultiplyFence
-                | Asynchronous::Fence(_)
-                | Asynchronous::Grid(_)
-                | Asynchronous::TensormapFence(_) => {}
             }
         }
     }
@@ -301,22 +283,17 @@ struct FixedPoint<'p> {
 
 impl FixedPoint<'_> {
     fn execute(&mut self, by: HoldsBy, instruction: &Instruction) {
-        match instruction {
-            Instruction::Load(load) => self.load(by, load),
-            Instruction::Store(store) => self.store(by.0, store),
-            Instruction::Atomic(atomic) => self.atomic(by, atomic),
-            Instruction::Alu(alu) => self.compute(by, alu),
-            Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::Branch(_)
-            | Instruction::Barrier(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Cvta(_)
-            | Instruction::Asynchronous(_)
-            | Instruction::Unsupported(_) => {
-                for register in instruction.destinations() {
-                    self.hold(by, register.0, None);
-                }
+        if let Instruction::Load(load) = instruction {
+            self.load(by, load);
+        } else if let Instruction::Store(store) = instruction {
+            self.store(by.0, store);
+        } else if let Instruction::Atomic(atomic) = instruction {
+            self.atomic(by, atomic);
+        } else if let Instruction::Alu(alu) = instruction {
+            self.compute(by, alu);
+        } else {
+            for register in instruction.destinations() {
+                self.hold(by, register.0, None);
             }
         }
     }

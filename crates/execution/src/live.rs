@@ -206,28 +206,15 @@ fn solve(
         for at in (0..count).rev() {
             let ConstantDecision { executes, taken } = constants.decision(at);
             let mut needed = FixedBitSet::with_capacity(at_end.len());
-            let (falls_through, jumps) = match &thread.lines[at].instruction {
-                Instruction::Branch(branch) => (
-                    executes != Some(true) || taken != Some(true),
-                    Some(branch.target).filter(|_| executes != Some(false) && taken != Some(false)),
-                ),
-                Instruction::Load(_)
-                | Instruction::Store(_)
-                | Instruction::Atomic(_)
-                | Instruction::Fence(_)
-                | Instruction::ProxyFence(_)
-                | Instruction::Barrier(_)
-                | Instruction::ClusterBarrier(_)
-                | Instruction::Asynchronous(_)
-                | Instruction::Alu(_)
-                | Instruction::Cvta(_)
-                | Instruction::Unsupported(_) => (true, None),
-            };
-            if falls_through {
+            let branch = thread.lines[at].instruction.as_branch();
+            if branch.is_none() || executes != Some(true) || taken != Some(true) {
                 needed.union_with(&before[at + 1]);
             }
-            if let Some(target) = jumps {
-                needed.union_with(&before[target.min(count)]);
+            if let Some(branch) = branch
+                && executes != Some(false)
+                && taken != Some(false)
+            {
+                needed.union_with(&before[branch.target.min(count)]);
             }
             let LineEffect { overwritten, read } = effect(at, executes);
             if executes == Some(true) {

@@ -589,7 +589,7 @@ impl Walk<'_> {
             Instruction::Barrier(barrier) => return self.barrier(state, barrier, guard_taint),
             Instruction::ClusterBarrier(barrier) => cluster_barrier(state, *barrier, guard_taint),
             Instruction::Asynchronous(of) => {
-                if let Some(changed) = of.changed_mbarrier() {
+                if let Some(changed) = line.instruction.changed_object() {
                     self.skip_mbarrier(state, changed, 0);
                 }
                 return self.asynchronous(state, of, guard_taint);
@@ -665,8 +665,7 @@ impl Walk<'_> {
         } else {
             state.passed_over |= self.aligned_between(state.pc, state.pc + 1);
         }
-        let asynchronous = line.instruction.as_asynchronous();
-        if let Some(of) = asynchronous.and_then(Asynchronous::changed_mbarrier) {
+        if let Some(of) = line.instruction.changed_object() {
             self.skip_mbarrier(state, of, guard_taint);
         }
         for register in line.instruction.destinations() {

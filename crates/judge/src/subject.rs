@@ -111,7 +111,8 @@ impl ReadingSubject {
             ReadingSubject::TensorMemory => {
                 asynchronous(&|of| matches!(of, Asynchronous::TensorMemory(_)))
             }
-            ReadingSubject::Multicasts => asynchronous(&Asynchronous::multicasts),
+            ReadingSubject::Multicasts => instructions(program)
+                .any(|of| of.places().any(|place| place.multicast && place.is_written())),
             ReadingSubject::MultimemAddresses => {
                 program.variables.iter().any(|variable| !variable.multimem.is_empty())
             }
@@ -257,7 +258,7 @@ fn decides_or_folds(program: &Program) -> bool {
                 // A count, a size or a mask decides what an instruction does.
                 || (matches!(instruction, Instruction::Barrier(_))
                     || instruction.as_asynchronous().is_some())
-                    && instruction.operands().any(|operand| matches!(operand, Operand::Reg(_)))
+                    && instruction.sources().next().is_some()
                 || matches!(instruction, Instruction::Alu(alu)
                     if !matches!(alu.op, AluOp::Mov | AluOp::Add | AluOp::Or))
         })

@@ -8,7 +8,7 @@
 use model::isa::asynchronous::{
     Asynchronous, Copy, GroupCompletion, GroupKind, MbarrierOp, WaitGroup,
 };
-use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier};
+use model::isa::{Address, Operand, Reg, SpaceQualifier};
 use model::memory::{Extent, MBARRIER_BYTES};
 use model::program::Program;
 use model::value::{low_bytes, low64};
@@ -628,29 +628,6 @@ impl Machine<'_> {
         let in_flight = &self.known(state, usize::from(entry.thread)).local.in_flight;
         let copy = in_flight.copies.iter().find(|copy| copy.site == entry.site)?;
         Some(copy.from)
-    }
-}
-
-/// The address operands of an instruction's objects.
-pub(super) fn object_addresses(instruction: &Instruction) -> Option<Address> {
-    match instruction.as_asynchronous()? {
-        Asynchronous::Mbarrier(of) => Some(of.object),
-        Asynchronous::Track(of) => Some(of.object),
-        Asynchronous::Copy(of) => of.mbarrier,
-        Asynchronous::Store(_)
-        | Asynchronous::PendingCount(_)
-        | Asynchronous::Commit(_)
-        | Asynchronous::WaitGroup(_)
-        | Asynchronous::Multiply(_)
-        | Asynchronous::MultiplyFence
-        | Asynchronous::Fence(_)
-        | Asynchronous::Grid(_)
-        | Asynchronous::TensormapFence(_)
-        | Asynchronous::Tensormap(_)
-        | Asynchronous::TensorMemory(_)
-        | Asynchronous::Multimem(_)
-        | Asynchronous::Fill(_)
-        | Asynchronous::Cancel(_) => None,
     }
 }
 

@@ -235,66 +235,56 @@ impl ThreadState {
                     continue;
                 }
             }
-            match &line.instruction {
-                Instruction::Branch(branch) => {
-                    let taken = branch.condition.is_none_or(|(comparison, a, b)| {
-                        let (a, b) = (self.operand(context, a), self.operand(context, b));
-                        comparison.holds(Type::U64, a, b)
-                    });
-                    let target = u16::try_from(branch.target).expect("a thread has few lines");
-                    if taken && target <= self.pc && circle.closes(self.pc, &self.registers) {
-                        // It needs nothing that is on its way, and comes here for ever.
-                        return Some(Want::Fault);
-                    }
-                    self.pc = if taken { target } else { self.pc + 1 };
+            if let Instruction::Branch(branch) = &line.instruction {
+                let taken = branch.condition.is_none_or(|(comparison, a, b)| {
+                    let (a, b) = (self.operand(context, a), self.operand(context, b));
+                    comparison.holds(Type::U64, a, b)
+                });
+                let target = u16::try_from(branch.target).expect("a thread has few lines");
+                if taken && target <= self.pc && circle.closes(self.pc, &self.registers) {
+                    // It needs nothing that is on its way, and comes here for ever.
+                    return Some(Want::Fault);
                 }
-                Instruction::Alu(alu) => {
-                    let sources: Vec<Value> =
-                        alu.sources.iter().map(|&s| self.operand(context, s)).collect();
-                    let ty = alu.ty;
-                    self.registers[usize::from(alu.destination.0)] = alu.op.apply(ty, &sources);
-                    self.pc += 1;
-                }
-                Instruction::Cvta(cvta) => {
-                    self.registers[usize::from(cvta.destination.0)] = self.converted(context, cvta);
-                    self.pc += 1;
-                }
-                // Refused before anything runs.
-                Instruction::Unsupported(_) | Instruction::ProxyFence(_) => self.pc += 1,
-                Instruction::Load(_)
-                | Instruction::Store(_)
-                | Instruction::Atomic(_)
-                | Instruction::Fence(_)
-                | Instruction::Barrier(_)
-                | Instruction::ClusterBarrier(_)
-                | Instruction::Asynchronous(_) => {
-                    let forms = &context.lowered[usize::from(self.pc)].forms;
-                    let Some(form) = forms.get(usize::from(self.form)) else {
-                        self.form = 0;
-                        self.pc += 1;
-                        continue;
-                    };
-                    if let (MachineOp::Asynchronous(op), Instruction::Asynchronous(of)) =
-                        (form, &line.instruction)
-                    {
-                        if let Some(want) = self.asynchronous(context, of, *op) {
-                            return Some(want);
-                        }
-                        continue;
-                    }
-                    return Some(match form {
-                        MachineOp::Asynchronous(_) => Want::Fault,
-                        MachineOp::Access(_) => self.access(context, &line.instruction),
-                        MachineOp::Bar => self.barrier(context, &line.instruction),
-                        MachineOp::Membar(_)
-                        | MachineOp::MembarAll(_)
-                        | MachineOp::Invalidate
-                        | MachineOp::AcquireWait
-                        | MachineOp::ClusterArrive
-                        | MachineOp::ClusterWait => Want::Form(*form),
-                    });
-                }
+                self.pc = if taken { target } else { self.pc + 1 };
+                continue;
             }
+            if let Instruction::Alu(alu) = &line.instruction {
+                let sources: Vec<Value> =
+                    alu.sources.iter().map(|&s| self.operand(context, s)).collect();
+                self.registers[usize::from(alu.destination.0)] = alu.op.apply(alu.ty, &sources);
+                self.pc += 1;
+                continue;
+            }
+            if let Instruction::Cvta(cvta) = &line.instruction {
+                self.registers[usize::from(cvta.destination.0)] = self.converted(context, cvta);
+                self.pc += 1;
+                continue;
+            }
+            let forms = &context.lowered[usize::from(self.pc)].forms;
+            let Some(form) = forms.get(usize::from(self.form)) else {
+                self.form = 0;
+                self.pc += 1;
+                continue;
+            };
+            if let (MachineOp::Asynchronous(op), Instruction::Asynchronous(of)) =
+                (form, &line.instruction)
+            {
+                if let Some(want) = self.asynchronous(context, of, *op) {
+                    return Some(want);
+                }
+                continue;
+            }
+            return Some(match form {
+                MachineOp::Asynchronous(_) => Want::Fault,
+                MachineOp::Access(_) => self.access(context, &line.instruction),
+                MachineOp::Bar => self.barrier(context, &line.instruction),
+                MachineOp::Membar(_)
+                | MachineOp::MembarAll(_)
+                | MachineOp::Invalidate
+                | MachineOp::AcquireWait
+                | MachineOp::ClusterArrive
+                | MachineOp::ClusterWait => Want::Form(*form),
+            });
         }
         None
     }
@@ -366,50 +356,32 @@ impl ThreadState {
             let start = whole.start + ty.bytes() * u32::from(element);
             ScalarAccess { element, at: Extent { start, length: ty.bytes(), ..whole }, what }
         };
-        let scalars = match instruction {
-            Instruction::Load(load) => load
-                .destinations
-                .iter()
-                .enumerate()
-                .filter_map(|(index, register)| {
-                    let register = (*register)?;
-                    Some(scalar(index, AccessRequest::Read { register, ty }))
-                })
-                .collect(),
-            Instruction::Store(store) => store
-                .sources
-                .iter()
-                .enumerate()
-                .map(|(index, &source)| {
-                    let value = self.operand(context, source) & low_bits(ty.bits);
-                    scalar(index, AccessRequest::Write(value))
-                })
-                .collect(),
-            Instruction::Atomic(atomic) => {
-                let value = |index: usize| {
-                    atomic.operands.get(index).map_or(0, |&o| self.operand(context, o))
-                };
-                let (op, register) = (atomic.op, atomic.destination);
-                let returns = !atomic.reduction;
-                let place = context.layout.locations[usize::from(whole.object)].variable;
-                let space = context.program.variables[usize::from(place.0)].space;
-                let flushes = ty == Type::F32 && space == Space::Global;
-                let (first, second) = (value(0), value(1));
-                let what =
-                    AccessRequest::Atomic { op, ty, first, second, register, returns, flushes };
-                vec![ScalarAccess { element: 0, at: whole, what }]
-            }
-            Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::Barrier(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Asynchronous(_)
-            | Instruction::Alu(_)
-            | Instruction::Cvta(_)
-            | Instruction::Branch(_)
-            | Instruction::Unsupported(_) => return Want::Fault,
-        };
-        Want::Access(scalars)
+        Want::Access(if let Instruction::Load(load) = instruction {
+            let read = |(index, register): (usize, &Option<Reg>)| {
+                let register = (*register)?;
+                Some(scalar(index, AccessRequest::Read { register, ty }))
+            };
+            load.destinations.iter().enumerate().filter_map(read).collect()
+        } else if let Instruction::Store(store) = instruction {
+            let write = |(index, &source): (usize, &Operand)| {
+                let value = self.operand(context, source) & low_bits(ty.bits);
+                scalar(index, AccessRequest::Write(value))
+            };
+            store.sources.iter().enumerate().map(write).collect()
+        } else if let Instruction::Atomic(atomic) = instruction {
+            let value =
+                |index: usize| atomic.operands.get(index).map_or(0, |&o| self.operand(context, o));
+            let (op, register) = (atomic.op, atomic.destination);
+            let returns = !atomic.reduction;
+            let place = context.layout.locations[usize::from(whole.object)].variable;
+            let space = context.program.variables[usize::from(place.0)].space;
+            let flushes = ty == Type::F32 && space == Space::Global;
+            let (first, second) = (value(0), value(1));
+            let what = AccessRequest::Atomic { op, ty, first, second, register, returns, flushes };
+            vec![ScalarAccess { element: 0, at: whole, what }]
+        } else {
+            return Want::Fault;
+        })
     }
 
     pub(super) fn address(&self, context: &ThreadContext<'_>, address: Address) -> u64 {

@@ -10,7 +10,6 @@ use model::program::{Program, ThreadId};
 use model::value::Value;
 
 use super::Machine;
-use super::asynchronous::object_addresses;
 use super::options::Variant;
 use super::state::State;
 use super::step::{Step, StepVisitor};
@@ -128,8 +127,8 @@ pub(super) fn slots(program: &Program, layout: &Layout) -> Vec<(u16, u32)> {
     let mut locations: Vec<u16> = Vec::new();
     let mut anywhere = false;
     for (thread, of) in (0..).zip(&program.threads) {
-        for address in of.lines.iter().filter_map(|line| object_addresses(&line.instruction)) {
-            match program.variable_of(ThreadId(thread), address) {
+        for object in of.lines.iter().filter_map(|line| line.instruction.object()) {
+            match program.variable_of(ThreadId(thread), object.address) {
                 Some((variable, thread)) => {
                     let object = layout.object(variable, thread);
                     locations.push(layout.virtuals[usize::from(object)].location);

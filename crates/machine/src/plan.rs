@@ -105,24 +105,22 @@ impl ThreadCode {
         let mut own = Vec::new();
         for (index, line) in code.iter().enumerate() {
             first.push(u16::try_from(sites.len()).unwrap_or(u16::MAX));
-            let level = lowered[index].forms.iter().find_map(|form| match form {
-                MachineOp::Access(level) => Some(*level),
-                MachineOp::Membar(_)
-                | MachineOp::MembarAll(_)
-                | MachineOp::Invalidate
-                | MachineOp::AcquireWait
-                | MachineOp::Bar
-                | MachineOp::ClusterArrive
-                | MachineOp::ClusterWait
-                | MachineOp::Asynchronous(_) => None,
+            let level = lowered[index].forms.iter().find_map(|form| {
+                if let MachineOp::Access(level) = form { Some(*level) } else { None }
             });
             let level = level.unwrap_or(AccessLevel::Weak);
             let grain = cells.iter().map(|cell| cell.length).max().unwrap_or(1);
             let before = sites.len();
             let unit = lowered[index].fused.filter(|_| units);
-            if let Some(of) = line.instruction.as_asynchronous() {
+            if line.instruction.as_asynchronous().is_some() {
                 let mask = |address| mask(program, layout, cells, thread, address);
-                own.push(push_asynchronous(of, &lowered[index], grain, &mut sites, mask));
+                own.push(push_asynchronous(
+                    &line.instruction,
+                    &lowered[index],
+                    grain,
+                    &mut sites,
+                    mask,
+                ));
                 continue;
             }
             push_sites(&line.instruction, level, unit, grain, &mut sites);
@@ -189,23 +187,14 @@ fn push_sites(
 
 /// The site of a copy or of an arrival after copies, and the cells that it accesses.
 fn push_asynchronous(
-    of: &Asynchronous,
+    of: &Instruction,
     lowered: &LoweredInstruction,
     grain: u32,
     sites: &mut Vec<Site>,
     mask: impl Fn(Address) -> u64,
 ) -> Future {
-    let level = lowered.forms.iter().find_map(|form| match form {
-        MachineOp::Asynchronous(AsyncOp::Copy(level)) => Some(*level),
-        MachineOp::Asynchronous(_)
-        | MachineOp::Access(_)
-        | MachineOp::Membar(_)
-        | MachineOp::MembarAll(_)
-        | MachineOp::Invalidate
-        | MachineOp::AcquireWait
-        | MachineOp::Bar
-        | MachineOp::ClusterArrive
-        | MachineOp::ClusterWait => None,
+    let level = lowered.forms.iter().find_map(|form| {
+        if let MachineOp::Asynchronous(AsyncOp::Copy(level)) = form { Some(*level) } else { None }
     });
     let level = level.unwrap_or(AccessLevel::Gpu);
     let ty = |bytes: u64| Type {
@@ -218,35 +207,18 @@ fn push_asynchronous(
         let (returns, copies) = (false, true);
         sites.push(Site { kind, level, unit, ty, cells, returns, register, copies });
     };
-    match of {
-        Asynchronous::Copy(copy) => {
-            let bytes = if let Some(Operand::Imm(bytes)) = copy.bytes { bytes } else { 16 };
-            push(ty(bytes));
-            let (read, written) = (mask(copy.from), mask(copy.to));
-            let cached = if level == AccessLevel::Weak { read } else { 0 };
-            let direct = if copy.bulk { read | written } else { 0 };
-            Future { cached, read, written, loose: 0, direct }
-        }
-        Asynchronous::Track(_) => {
+    let Some(copy) = of.copy() else {
+        if let Some(Asynchronous::Track(_)) = of.as_asynchronous() {
             push(ty(4));
-            Future::default()
         }
-        Asynchronous::Mbarrier(_)
-        | Asynchronous::Store(_)
-        | Asynchronous::PendingCount(_)
-        | Asynchronous::Commit(_)
-        | Asynchronous::WaitGroup(_)
-        | Asynchronous::Multiply(_)
-        | Asynchronous::MultiplyFence
-        | Asynchronous::Fence(_)
-        | Asynchronous::Grid(_)
-        | Asynchronous::TensormapFence(_)
-        | Asynchronous::Tensormap(_)
-        | Asynchronous::TensorMemory(_)
-        | Asynchronous::Multimem(_)
-        | Asynchronous::Fill(_)
-        | Asynchronous::Cancel(_) => Future::default(),
-    }
+        return Future::default();
+    };
+    let bytes = if let Some(Operand::Imm(bytes)) = copy.bytes { bytes } else { 16 };
+    push(ty(bytes));
+    let (read, written) = (mask(copy.from), mask(copy.to));
+    let cached = if level == AccessLevel::Weak { read } else { 0 };
+    let direct = if copy.bulk { read | written } else { 0 };
+    Future { cached, read, written, loose: 0, direct }
 }
 
 /// The cells that an access at an address may have: those of its variable if it names one, else any.

@@ -466,25 +466,19 @@ fn change(before: &Instruction, after: &Instruction) -> Option<EditCost> {
 
 /// What it costs that an instruction is inserted; `None` for what no edit inserts.
 fn inserted(instruction: &Instruction) -> Option<EditCost> {
-    match instruction {
-        Instruction::Fence(_) => Some(fence(Strength::of(instruction)?).1),
-        Instruction::Asynchronous(Asynchronous::Fence(AsyncFence::Proxy(window))) => {
-            Some(async_fence(*window))
-        }
-        Instruction::ProxyFence(_) | Instruction::Asynchronous(Asynchronous::Fence(_)) => {
-            Some(PROXY_FENCE)
-        }
-        Instruction::Barrier(_) => Some(barrier(1)),
-        Instruction::Asynchronous(Asynchronous::Grid(GridControl::Wait)) => Some(GRID_WAIT),
-        Instruction::Load(_)
-        | Instruction::Store(_)
-        | Instruction::Atomic(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Asynchronous(_)
-        | Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_)
-        | Instruction::Unsupported(_) => None,
+    if let Some(Asynchronous::Fence(AsyncFence::Proxy(window))) = instruction.as_asynchronous() {
+        Some(async_fence(*window))
+    } else if let Instruction::ProxyFence(_) | Instruction::Asynchronous(Asynchronous::Fence(_)) =
+        instruction
+    {
+        Some(PROXY_FENCE)
+    } else if let Instruction::Fence(_) = instruction {
+        Some(fence(Strength::of(instruction)?).1)
+    } else if let Instruction::Barrier(_) = instruction {
+        Some(barrier(1))
+    } else {
+        let waits = instruction.as_asynchronous() == Some(&Asynchronous::Grid(GridControl::Wait));
+        waits.then_some(GRID_WAIT)
     }
 }
 

@@ -172,20 +172,7 @@ pub(crate) fn is_event(source: &SourceTest, thread: usize, cell: usize) -> bool 
 }
 
 fn orders(instruction: &Instruction) -> bool {
-    match instruction {
-        Instruction::Load(_)
-        | Instruction::Store(_)
-        | Instruction::Atomic(_)
-        | Instruction::Fence(_)
-        | Instruction::ProxyFence(_)
-        | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Asynchronous(_) => true,
-        Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_)
-        | Instruction::Unsupported(_) => false,
-    }
+    !instruction.computes() && !matches!(instruction, Instruction::Unsupported(_))
 }
 
 /// Whether this cell and the one before it are always executed one after the other.
@@ -321,19 +308,8 @@ pub(crate) fn asynchronous(
 /// Whether an instruction accesses tensor memory, or commits what does.
 fn is_tensor_operation(of: &Asynchronous) -> bool {
     let Asynchronous::TensorMemory(of) = of else { return false };
-    match of {
-        TensorOp::Load { .. }
-        | TensorOp::Store { .. }
-        | TensorOp::Copy { .. }
-        | TensorOp::Multiply(_)
-        | TensorOp::Shift { .. }
-        | TensorOp::Commit { .. } => true,
-        TensorOp::Fence(_)
-        | TensorOp::Wait(_)
-        | TensorOp::Allocate { .. }
-        | TensorOp::Deallocate { .. }
-        | TensorOp::Relinquish => false,
-    }
+    let allocates = of.allocates() || *of == TensorOp::Relinquish;
+    !allocates && !matches!(of, TensorOp::Fence(_) | TensorOp::Wait(_))
 }
 
 /// Whether an instruction copies a tensor.
@@ -385,22 +361,8 @@ fn proxies(source: &SourceTest) -> Vec<&'static str> {
     if aliases().any(|alias| alias.proxy == Proxy::Generic) {
         all.push("alias");
     }
-    let of = |instruction: &Instruction| match instruction {
-        Instruction::Load(load) => Some(load.proxy),
-        Instruction::Store(store) => Some(store.proxy),
-        Instruction::Atomic(_)
-        | Instruction::Fence(_)
-        | Instruction::ProxyFence(_)
-        | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Asynchronous(_)
-        | Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_)
-        | Instruction::Unsupported(_) => None,
-    };
     let lines = program.threads.iter().flat_map(|thread| &thread.lines);
-    let used: Vec<Proxy> = lines.filter_map(|line| of(&line.instruction)).collect();
+    let used: Vec<Proxy> = lines.filter_map(|line| line.instruction.proxy()).collect();
     for proxy in [Proxy::Texture, Proxy::Surface, Proxy::Constant] {
         if used.contains(&proxy) || aliases().any(|alias| alias.proxy == proxy) {
             all.push(proxy.name());

@@ -10,7 +10,7 @@ use model::isa::Operand;
 use model::isa::asynchronous::{
     Asynchronous, AwaitedPhase, GroupCompletion, GroupKind, MbarrierOp, WaitGroup,
 };
-use model::isa::tensor_memory::{CtaGroup, TensorOp};
+use model::isa::tensor_memory::{CtaGroup, TensorMultiply, TensorOp};
 
 use crate::edit::{self, EditCost, EditKind, EditedLine, ProgramEdit};
 use crate::question::Questions;
@@ -159,21 +159,15 @@ fn other_number(
     instruction: &Asynchronous,
 ) -> Vec<ProgramEdit> {
     let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
-    let (kind, number, others) = match of.op {
-        MbarrierOp::Init { count: Operand::Imm(count), .. } => {
-            (EditKind::Count, count, vec![count.saturating_sub(1).max(1), count.saturating_add(1)])
-        }
-        MbarrierOp::ExpectTx { bytes: Operand::Imm(bytes) }
-        | MbarrierOp::Arrive { expected: Some(Operand::Imm(bytes)), .. } => {
-            (EditKind::ExpectedBytes, bytes, copied(source))
-        }
-        MbarrierOp::Init { .. }
-        | MbarrierOp::Invalidate
-        | MbarrierOp::ExpectTx { .. }
-        | MbarrierOp::CompleteTx { .. }
-        | MbarrierOp::Arrive { .. }
-        | MbarrierOp::Wait { .. }
-        | MbarrierOp::CheckLayout { .. } => return Vec::new(),
+    let (kind, number, others) = if let MbarrierOp::Init { count: Operand::Imm(count), .. } = of.op
+    {
+        (EditKind::Count, count, vec![count.saturating_sub(1).max(1), count.saturating_add(1)])
+    } else if let MbarrierOp::ExpectTx { bytes: Operand::Imm(bytes) }
+    | MbarrierOp::Arrive { expected: Some(Operand::Imm(bytes)), .. } = of.op
+    {
+        (EditKind::ExpectedBytes, bytes, copied(source))
+    } else {
+        return Vec::new();
     };
     let others = others.into_iter().filter(|other| *other != number);
     let texts = others.filter_map(|other| with_last_number(source, place, number, other));
@@ -344,17 +338,13 @@ fn arrives(of: &Asynchronous) -> bool {
 /// The CTAs of an operation whose completion a `tcgen05.commit` tracks.
 fn tracked_group(of: &Asynchronous) -> Option<CtaGroup> {
     let Asynchronous::TensorMemory(of) = of else { return None };
-    match of {
-        TensorOp::Copy { group, .. } | TensorOp::Shift { group, .. } => Some(*group),
-        TensorOp::Multiply(of) => Some(of.group),
-        TensorOp::Load { .. }
-        | TensorOp::Store { .. }
-        | TensorOp::Wait(_)
-        | TensorOp::Commit { .. }
-        | TensorOp::Fence(_)
-        | TensorOp::Allocate { .. }
-        | TensorOp::Deallocate { .. }
-        | TensorOp::Relinquish => None,
+    if let TensorOp::Copy { group, .. }
+    | TensorOp::Shift { group, .. }
+    | TensorOp::Multiply(TensorMultiply { group, .. }) = of
+    {
+        Some(*group)
+    } else {
+        None
     }
 }
 

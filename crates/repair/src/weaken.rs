@@ -268,31 +268,22 @@ fn asynchronous(source: &SourceTest, thread: usize, cell: usize) -> Option<Order
     if matches!(line.instruction, Instruction::ProxyFence(_)) {
         return Some(OrderingForm::Whole);
     }
-    match line.instruction.as_asynchronous()? {
-        Asynchronous::Fence(AsyncFence::Proxy(window)) => Some(OrderingForm::ProxyFence(*window)),
-        Asynchronous::Fence(_)
-        | Asynchronous::TensormapFence(_)
-        | Asynchronous::MultiplyFence
-        | Asynchronous::Grid(GridControl::Wait)
-        | Asynchronous::TensorMemory(TensorOp::Wait(_) | TensorOp::Fence(_)) => {
-            Some(OrderingForm::Whole)
-        }
-        Asynchronous::WaitGroup(wait) if !wait.commits => Some(OrderingForm::Groups(*wait)),
-        Asynchronous::WaitGroup(_)
-        | Asynchronous::Mbarrier(_)
-        | Asynchronous::PendingCount(_)
-        | Asynchronous::Copy(_)
-        | Asynchronous::Store(_)
-        | Asynchronous::Track(_)
-        | Asynchronous::Commit(_)
-        | Asynchronous::Multiply(_)
-        | Asynchronous::Grid(GridControl::LaunchDependents)
-        | Asynchronous::Tensormap(_)
-        | Asynchronous::TensorMemory(_)
-        | Asynchronous::Multimem(_)
-        | Asynchronous::Fill(_)
-        | Asynchronous::Cancel(_) => None,
+    let of = line.instruction.as_asynchronous()?;
+    if let Asynchronous::Fence(AsyncFence::Proxy(window)) = of {
+        return Some(OrderingForm::ProxyFence(*window));
     }
+    if let Asynchronous::WaitGroup(wait) = of {
+        return (!wait.commits).then_some(OrderingForm::Groups(*wait));
+    }
+    let orders = matches!(
+        of,
+        Asynchronous::Fence(_)
+            | Asynchronous::TensormapFence(_)
+            | Asynchronous::MultiplyFence
+            | Asynchronous::Grid(GridControl::Wait)
+            | Asynchronous::TensorMemory(TensorOp::Wait(_) | TensorOp::Fence(_))
+    );
+    orders.then_some(OrderingForm::Whole)
 }
 
 /// The most groups that a wait is tried with.

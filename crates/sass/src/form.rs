@@ -197,19 +197,12 @@ fn waits_for_loads(instruction: &Asynchronous) -> bool {
 }
 
 fn acquires(instruction: &Instruction) -> bool {
-    match instruction {
-        Instruction::Load(load) => load.order.is_acquire(),
-        Instruction::Atomic(atomic) => atomic.order.is_acquire(),
-        Instruction::Fence(fence) => fence.order != FenceOrder::Release,
-        Instruction::Store(_)
-        | Instruction::ProxyFence(_)
-        | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Asynchronous(_)
-        | Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_)
-        | Instruction::Unsupported(_) => false,
+    if let Instruction::Load(load) = instruction {
+        load.order.is_acquire()
+    } else if let Instruction::Atomic(atomic) = instruction {
+        atomic.order.is_acquire()
+    } else {
+        matches!(instruction, Instruction::Fence(fence) if fence.order != FenceOrder::Release)
     }
 }
 

@@ -16,12 +16,18 @@ pub mod ld;
 pub mod multimem;
 pub mod opaque;
 pub mod reach;
+pub mod roles;
 pub mod st;
 pub mod tensor_memory;
 pub mod warp;
 
-use crate::memory::{Space, VariableId};
+use crate::memory::{Proxy, Space, VariableId};
 use crate::scope::Scope;
+use asynchronous::Asynchronous;
+use atom::Atomic;
+use cxx::Cxx;
+use ld::Load;
+use st::Store;
 
 /// A register of one thread: an index into [`crate::program::Thread::registers`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -34,6 +40,12 @@ pub enum Operand {
     Imm(u64),
     /// The address of a variable, as the executing thread sees it.
     Address(VariableId),
+}
+
+impl Operand {
+    pub fn register(self) -> Option<Reg> {
+        if let Operand::Reg(register) = self { Some(register) } else { None }
+    }
 }
 
 impl Type {
@@ -199,50 +211,16 @@ pub struct Line {
     pub text: String,
 }
 
-impl Line {
-    /// Visits the registers that it reads and writes.
-    pub fn each_register_mut(&mut self, visit: &mut dyn FnMut(&mut Reg)) {
-        self.guard.iter_mut().for_each(|guard| visit(&mut guard.predicate));
-        self.instruction.each_operand_mut(&mut |operand| {
-            if let Operand::Reg(register) = operand {
-                visit(register);
-            }
-        });
-        match &mut self.instruction {
-            Instruction::Load(load) => load.destinations.iter_mut().flatten().for_each(visit),
-            Instruction::Atomic(atomic) => atomic.destination.iter_mut().for_each(visit),
-            Instruction::Alu(alu) => visit(&mut alu.destination),
-            Instruction::Cvta(cvta) => visit(&mut cvta.destination),
-            Instruction::Barrier(barrier) => {
-                let kind = &mut barrier.kind;
-                if let bar::BarrierKind::Reduce { source, destination, .. } = kind {
-                    visit(source);
-                    visit(destination);
-                } else if let bar::BarrierKind::Exchange(of) = kind {
-                    of.result.iter_mut().chain(&mut of.predicate).for_each(visit);
-                }
-            }
-            Instruction::Asynchronous(of) => of.each_other_register_mut(visit),
-            Instruction::Store(_)
-            | Instruction::Branch(_)
-            | Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Unsupported(_) => {}
-        }
-    }
-}
-
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Instruction {
-    Load(ld::Load),
-    Store(st::Store),
-    Atomic(atom::Atomic),
+    Load(Load),
+    Store(Store),
+    Atomic(Atomic),
     Fence(fence::Fence),
     ProxyFence(fence::ProxyFence),
     Barrier(bar::Barrier),
     ClusterBarrier(bar::ClusterBarrier),
-    Asynchronous(asynchronous::Asynchronous),
+    Asynchronous(Asynchronous),
     Alu(alu::Alu),
     Cvta(cvta::Cvta),
     Branch(alu::Branch),
@@ -251,133 +229,32 @@ pub enum Instruction {
 }
 
 impl Instruction {
-    /// The operands it takes its values from, its address apart; of asynchronous instructions their addresses, too.
-    pub fn operands(&self) -> impl Iterator<Item = Operand> + '_ {
-        let exchanged = self.as_exchange().map(|of| [of.source, of.lane]);
-        let (list, pair): (&[Operand], [Option<Operand>; 2]) = match self {
-            Instruction::Store(store) => (&store.sources, [None, None]),
-            Instruction::Atomic(atomic) => (&atomic.operands, [None, None]),
-            Instruction::Alu(alu) => (&alu.sources, [None, None]),
-            Instruction::Barrier(barrier) => (&[], [Some(barrier.id), barrier.count]),
-            Instruction::Cvta(cvta) => (&[], [Some(cvta.source), cvta.rank()]),
-            Instruction::Branch(branch) => {
-                (&[], branch.condition.map_or([None, None], |(_, a, b)| [Some(a), Some(b)]))
-            }
-            Instruction::Load(_)
-            | Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Asynchronous(_)
-            | Instruction::Unsupported(_) => (&[], [None, None]),
-        };
-        let asynchronous = self.as_asynchronous().map(asynchronous::Asynchronous::operands);
-        list.iter()
-            .copied()
-            .chain(pair.into_iter().flatten())
-            .chain(exchanged.into_iter().flatten())
-            .chain(asynchronous.into_iter().flatten())
-    }
-}
-
-impl Instruction {
-    /// Visits the operands it takes its values from, and the base of its address.
-    pub fn each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
-        let (base, list): (Option<&mut Address>, &mut [Operand]) = match self {
-            Instruction::Load(load) => (Some(&mut load.address), &mut []),
-            Instruction::Store(store) => (Some(&mut store.address), &mut store.sources),
-            Instruction::Atomic(atomic) => (Some(&mut atomic.address), &mut atomic.operands),
-            Instruction::Alu(alu) => (None, &mut alu.sources),
-            Instruction::Cvta(cvta) => {
-                if let cvta::AddressOp::InCta { rank } = &mut cvta.op {
-                    visit(rank);
-                }
-                return visit(&mut cvta.source);
-            }
-            Instruction::Barrier(barrier) => {
-                visit(&mut barrier.id);
-                if let bar::BarrierKind::Exchange(of) = &mut barrier.kind {
-                    visit(&mut of.source);
-                    visit(&mut of.lane);
-                }
-                return barrier.count.iter_mut().for_each(visit);
-            }
-            Instruction::Branch(branch) => {
-                if let Some((_, a, b)) = &mut branch.condition {
-                    visit(a);
-                    visit(b);
-                }
-                return;
-            }
-            Instruction::Asynchronous(of) => return of.each_operand_mut(visit),
-            Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Unsupported(_) => return,
-        };
-        list.iter_mut().chain(base.map(|address| &mut address.base)).for_each(visit);
-    }
-
-    /// The registers it reads, its guard apart.
-    pub fn sources(&self) -> impl Iterator<Item = Reg> + '_ {
-        let address = match self {
-            Instruction::Load(load) => Some(load.address.base),
-            Instruction::Store(store) => Some(store.address.base),
-            Instruction::Atomic(atomic) => Some(atomic.address.base),
-            Instruction::Barrier(bar::Barrier {
-                kind: bar::BarrierKind::Reduce { source, .. },
-                ..
-            }) => Some(Operand::Reg(*source)),
-            Instruction::Barrier(_)
-            | Instruction::Alu(_)
-            | Instruction::Cvta(_)
-            | Instruction::Branch(_)
-            | Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Asynchronous(_)
-            | Instruction::Unsupported(_) => None,
-        };
-        self.operands().chain(address).filter_map(|operand| match operand {
-            Operand::Reg(register) => Some(register),
-            Operand::Imm(_) | Operand::Address(_) => None,
-        })
-    }
-
     /// Where it accesses memory, the type of one element, and how many elements; `None` of asynchronous operations,
     /// which may access several places.
     pub fn access(&self) -> Option<(Address, Type, usize)> {
-        match self {
-            Instruction::Load(load) => Some((load.address, load.ty, load.destinations.len())),
-            Instruction::Store(store) => Some((store.address, store.ty, store.sources.len())),
-            Instruction::Atomic(atomic) => Some((atomic.address, atomic.ty, 1)),
-            Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::Barrier(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Asynchronous(_)
-            | Instruction::Alu(_)
-            | Instruction::Cvta(_)
-            | Instruction::Branch(_)
-            | Instruction::Unsupported(_) => None,
+        if let Instruction::Load(load) = self {
+            Some((load.address, load.ty, load.destinations.len()))
+        } else if let Instruction::Store(store) = self {
+            Some((store.address, store.ty, store.sources.len()))
+        } else {
+            self.as_atomic().map(|atomic| (atomic.address, atomic.ty, 1))
         }
     }
 
     /// The state space that it names for its access; generic where it names none, or has none.
     pub fn space(&self) -> SpaceQualifier {
-        match self {
-            Instruction::Load(load) => load.space,
-            Instruction::Store(store) => store.space,
-            Instruction::Atomic(atomic) => atomic.space,
-            Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::Barrier(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Asynchronous(_)
-            | Instruction::Alu(_)
-            | Instruction::Cvta(_)
-            | Instruction::Branch(_)
-            | Instruction::Unsupported(_) => SpaceQualifier::Generic,
+        if let Instruction::Load(load) = self {
+            load.space
+        } else if let Instruction::Store(store) = self {
+            store.space
+        } else {
+            self.as_atomic().map_or(SpaceQualifier::Generic, |atomic| atomic.space)
         }
+    }
+
+    /// Whether it only computes values and addresses, or branches.
+    pub fn computes(&self) -> bool {
+        matches!(self, Instruction::Alu(_) | Instruction::Cvta(_) | Instruction::Branch(_))
     }
 
     /// Whether it is a load of memory that the program must not write.
@@ -409,8 +286,52 @@ impl Instruction {
         if let Instruction::Alu(alu) = self { Some(alu) } else { None }
     }
 
-    pub fn as_asynchronous(&self) -> Option<&asynchronous::Asynchronous> {
+    /// The proxy of a load or store.
+    pub fn proxy(&self) -> Option<Proxy> {
+        if let Instruction::Load(load) = self {
+            Some(load.proxy)
+        } else if let Instruction::Store(store) = self {
+            Some(store.proxy)
+        } else {
+            None
+        }
+    }
+
+    /// What C++ and LLVM IR say of an access.
+    pub fn cxx(&self) -> Option<Cxx> {
+        if let Instruction::Load(Load { cxx, .. })
+        | Instruction::Store(Store { cxx, .. })
+        | Instruction::Atomic(Atomic { cxx, .. }) = self
+        {
+            Some(*cxx)
+        } else {
+            None
+        }
+    }
+
+    /// The same, to change it.
+    pub fn cxx_mut(&mut self) -> Option<&mut Cxx> {
+        if let Instruction::Load(Load { cxx, .. })
+        | Instruction::Store(Store { cxx, .. })
+        | Instruction::Atomic(Atomic { cxx, .. }) = self
+        {
+            Some(cxx)
+        } else {
+            None
+        }
+    }
+
+    pub fn as_asynchronous(&self) -> Option<&Asynchronous> {
         if let Instruction::Asynchronous(of) = self { Some(of) } else { None }
+    }
+
+    /// An asynchronous copy.
+    pub fn copy(&self) -> Option<&asynchronous::Copy> {
+        if let Instruction::Asynchronous(Asynchronous::Copy(copy)) = self {
+            Some(copy)
+        } else {
+            None
+        }
     }
 
     /// What lanes exchange, if that is what it does.
@@ -419,31 +340,7 @@ impl Instruction {
         if let bar::BarrierKind::Exchange(of) = &barrier.kind { Some(of) } else { None }
     }
 
-    pub fn as_atomic(&self) -> Option<&atom::Atomic> {
+    pub fn as_atomic(&self) -> Option<&Atomic> {
         if let Instruction::Atomic(atomic) = self { Some(atomic) } else { None }
-    }
-
-    /// The registers it writes.
-    pub fn destinations(&self) -> impl Iterator<Item = Reg> + '_ {
-        let exchanged = self.as_exchange().map(|of| [of.result, of.predicate]);
-        let (list, single): (&[Option<Reg>], Option<Reg>) = match self {
-            Instruction::Load(load) => (&load.destinations, None),
-            Instruction::Atomic(atomic) => (&[], atomic.destination),
-            Instruction::Alu(alu) => (&[], Some(alu.destination)),
-            Instruction::Cvta(cvta) => (&[], Some(cvta.destination)),
-            Instruction::Barrier(bar::Barrier {
-                kind: bar::BarrierKind::Reduce { destination, .. },
-                ..
-            }) => (&[], Some(*destination)),
-            Instruction::Asynchronous(of) => (of.destinations(), of.destination()),
-            Instruction::Barrier(_)
-            | Instruction::Store(_)
-            | Instruction::Branch(_)
-            | Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Unsupported(_) => (&[], None),
-        };
-        list.iter().copied().chain([single]).chain(exchanged.into_iter().flatten()).flatten()
     }
 }

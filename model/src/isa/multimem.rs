@@ -38,26 +38,4 @@ impl Multimem {
     pub fn writes(&self) -> bool {
         !matches!(self.op, MultimemOp::LoadReduce { .. })
     }
-
-    /// The values that it stores or reduces with.
-    pub fn sources_mut(&mut self) -> &mut [Operand] {
-        match &mut self.op {
-            MultimemOp::LoadReduce { .. } => &mut [],
-            MultimemOp::Store { sources, .. } | MultimemOp::Reduce { sources, .. } => sources,
-        }
-    }
-
-    pub fn destinations(&self) -> &[Option<Reg>] {
-        match &self.op {
-            MultimemOp::LoadReduce { destinations, .. } => destinations,
-            MultimemOp::Store { .. } | MultimemOp::Reduce { .. } => &[],
-        }
-    }
-
-    pub fn destinations_mut(&mut self) -> &mut [Option<Reg>] {
-        match &mut self.op {
-            MultimemOp::LoadReduce { destinations, .. } => destinations,
-            MultimemOp::Store { .. } | MultimemOp::Reduce { .. } => &mut [],
-        }
-    }
 }

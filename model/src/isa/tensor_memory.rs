@@ -131,54 +131,8 @@ pub const KINDS: [&str; 8] =
     ["f16", "tf32", "f8f6f4", "i8", "mxf8f6f4", "mxf4", "mxf4nvf4", "ti16"];
 
 impl TensorOp {
-    /// Visits what it takes values from, bases of addresses among them.
-    pub fn each_operand_mut(&mut self, visit: &mut dyn FnMut(&mut Operand)) {
-        match self {
-            TensorOp::Load { from: at, .. } | TensorOp::Shift { at, .. } => visit(&mut at.base),
-            TensorOp::Commit { object, multicast, .. } => {
-                visit(&mut object.base);
-                multicast.iter_mut().for_each(visit);
-            }
-            TensorOp::Store { to, sources, .. } => {
-                visit(&mut to.base);
-                sources.iter_mut().for_each(visit);
-            }
-            TensorOp::Copy { to, from, .. } => {
-                visit(&mut to.base);
-                visit(&mut from.base);
-            }
-            TensorOp::Multiply(of) => {
-                visit(&mut of.accumulator.base);
-                let read = of.shared.iter_mut().chain(&mut of.tensor);
-                read.for_each(|address| visit(&mut address.base));
-                visit(&mut of.shape);
-                visit(&mut of.accumulates.0);
-            }
-            TensorOp::Allocate { to, .. } => visit(&mut to.base),
-            TensorOp::Deallocate { at, columns } => {
-                visit(&mut at.base);
-                visit(columns);
-            }
-            TensorOp::Wait(_) | TensorOp::Fence(_) | TensorOp::Relinquish => {}
-        }
-    }
-
-    /// The registers that it loads.
-    pub fn destinations(&self) -> &[Option<Reg>] {
-        if let TensorOp::Load { destinations, .. } = self { destinations } else { &[] }
-    }
-
-    /// The register of a reduction.
-    pub fn result(&self) -> Option<Reg> {
-        let TensorOp::Load { reduction, .. } = self else { return None };
-        (*reduction)?.result
-    }
-
-    /// Visits the registers that it writes.
-    pub fn each_destination_mut(&mut self, visit: &mut dyn FnMut(&mut Reg)) {
-        if let TensorOp::Load { destinations, reduction, .. } = self {
-            let result = reduction.iter_mut().flat_map(|of| &mut of.result);
-            destinations.iter_mut().flatten().chain(result).for_each(visit);
-        }
+    /// Whether it takes tensor memory, or gives it back.
+    pub fn allocates(&self) -> bool {
+        matches!(self, TensorOp::Allocate { .. } | TensorOp::Deallocate { .. })
     }
 }

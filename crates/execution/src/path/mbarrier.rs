@@ -11,9 +11,9 @@ use crate::expr::ExprId;
 use model::given::Tag;
 use model::isa::alu::AluOp;
 use model::isa::asynchronous::{
-    AsyncMisuse, Asynchronous, AwaitedPhase, ChangedMbarrier, Mbarrier, MbarrierOp, PendingCount,
-    Track,
+    AsyncMisuse, Asynchronous, AwaitedPhase, Mbarrier, MbarrierOp, PendingCount, Track,
 };
+use model::isa::roles::AccessedPlace;
 use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier, Type};
 use model::memory::{Extent, MBARRIER_BYTES};
 use model::value::{Value, low64};
@@ -32,15 +32,15 @@ const MOST_COUNTS: u64 = 64;
 impl Walk<'_> {
     pub(super) fn mbarrier(&mut self, state: &mut PathState, of: &Mbarrier, guard: Mask) -> Next {
         // Other CTAs of the cluster may only arrive, and count bytes: 9.7.15.16.
-        let own = match of.op {
-            MbarrierOp::Init { .. }
-            | MbarrierOp::CheckLayout { .. }
-            | MbarrierOp::Invalidate
-            | MbarrierOp::Wait { .. } => true,
-            MbarrierOp::Arrive { state, .. } => state.is_some(),
-            MbarrierOp::ExpectTx { .. } | MbarrierOp::CompleteTx { .. } => false,
+        let remote = matches!(
+            of.op,
+            MbarrierOp::Arrive { state: None, .. }
+                | MbarrierOp::ExpectTx { .. }
+                | MbarrierOp::CompleteTx { .. }
+        );
+        let Some(object) = self.object(state, of.object, of.space, !remote) else {
+            return Next::Stop;
         };
-        let Some(object) = self.object(state, of.object, of.space, own) else { return Next::Stop };
         let (step, done) = match of.op {
             MbarrierOp::Init { count, layout } => {
                 let count = self.number(state, count);
@@ -84,17 +84,13 @@ impl Walk<'_> {
                 return self.wait(state, of, (object, phase, tries, done), guard);
             }
         };
-        let tags = match of.op {
-            MbarrierOp::Init { .. } => Tags::of(&[Tag::All, Tag::MbarrierInit]),
-            MbarrierOp::Invalidate => Tags::of(&[Tag::All, Tag::MbarrierInval]),
-            MbarrierOp::ExpectTx { .. }
-            | MbarrierOp::CompleteTx { .. }
-            | MbarrierOp::Arrive { .. }
-            | MbarrierOp::CheckLayout { .. }
-            | MbarrierOp::Wait { .. } => {
-                let tags = Tags::of(&[Tag::All, Tag::Mbarrier, scope_tag(of.scope)]);
-                if of.synchronizes { tags.with(Tag::Release) } else { tags }
-            }
+        let tags = if let MbarrierOp::Init { .. } = of.op {
+            Tags::of(&[Tag::All, Tag::MbarrierInit])
+        } else if of.op == MbarrierOp::Invalidate {
+            Tags::of(&[Tag::All, Tag::MbarrierInval])
+        } else {
+            let tags = Tags::of(&[Tag::All, Tag::Mbarrier, scope_tag(of.scope)]);
+            if of.synchronizes { tags.with(Tag::Release) } else { tags }
         };
         let counts = match self.counts_of(object.0, step, done) {
             Ok(counts) => counts,
@@ -334,8 +330,8 @@ impl Walk<'_> {
 
     /// Notes that an operation does not change the objects that it might: its guard skips it, or its address is another
     /// one, and that depends on reads.
-    pub(super) fn skip_mbarrier(&self, state: &mut PathState, of: ChangedMbarrier, guard: Mask) {
-        let (base, taint) = match of.object.base {
+    pub(super) fn skip_mbarrier(&self, state: &mut PathState, of: AccessedPlace, guard: Mask) {
+        let (base, taint) = match of.address.base {
             Operand::Address(variable) => {
                 let generic = self.layout.address(variable, self.thread);
                 (state.exprs.constant(generic.into()), 0)
@@ -346,7 +342,7 @@ impl Walk<'_> {
         if taint == 0 {
             return;
         }
-        let offset = state.exprs.constant(of.object.offset.cast_unsigned().into());
+        let offset = state.exprs.constant(of.address.offset.cast_unsigned().into());
         let at = state.exprs.alu(AluOp::Add, Type::U64, &[base, offset]);
         let mut objects = self.objects_at(state, at, of.space);
         if of.multicast

@@ -10,9 +10,10 @@ use crate::expr::{Expr, ExprId};
 use model::given::Tag;
 use model::isa::alu::AluOp;
 use model::isa::asynchronous::{Asynchronous, Copy};
-use model::isa::atom::AtomicOp;
+use model::isa::atom::{Atomic, AtomicOp};
+use model::isa::roles::AccessedPlace;
 use model::isa::tensor_memory::TensorOp;
-use model::isa::{Instruction, Operand, Reg, TypeKind};
+use model::isa::{Instruction, Operand, Reg, SpaceQualifier, TypeKind};
 use model::program::ThreadId;
 use model::value::{Value, little_endian, low_bits};
 
@@ -81,56 +82,28 @@ impl Walk<'_> {
 
     /// The values that an instruction writes to memory, but for those that it has loaded; `None` if it computes them.
     fn written(&self, thread: ThreadId, line: usize, of: &Instruction) -> Option<Vec<Value>> {
-        let sources: &[Operand] = match of {
-            Instruction::Store(store) if store.ty.bits >= 32 => &store.sources,
-            Instruction::Atomic(atomic)
-                if atomic.ty.bits >= 32 && matches!(atomic.op, AtomicOp::Exch | AtomicOp::Cas) =>
-            {
-                &atomic.operands
-            }
-            Instruction::Asynchronous(Asynchronous::TensorMemory(op)) => {
-                let TensorOp::Allocate { .. } = op else { return Some(Vec::new()) };
-                let variable = self.program.allocated(thread, line)?;
-                return Some(vec![self.layout.address(variable, thread).into()]);
-            }
-            Instruction::Asynchronous(
-                Asynchronous::Mbarrier(_)
-                | Asynchronous::PendingCount(_)
-                | Asynchronous::Track(_)
-                | Asynchronous::Commit(_)
-                | Asynchronous::WaitGroup(_)
-                | Asynchronous::Multiply(_)
-                | Asynchronous::MultiplyFence
-                | Asynchronous::Fence(_)
-                | Asynchronous::Grid(_)
-                | Asynchronous::TensormapFence(_)
-                | Asynchronous::Fill(_),
-            )
-            | Instruction::Load(_)
-            | Instruction::Fence(_)
-            | Instruction::ProxyFence(_)
-            | Instruction::Barrier(_)
-            | Instruction::ClusterBarrier(_)
-            | Instruction::Alu(_)
-            | Instruction::Cvta(_)
-            | Instruction::Branch(_) => &[],
-            Instruction::Asynchronous(Asynchronous::Copy(copy))
-                if copy.reduction.is_none() && copy.byte_mask.is_none() && copies_words(copy) =>
-            {
-                &[]
-            }
-            Instruction::Store(_)
-            | Instruction::Atomic(_)
-            | Instruction::Asynchronous(
-                Asynchronous::Copy(_)
-                | Asynchronous::Store(_)
-                | Asynchronous::Tensormap(_)
-                | Asynchronous::Multimem(_)
-                | Asynchronous::Cancel(_),
-            )
-            | Instruction::Unsupported(_) => return None,
+        if let Instruction::Asynchronous(Asynchronous::TensorMemory(TensorOp::Allocate {
+            ..
+        })) = of
+        {
+            let variable = self.program.allocated(thread, line)?;
+            return Some(vec![self.layout.address(variable, thread).into()]);
+        }
+        let writes =
+            |place: AccessedPlace| place.is_written() && place.space != SpaceQualifier::Tensor;
+        let fills = matches!(of, Instruction::Asynchronous(Asynchronous::Fill(_)));
+        if fills || of.copy().is_some_and(copies_words) || !of.places().any(writes) {
+            return Some(Vec::new());
+        }
+        let sources = if let Instruction::Store(store) = of {
+            (store.ty.bits >= 32).then_some(&store.sources)
+        } else {
+            let exchanges = |atomic: &&Atomic| {
+                atomic.ty.bits >= 32 && matches!(atomic.op, AtomicOp::Exch | AtomicOp::Cas)
+            };
+            of.as_atomic().filter(exchanges).map(|atomic| &atomic.operands)
         };
-        let values = sources.iter().map(|&source| match source {
+        let values = sources?.iter().map(|&source| match source {
             Operand::Imm(value) => Some(vec![value.into()]),
             Operand::Address(variable) => Some(vec![
                 self.layout.address(variable, thread).into(),
@@ -180,6 +153,6 @@ fn mixtures(words: &BTreeSet<Value>) -> Option<BTreeSet<Value>> {
 
 /// Whether a copy writes whole words of its source, or zeros.
 fn copies_words(copy: &Copy) -> bool {
-    copy.source_bytes
-        .is_none_or(|bytes| matches!(bytes, Operand::Imm(bytes) if bytes.is_multiple_of(4)))
+    let words = |bytes| matches!(bytes, Operand::Imm(bytes) if bytes % 4 == 0);
+    copy.reduction.is_none() && copy.byte_mask.is_none() && copy.source_bytes.is_none_or(words)
 }

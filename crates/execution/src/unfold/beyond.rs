@@ -167,8 +167,7 @@ impl Unfolded<'_> {
         for line in reachable(thread, path.events.last().map_or(0, |event| usize::from(event.line)))
         {
             let instruction = &thread.lines[line].instruction;
-            let asynchronous = instruction.as_asynchronous();
-            if asynchronous.is_some_and(|of| of.changed_mbarrier().is_some()) {
+            if instruction.changed_object().is_some() {
                 return None;
             }
             if !matches!(instruction, Instruction::Store(_) | Instruction::Atomic(_)) {
@@ -232,19 +231,9 @@ fn pieces(read: &PathEvent, there: Placement, writes: &[PathEvent], here: Placem
 
 /// Whether an instruction has no effect behind a cut that is not known here.
 fn is_followed(instruction: &Instruction) -> bool {
-    match instruction {
-        Instruction::Load(_)
-        | Instruction::Store(_)
-        | Instruction::Atomic(_)
-        | Instruction::Fence(_)
-        | Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_)
-        | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_) => true,
-        Instruction::Asynchronous(of) => matches!(of, Asynchronous::Mbarrier(_)),
-        Instruction::ProxyFence(_) | Instruction::Unsupported(_) => false,
-    }
+    let asynchronous = instruction.as_asynchronous();
+    asynchronous.is_none_or(|of| matches!(of, Asynchronous::Mbarrier(_)))
+        && !matches!(instruction, Instruction::ProxyFence(_) | Instruction::Unsupported(_))
 }
 
 /// Whether each barrier of a path completes when all have arrived: who does not arrive behind a cut only lets others wait. Which

@@ -300,30 +300,24 @@ fn text(
     addresses: &mut BTreeSet<NamedAddress>,
 ) -> Result<String, Inexpressible> {
     let written = &line.line.text;
-    match &line.line.instruction {
-        Instruction::Unsupported(_) => return line.refuse("this instruction"),
-        Instruction::Alu(alu) if matches!(alu.op, AluOp::Opaque(_)) => {
-            return line.refuse("an instruction that is not in PTX");
-        }
-        Instruction::Barrier(barrier) => return barrier_text(line, barrier),
-        Instruction::Branch(_) => {
-            // Instances of a warp may go different ways: without `.uni`.
-            let (guard, _, target) = parts(written);
-            let target = if leaves(written) { END } else { target };
-            return Ok(format!("{guard} bra {target};").trim_start().to_owned());
-        }
-        Instruction::Asynchronous(of) if needs_more(of) => {
-            return line.refuse("matrices, tensors, launches and multimem addresses");
-        }
-        Instruction::Load(_)
-        | Instruction::Store(_)
-        | Instruction::Atomic(_)
-        | Instruction::Fence(_)
-        | Instruction::ProxyFence(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Asynchronous(_)
-        | Instruction::Alu(_)
-        | Instruction::Cvta(_) => {}
+    let instruction = &line.line.instruction;
+    if let Instruction::Unsupported(_) = instruction {
+        return line.refuse("this instruction");
+    }
+    if instruction.as_alu().is_some_and(|alu| matches!(alu.op, AluOp::Opaque(_))) {
+        return line.refuse("an instruction that is not in PTX");
+    }
+    if let Instruction::Barrier(barrier) = instruction {
+        return barrier_text(line, barrier);
+    }
+    if instruction.as_branch().is_some() {
+        // Instances of a warp may go different ways: without `.uni`.
+        let (guard, _, target) = parts(written);
+        let target = if leaves(written) { END } else { target };
+        return Ok(format!("{guard} bra {target};").trim_start().to_owned());
+    }
+    if instruction.as_asynchronous().is_some_and(needs_more) {
+        return line.refuse("matrices, tensors, launches and multimem addresses");
     }
     let (_, opcode, operands) = parts(written);
     if let Some(register) = operands::misfit(line.thread, opcode, operands) {

@@ -84,19 +84,10 @@ fn check_expressible(test: &Test) -> Result<(), Inexpressible> {
 
 /// What is not in PTX: an instruction of the peer dialect, or the whole test.
 fn outside_ptx(test: &Test) -> Inexpressible {
-    let proxy = |line: &ExportedLine<'_>| match &line.line.instruction {
-        Instruction::Load(load) => load.proxy != Proxy::Generic,
-        Instruction::Store(store) => store.proxy != Proxy::Generic,
-        Instruction::ProxyFence(fence) => *fence != ProxyFence::Alias,
-        Instruction::Atomic(_)
-        | Instruction::Fence(_)
-        | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Asynchronous(_)
-        | Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_)
-        | Instruction::Unsupported(_) => false,
+    let proxy = |line: &ExportedLine<'_>| {
+        let of = &line.line.instruction;
+        of.proxy().is_some_and(|proxy| proxy != Proxy::Generic)
+            || matches!(of, Instruction::ProxyFence(fence) if *fence != ProxyFence::Alias)
     };
     let mut lines = (0..test.program.threads.len()).flat_map(|at| ExportedLine::all(test, at));
     match lines.find(proxy) {

@@ -449,31 +449,22 @@ pub fn pointers(function: &Function, thread: &Thread) -> BTreeMap<ParameterPlace
     for _ in 0..thread.lines.len() {
         let mut changed = false;
         for line in &thread.lines {
-            let (destination, source) = match &line.instruction {
-                Instruction::Alu(alu) => {
-                    let keeps = matches!(
-                        alu.op,
-                        AluOp::Mov
-                            | AluOp::Add
-                            | AluOp::Sub
-                            | AluOp::Selp
-                            | AluOp::Extract(_)
-                            | AluOp::Concat(_)
-                    ) || alu.op == AluOp::And && alu.sources.iter().any(aligns);
-                    let source = alu.sources.iter().find_map(|source| of(&from, source));
-                    (alu.destination, source.filter(|_| keeps))
-                }
-                Instruction::Cvta(cvta) => (cvta.destination, of(&from, &cvta.source)),
-                Instruction::Load(_)
-                | Instruction::Store(_)
-                | Instruction::Atomic(_)
-                | Instruction::Fence(_)
-                | Instruction::ProxyFence(_)
-                | Instruction::Barrier(_)
-                | Instruction::ClusterBarrier(_)
-                | Instruction::Asynchronous(_)
-                | Instruction::Branch(_)
-                | Instruction::Unsupported(_) => continue,
+            let (destination, source) = if let Instruction::Alu(alu) = &line.instruction {
+                let keeps = matches!(
+                    alu.op,
+                    AluOp::Mov
+                        | AluOp::Add
+                        | AluOp::Sub
+                        | AluOp::Selp
+                        | AluOp::Extract(_)
+                        | AluOp::Concat(_)
+                ) || alu.op == AluOp::And && alu.sources.iter().any(aligns);
+                let source = alu.sources.iter().find_map(|source| of(&from, source));
+                (alu.destination, source.filter(|_| keeps))
+            } else if let Instruction::Cvta(cvta) = &line.instruction {
+                (cvta.destination, of(&from, &cvta.source))
+            } else {
+                continue;
             };
             let known = &mut from[usize::from(destination.0)];
             if known.is_none() && source.is_some() {

@@ -5,11 +5,9 @@
 
 use lift::function::{Function, FunctionStep};
 use machine::form::LoweredInstruction;
-use model::isa::atom::{Atomic, AtomicOp};
+use model::isa::atom::AtomicOp;
 use model::isa::cxx::Cxx;
 use model::isa::fence::Fence;
-use model::isa::ld::Load;
-use model::isa::st::Store;
 use model::isa::{Instruction, Line};
 use model::memory::Space;
 use model::strength::{AccessOrder, OperationKind, Strength};
@@ -55,37 +53,26 @@ pub(super) fn mapped(
 /// An instruction as a step, and whether it accesses shared memory.
 fn step(instruction: &Instruction) -> Option<(Step, bool)> {
     let Strength { kind, order, scope } = Strength::of(instruction)?;
-    let (cxx, space, act) = match instruction {
-        Instruction::Load(load) => (load.cxx, load.space, AccessKind::Load),
-        Instruction::Store(store) => (store.cxx, store.space, AccessKind::Store),
-        Instruction::Atomic(atomic) => {
-            let act = if atomic.op == AtomicOp::Cas {
-                AccessKind::CompareExchange(atomic.cxx.failure)
-            } else if kind == OperationKind::Reduction {
-                AccessKind::Reduce
-            } else {
-                AccessKind::Swap
-            };
-            (atomic.cxx, atomic.space, act)
+    if kind == OperationKind::Fence {
+        return Some((Step::Fence { order: order.fence()?, scope }, false));
+    }
+    let cxx = instruction.cxx()?;
+    let act = match kind {
+        _ if instruction.as_atomic().is_some_and(|of| of.op == AtomicOp::Cas) => {
+            AccessKind::CompareExchange(cxx.failure)
         }
-        Instruction::Fence(_) => {
-            return Some((Step::Fence { order: order.fence()?, scope }, false));
-        }
-        Instruction::ProxyFence(_)
-        | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Asynchronous(_)
-        | Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_)
-        | Instruction::Unsupported(_) => return None,
+        OperationKind::Load => AccessKind::Load,
+        OperationKind::Store => AccessKind::Store,
+        OperationKind::Reduction => AccessKind::Reduce,
+        OperationKind::Atomic => AccessKind::Swap,
+        OperationKind::Fence | OperationKind::Arrival | OperationKind::PhaseWait => return None,
     };
     let order = match cxx {
         Cxx { seq_cst: true, .. } => AccessOrder::SeqCst,
         Cxx { unordered: true, .. } => AccessOrder::Unordered,
         Cxx { .. } => order,
     };
-    let shared = space.space() == Some(Space::Shared);
+    let shared = instruction.space().space() == Some(Space::Shared);
     let at = if shared { TestLocation::Y } else { TestLocation::X };
     Some((Step::access(act, at, order, scope), shared))
 }
@@ -100,10 +87,7 @@ fn instructions(of: &Instruction, steps: &[Step]) -> Option<Vec<Instruction>> {
         Step::Access { order, scope, .. } => {
             accesses += 1;
             let mut plain = of.clone();
-            if let Instruction::Load(Load { cxx, .. })
-            | Instruction::Store(Store { cxx, .. })
-            | Instruction::Atomic(Atomic { cxx, .. }) = &mut plain
-            {
+            if let Some(cxx) = plain.cxx_mut() {
                 *cxx = Cxx::default();
             }
             let kind = Strength::of(&plain)?.kind;

@@ -1,16 +1,14 @@
 //! A program as a table lowers it: the promises of the machine's instructions, or PTX for C++.
 
 use model::isa::alu::Branch;
-use model::isa::atom::{Atomic, AtomicOp};
+use model::isa::atom::AtomicOp;
 use model::isa::bar::ClusterBarrierKind;
 use model::isa::cxx::{Cxx, Failure};
 use model::isa::fence::{Fence, FenceOrder};
-use model::isa::ld::Load;
-use model::isa::st::Store;
 use model::isa::{Instruction, Line};
 use model::program::Program;
 use model::scope::Scope;
-use model::strength::Strength;
+use model::strength::{OperationKind, Strength};
 use sass::lower::Lowering;
 use sass::lowering::LoweringTable;
 
@@ -39,34 +37,19 @@ pub(super) fn lifted(program: &Program, table: &LoweringTable, sm: u16) -> Resul
         let mut starts = Vec::new();
         for line in &thread.lines {
             starts.push(lines.len());
-            let all = match &line.instruction {
-                // What listings show of aliases is not known.
-                Instruction::Fence(fence) if fence.aliases && has_aliases => {
-                    return Err(format!("`{}` is not supported", line.text));
-                }
-                Instruction::Load(_)
-                | Instruction::Store(_)
-                | Instruction::Atomic(_)
-                | Instruction::Fence(_) => becomes(line, table, sm)?,
-                // A table of C++ has no barriers. They belong to the hardware.
-                Instruction::Barrier(_) | Instruction::ClusterBarrier(_) if !table.cxx => {
-                    becomes(line, table, sm)?
-                }
-                Instruction::ProxyFence(_)
-                | Instruction::Asynchronous(_)
-                | Instruction::Unsupported(_) => {
-                    return Err(format!("`{}` is not supported", line.text));
-                }
-                Instruction::Barrier(_)
-                | Instruction::ClusterBarrier(_)
-                | Instruction::Alu(_)
-                | Instruction::Cvta(_)
-                | Instruction::Branch(_) => {
-                    lines.push(line.clone());
-                    continue;
-                }
-            };
-            for new in all {
+            let of = &line.instruction;
+            let is_barrier = matches!(of, Instruction::Barrier(_) | Instruction::ClusterBarrier(_));
+            // A table of C++ has no barriers. They belong to the hardware.
+            if of.computes() || is_barrier && table.cxx {
+                lines.push(line.clone());
+                continue;
+            }
+            // What listings show of aliases is not known.
+            let is_fence = matches!(of, Instruction::Fence(of) if !of.aliases || !has_aliases);
+            if !is_barrier && !is_fence && of.access().is_none() {
+                return Err(format!("`{}` is not supported", line.text));
+            }
+            for new in becomes(line, table, sm)? {
                 let instruction = match new {
                     LiftedLine::Fence(order, scope) => {
                         Instruction::Fence(Fence { order, scope, aliases: false })
@@ -142,22 +125,18 @@ fn becomes(line: &Line, table: &LoweringTable, sm: u16) -> Result<Vec<LiftedLine
 
 /// The table's lowering of a C++ operation, as PTX.
 fn of_cxx(instruction: &Instruction, table: &LoweringTable) -> Option<String> {
-    let (opcode, cxx) = match instruction {
-        Instruction::Load(load) => ("load", load.cxx),
-        Instruction::Store(store) => ("store", store.cxx),
-        Instruction::Atomic(Atomic { op: AtomicOp::Cas, cxx, .. }) => ("cmpxchg", *cxx),
-        Instruction::Atomic(atomic) => ("rmw", atomic.cxx),
-        Instruction::Fence(_) => ("fence", Cxx::default()),
-        Instruction::ProxyFence(_)
-        | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Asynchronous(_)
-        | Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_)
-        | Instruction::Unsupported(_) => return None,
+    let Strength { kind, order, scope } = Strength::of(instruction)?;
+    let opcode = match kind {
+        OperationKind::Load => "load",
+        OperationKind::Store => "store",
+        OperationKind::Atomic | OperationKind::Reduction => {
+            let compares = instruction.as_atomic().is_some_and(|of| of.op == AtomicOp::Cas);
+            if compares { "cmpxchg" } else { "rmw" }
+        }
+        OperationKind::Fence => "fence",
+        OperationKind::Arrival | OperationKind::PhaseWait => return None,
     };
-    let Strength { order, scope, .. } = Strength::of(instruction)?;
+    let cxx = instruction.cxx().unwrap_or_default();
     let order = if cxx.seq_cst {
         AccessOrder::SeqCst
     } else if cxx.unordered {
@@ -236,19 +215,6 @@ fn access(instruction: &Instruction, order: AccessOrder, scope: Scope) -> Option
         Some(strength) => Strength { order, scope, ..strength }.applied(instruction)?,
         None => instruction.clone(),
     };
-    match &mut changed {
-        Instruction::Load(Load { cxx, .. })
-        | Instruction::Store(Store { cxx, .. })
-        | Instruction::Atomic(Atomic { cxx, .. }) => *cxx = Cxx::default(),
-        Instruction::Fence(_)
-        | Instruction::ProxyFence(_)
-        | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Asynchronous(_)
-        | Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Branch(_)
-        | Instruction::Unsupported(_) => return None,
-    }
+    *changed.cxx_mut()? = Cxx::default();
     Some(changed)
 }

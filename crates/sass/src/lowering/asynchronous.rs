@@ -54,49 +54,26 @@ pub(super) fn is_asynchronous(opcode: &str, first: &str) -> bool {
 
 /// The operands of an instruction that a row may name.
 pub fn operands_of(of: &Asynchronous) -> Vec<&'static str> {
-    match of {
-        Asynchronous::Copy(copy) if !copy.bulk => {
-            let bytes = match copy.bytes {
-                Some(Operand::Imm(4)) => Some("(4)"),
-                Some(Operand::Imm(8)) => Some("(8)"),
-                Some(Operand::Imm(16)) => Some("(16)"),
-                Some(Operand::Imm(_) | Operand::Reg(_) | Operand::Address(_)) | None => None,
-            };
-            let source = copy.source_bytes.map(|_| "(src-size)");
-            let ignored = copy.ignores_source.map(|_| "(ignore-src)");
-            bytes.into_iter().chain(source).chain(ignored).collect()
-        }
-        Asynchronous::Mbarrier(mbarrier) => match mbarrier.op {
-            MbarrierOp::Arrive { count, expected: None, completes, .. }
-                if count != Operand::Imm(1) || !completes =>
-            {
-                vec!["(count)"]
-            }
-            MbarrierOp::Arrive { .. }
-            | MbarrierOp::Init { .. }
-            | MbarrierOp::CheckLayout { .. }
-            | MbarrierOp::Invalidate
-            | MbarrierOp::ExpectTx { .. }
-            | MbarrierOp::CompleteTx { .. }
-            | MbarrierOp::Wait { .. } => Vec::new(),
-        },
-        Asynchronous::Copy(_)
-        | Asynchronous::PendingCount(_)
-        | Asynchronous::Store(_)
-        | Asynchronous::Track(_)
-        | Asynchronous::Commit(_)
-        | Asynchronous::WaitGroup(_)
-        | Asynchronous::Multiply(_)
-        | Asynchronous::MultiplyFence
-        | Asynchronous::Fence(_)
-        | Asynchronous::Grid(_)
-        | Asynchronous::TensormapFence(_)
-        | Asynchronous::Tensormap(_)
-        | Asynchronous::TensorMemory(_)
-        | Asynchronous::Multimem(_)
-        | Asynchronous::Fill(_)
-        | Asynchronous::Cancel(_) => Vec::new(),
+    if let Asynchronous::Copy(copy) = of
+        && !copy.bulk
+    {
+        let bytes = match copy.bytes {
+            Some(Operand::Imm(4)) => Some("(4)"),
+            Some(Operand::Imm(8)) => Some("(8)"),
+            Some(Operand::Imm(16)) => Some("(16)"),
+            Some(Operand::Imm(_) | Operand::Reg(_) | Operand::Address(_)) | None => None,
+        };
+        let source = copy.source_bytes.map(|_| "(src-size)");
+        let ignored = copy.ignores_source.map(|_| "(ignore-src)");
+        return bytes.into_iter().chain(source).chain(ignored).collect();
     }
+    if let Asynchronous::Mbarrier(mbarrier) = of
+        && let MbarrierOp::Arrive { count, expected: None, completes, .. } = mbarrier.op
+        && (count != Operand::Imm(1) || !completes)
+    {
+        return vec!["(count)"];
+    }
+    Vec::new()
 }
 
 /// An instruction that a row is for, with operands that it can have.
