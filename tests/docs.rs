@@ -232,3 +232,71 @@ fn what_differs_is_seen() {
         assert_eq!(as_shown(shown, printed) == shown, same, "{shown:?} and {printed:?}");
     }
 }
+
+/// The titles of `docs/SUMMARY.md`: three doors by what a reader has, then what is known and how the project works.
+const PARTS: [&str; 6] =
+    ["I have a kernel", "I have a compiler", "I have a model", "Theory", "Measured", "Project"];
+
+/// The pages of each part, in order. Only the lines that mdBook reads are accepted: titles of parts and lists of links.
+fn summary(text: &str) -> Result<Vec<(String, Vec<String>)>, String> {
+    let mut parts: Vec<(String, Vec<String>)> = Vec::new();
+    let mut lines = text.lines();
+    if lines.next() != Some("# Summary") {
+        return Err("the first line is `# Summary`".to_owned());
+    }
+    for line in lines.filter(|line| !line.is_empty()) {
+        if let Some(title) = line.strip_prefix("# ") {
+            parts.push((title.to_owned(), Vec::new()));
+            continue;
+        }
+        let link = line.trim_start().strip_prefix("- [").and_then(|rest| rest.strip_suffix(')'));
+        let (Some((name, page)), Some((_, pages))) =
+            (link.and_then(|link| link.split_once("](")), parts.last_mut())
+        else {
+            return Err(format!("neither the title of a part nor `- [NAME](PAGE)`: {line}"));
+        };
+        if name.is_empty() || pages.is_empty() && line.starts_with(' ') {
+            return Err(format!("a link without a name, or below no page: {line}"));
+        }
+        pages.push(page.to_owned());
+    }
+    Ok(parts)
+}
+
+#[test]
+fn every_page_has_one_place_in_the_summary() {
+    let docs = suite::root().join("docs");
+    let text = fs::read_to_string(docs.join("SUMMARY.md")).expect("the summary is there");
+    let parts = summary(&text).unwrap_or_else(|why| panic!("docs/SUMMARY.md: {why}"));
+    let titles: Vec<&str> = parts.iter().map(|(title, _)| title.as_str()).collect();
+    assert_eq!(titles, PARTS);
+    assert!(parts.iter().all(|(_, pages)| !pages.is_empty()), "{parts:?}");
+    let mut placed: Vec<String> = parts.into_iter().flat_map(|(_, pages)| pages).collect();
+    placed.sort();
+    let mut there: Vec<String> = Vec::new();
+    crate::tidy::walk(&docs, "md", &mut |path| {
+        let page = path.strip_prefix(&docs).expect("it is below the folder");
+        there.push(page.to_string_lossy().into_owned());
+    });
+    there.retain(|page| page != "SUMMARY.md");
+    there.sort();
+    assert_eq!(placed, there, "the links of docs/SUMMARY.md, and the pages of docs/");
+}
+
+#[test]
+fn a_summary_has_only_what_mdbook_reads() {
+    let parts = summary("# Summary\n\n# A\n\n- [B](b.md)\n    - [C](c.md)\n\n# D\n\n- [E](e.md)\n");
+    let pages = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<Vec<_>>();
+    let expected = [("A".to_owned(), pages(&["b.md", "c.md"])), ("D".to_owned(), pages(&["e.md"]))];
+    assert_eq!(parts, Ok(expected.to_vec()));
+    for wrong in [
+        "# A\n- [B](b.md)\n",
+        "# Summary\n- [B](b.md)\n",
+        "# Summary\n# A\nprose\n",
+        "# Summary\n# A\n- B\n",
+        "# Summary\n# A\n- [](b.md)\n",
+        "# Summary\n# A\n    - [B](b.md)\n",
+    ] {
+        assert!(summary(wrong).is_err(), "{wrong:?}");
+    }
+}
