@@ -220,6 +220,18 @@ fn rooms_of_a_crate_use_each_other_one_way() {
     }
 }
 
+/// The names below a `section` of a crate's manifest, such as `dependencies`, also of those for one target.
+fn dependencies(folder: &str, section: &str) -> BTreeSet<String> {
+    let path = suite::root().join(folder).join("Cargo.toml");
+    let manifest = fs::read_to_string(&path).expect("a crate has a manifest");
+    let manifest = DeTable::parse(&manifest).expect("it is read by Cargo").into_inner();
+    let of_targets = manifest.get("target").and_then(|of| of.get_ref().as_table());
+    let of_targets = of_targets.into_iter().flatten();
+    let tables = of_targets.filter_map(|(_, of)| of.get_ref().as_table()).chain([&manifest]);
+    let sections = tables.filter_map(|of| of.get(section)?.get_ref().as_table());
+    sections.flatten().map(|(name, _)| name.get_ref().to_string()).collect()
+}
+
 /// Dependencies that a crate needs although its sources do not name them.
 const UNNAMED: [(&str, &str); 3] = [
     // Its build script finds the library that `z3` links.
@@ -235,17 +247,6 @@ fn every_dependency_is_used() {
     let all = sources();
     let mut unused = Vec::new();
     for folder in crates() {
-        let path = suite::root().join(&folder).join("Cargo.toml");
-        let manifest = fs::read_to_string(&path).expect("a crate has a manifest");
-        let manifest = DeTable::parse(&manifest).expect("it is read by Cargo").into_inner();
-        let of_targets = manifest.get("target").and_then(|of| of.get_ref().as_table());
-        let of_targets = of_targets.into_iter().flatten();
-        let tables: Vec<&DeTable<'_>> =
-            of_targets.filter_map(|(_, of)| of.get_ref().as_table()).chain([&manifest]).collect();
-        let named = |section: &str| -> BTreeSet<String> {
-            let sections = tables.iter().filter_map(|of| of.get(section)?.get_ref().as_table());
-            sections.flatten().map(|(name, _)| name.get_ref().to_string()).collect()
-        };
         let (built, own) = (format!("{folder}/src/"), format!("{folder}/"));
         let codes: Vec<String> =
             all.iter().filter(|source| source.is_in(&built)).map(Source::code).collect();
@@ -254,7 +255,7 @@ fn every_dependency_is_used() {
         let tests = all.iter().filter(|source| source.is_in(&own) || source.is_in("tests/"));
         let in_tests: BTreeSet<&str> = tests.flat_map(|source| words(&source.text)).collect();
         for (section, used) in [("dependencies", &in_code), ("dev-dependencies", &in_tests)] {
-            for name in named(section) {
+            for name in dependencies(&folder, section) {
                 let is_used = used.contains(name.replace('-', "_").as_str());
                 if !is_used && !UNNAMED.contains(&(folder.as_str(), name.as_str())) {
                     unused.push(format!("{folder}: {name}, in {section}"));
@@ -263,6 +264,54 @@ fn every_dependency_is_used() {
         }
     }
     assert!(unused.is_empty(), "{unused:#?}");
+}
+
+/// Whether a crate uses another one, directly or not. Cargo accepts no cycles.
+fn reaches(uses: &BTreeMap<String, Vec<String>>, from: &str, to: &str) -> bool {
+    uses[from].iter().any(|next| next == to || reaches(uses, next, to))
+}
+
+/// The crates that each crate uses directly, without those that it reaches through another one.
+fn arrows() -> Vec<(String, Vec<String>)> {
+    let name = |folder: &str| folder.rsplit('/').next().unwrap_or(folder).to_owned();
+    let all: Vec<String> = crates().iter().map(|folder| name(folder)).collect();
+    let uses: BTreeMap<String, Vec<String>> = crates()
+        .iter()
+        .map(|folder| {
+            let named = dependencies(folder, "dependencies");
+            (name(folder), all.iter().filter(|of| named.contains(*of)).cloned().collect())
+        })
+        .collect();
+    let direct = |of: &String| {
+        let named = &uses[of];
+        let is_direct = |to: &&String| !named.iter().any(|over| reaches(&uses, over, to));
+        named.iter().filter(is_direct).cloned().collect()
+    };
+    all.iter().rev().map(|of| (of.clone(), direct(of))).collect()
+}
+
+/// The picture of `docs/architecture.md` is that of the manifests, and each crate has a row below it. `UPDATE=1` draws it again.
+#[test]
+fn the_picture_of_the_crates_is_that_of_their_manifests() {
+    let path = suite::root().join("docs/architecture.md");
+    let page = fs::read_to_string(&path).expect("it is there");
+    let start = "```mermaid\nflowchart TD\n";
+    let (before, rest) = page.split_once(start).expect("there is a picture");
+    let (shown, after) = rest.split_once("```\n").expect("the picture ends");
+    let arrows: Vec<String> = arrows()
+        .into_iter()
+        .filter(|(_, to)| !to.is_empty())
+        .map(|(from, to)| format!("    {from} --> {}\n", to.join(" & ")))
+        .collect();
+    assert!(arrows.len() > 15, "only {} crates use others", arrows.len());
+    let drawn = arrows.concat();
+    if std::env::var_os("UPDATE").is_some() {
+        fs::write(&path, format!("{before}{start}{drawn}```\n{after}")).expect("it can be written");
+    }
+    assert!(drawn == shown, "UPDATE=1 draws the crates again");
+    for folder in crates() {
+        assert!(after.contains(&format!("\n| `{folder}/` (`")), "no row says what {folder} holds");
+    }
 }
 
 /// Where the number of a target is compared with numbers: the table of families, the names of targets in PTX, and the encodings of
