@@ -323,7 +323,7 @@ mod tests {
                     Node::Inverse(a) | Node::Plus(a) => before(a),
                     Node::Fixed(_) | Node::Chosen(_) | Node::Identity(_) | Node::Cross(..) => true,
                 };
-                assert!(stand_before, "{name}: an operand of node {at} stands behind it");
+                assert!(stand_before, "{name}: an operand of node {at} stands after it");
             }
             for order in &without.orders {
                 assert!(without.is_symmetric(order.relates) && without.is_fixed(order.relates));

@@ -76,7 +76,7 @@ pub fn model(sequence: ReleaseSequence) -> Model {
         m.name_rel(None, "happens-before", (po | synchronizes | barrier | (init * program)).plus());
 
     // [intro.races]: the modification order of an object. Of writes that neither happens-before nor
-    // atomicity orders, no outcome is asked for: they race.
+    // atomicity orders, no outcome is required: they race.
     let written = monotonic & write;
     let co = m.order(None, Chosen::Co, (inclusive & overlap & (written * written)) - all.id());
     // Nothing happens before an initial write, so no cycle leads through one.
@@ -107,7 +107,7 @@ pub fn model(sequence: ReleaseSequence) -> Model {
         m.name_rel(None, "partial-sc", inclusive & ((first >> before >> last) | between_fences));
     m.axiom(None, "Sequential-Consistency", Constraint::Acyclic(partial.id));
 
-    // Neither language forbids thin air in so many words; RC11's ban of all load buffering forbids
+    // Neither language forbids thin air explicitly; RC11's ban of all load buffering forbids
     // what compilers do. Reading R40.
     let dependency = m.name_rel(
         None,

@@ -105,7 +105,7 @@ names! {
         MbarrierInval = "MBX",
         /// Waits for a phase that returned true; they are operations on the object, too.
         MbarrierWait = "MBW",
-        /// The start of a thread whose kernel is launched behind another.
+        /// The start of a thread whose kernel is launched after another.
         KernelStart = "KS",
         /// The reads of the descriptor of a tensor.
         TensormapProxy = "TMP",
@@ -125,7 +125,7 @@ names! {
         TensorDeallocation = "TMEM-DEALLOC",
         /// `tcgen05.relinquish_alloc_permit`.
         AllocationsEnd = "TMEM-RELINQUISH",
-        /// Reads and writes of the locations behind a multimem address, through that address.
+        /// Reads and writes of the locations of a multimem address, through that address.
         Multimem = "MULTIMEM",
         /// Writes of the response to `clusterlaunchcontrol.try_cancel`.
         Cancel = "CLC",
@@ -161,11 +161,11 @@ names! {
         Barrier = "barrier",
         /// The same of the cluster barrier; a relaxed arrival gives way to the fences before it.
         ClusterBarrier = "cluster-barrier",
-        /// From a read to the writes behind a barrier that completed since its thread had exited, and to those of a kernel that
+        /// From a read to the writes after a barrier that completed since its thread had exited, and to those of a kernel that
         /// started since.
         Exited = "exited",
         /// From a read on which it depends that a thread arrives at a barrier or on an mbarrier object, or launches a kernel,
-        /// to the writes behind the waits for that.
+        /// to the writes after the waits for that.
         Awaited = "awaited",
         /// From the events of a thread to the events of each asynchronous operation that it starts later.
         Issue = "issue",
@@ -185,7 +185,7 @@ names! {
         Tracked = "tracked",
         /// The same for the writes of a multicast to CTAs that do not have the object.
         TrackedElsewhere = "tracked-elsewhere",
-        /// From a wait that saw a phase completed to the arrivals in the phase behind it.
+        /// From a wait that saw a phase completed to the arrivals in the phase after it.
         NextPhase = "next-phase",
         /// Arrivals in a phase that is not the first of their object, each with itself.
         LaterPhase = "later-phase",
@@ -195,7 +195,7 @@ names! {
         Remote = "remote",
         /// From such an operation to the events of the threads of that CTA.
         OwnerCta = "owner-cta",
-        /// From the events of a kernel to the starts of the threads of a kernel behind it in its stream, and to each
+        /// From the events of a kernel to the starts of the threads of a kernel after it in its stream, and to each
         /// `griddepcontrol.wait` of a kernel that depends on it.
         KernelOrder = "kernel-order",
         /// From the first `griddepcontrol.launch_dependents` of a CTA to the starts of the threads of kernels that
@@ -211,7 +211,7 @@ names! {
         ExitTrigger = "exit-trigger",
         /// From a fence that is for some objects only to the events on these objects.
         Covers = "covers",
-        /// From the accesses of tensor memory to the events of their thread behind them, and to the accesses of
+        /// From the accesses of tensor memory to the events of their thread after them, and to the accesses of
         /// tensor memory that the thread starts later.
         TensorBehind = "tensor-behind",
         /// From accesses of tensor memory to those of another operation with which theirs forms a pipeline, whichever

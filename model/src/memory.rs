@@ -152,7 +152,7 @@ pub struct Variable {
     pub mbarriers: Vec<MbarrierState>,
     /// The tensor that its bytes are a tensormap of: `t @tensormap g`.
     pub tensormap: Option<VariableId>,
-    /// The locations behind it if it is a multimem address: `m @multimem x, y`. It has no memory of its own then.
+    /// Its locations if it is a multimem address: `m @multimem x, y`. It has no memory of its own then.
     pub multimem: Vec<VariableId>,
 }
 

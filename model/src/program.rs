@@ -14,7 +14,7 @@ use crate::value::Value;
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct ThreadId(pub u8);
 
-/// A kernel that is launched behind another: `kernel 0 -> 1 @programmatic`.
+/// A kernel that is launched after another: `kernel 0 -> 1 @programmatic`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct Launch {
     /// The number of the kernel before: [`Placement::kernel`].
@@ -148,7 +148,7 @@ pub struct Register {
     pub name: String,
     pub initial: InitialValue,
     /// The widest type an instruction of the thread writes it with, in bits: comparisons in
-    /// conditions look at so many low bits. 1 for a predicate.
+    /// conditions look at this many low bits. 1 for a predicate.
     pub bits: u16,
 }
 

@@ -137,7 +137,7 @@ readings! {
             decided that it arrives",
             Some("the text has no speculation that satisfies itself, and what waits is not executed without the other");
         Nothing = "nothing", "it orders nothing",
-            Some("the text orders nothing behind an exit, or behind such an arrival");
+            Some("the text orders nothing after an exit, or after such an arrival");
     }
     /// Reading B4.
     completion_scope: CompletionScope = "B4", section::MBARRIER,
@@ -167,7 +167,7 @@ readings! {
     }
     /// Reading B7.
     initialization_proxy: InitializationProxy = "B7", section::MBARRIER,
-        "whether an asynchronous copy needs a proxy fence behind the initialization of its mbarrier object" {
+        "whether an asynchronous copy needs a proxy fence after the initialization of its mbarrier object" {
         Generic = "none", "none: the completion accesses the object through the generic proxy",
             Some("the text says that the operand is accessed through the generic proxy");
         Fence = "fence", "a `fence.proxy.async` between the two",
@@ -233,9 +233,9 @@ readings! {
     /// Reading B29.
     alias_reads: AliasReads = "B29", section::MEMBAR,
         "which accesses by another address `fence.alias.sync_restrict::read.release` orders its thread's reads with" {
-        Alone = "alone", "all that come behind it, as accesses by the same address",
+        Alone = "alone", "all that come after it, as accesses by the same address",
             Some("the text that is public does not have the fence, whose name has aliases and which is a release alone");
-        WithAcquire = "with-acquire", "those behind a `fence.proxy.alias.acquire`",
+        WithAcquire = "with-acquire", "those after a `fence.proxy.alias.acquire`",
             Some("the text gives each half of `fence.proxy.alias` an effect");
         OneAddress = "one-address", "none",
             Some("the text asks for a `fence.proxy.alias` between accesses by two addresses");
@@ -247,7 +247,7 @@ readings! {
             Some("the text has a group complete when its sources are read, its destinations written, and the writes made visible");
         AsyncOnly = "async-only", "nothing",
             Some("the text that is public does not have the modifier, which names the async proxy alone");
-        Fence = "fence", "what the groups have read; and what they wrote, behind a `fence.proxy.async`",
+        Fence = "fence", "what the groups have read; and what they wrote, after a `fence.proxy.async`",
             Some("the text orders accesses across the two proxies by that fence");
     }
 }

@@ -133,7 +133,7 @@ macro_rules! chapters {
     (@anchor $anchor:literal, $opcode:literal, $end:literal) => { concat!($anchor, "-", $end) };
 }
 
-// The chapters behind 9.7.15 have moved between revisions: their sections are cited as parts of 9.7.
+// The chapters after 9.7.15 have moved between revisions: their sections are cited as parts of 9.7.
 chapters! {
     "9.7.1", "Integer Arithmetic Instructions", "integer-arithmetic-instructions", {
         "add", "sub", "mul", "mad", "mul24", "mad24", "sad", "div", "rem", "abs", "neg", "min",
@@ -261,7 +261,7 @@ chapters! {
 }
 
 /// Where the document describes the instruction with this opcode, or with this opcode and the parts
-/// behind it.
+/// after it.
 pub fn of_opcode(opcode: &str) -> Section {
     let found = INSTRUCTION_SECTIONS.iter().find(|(known, _)| *known == opcode);
     found.map_or(INSTRUCTIONS, |(_, section)| *section)

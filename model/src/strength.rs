@@ -466,7 +466,7 @@ mod tests {
     fn no_form_is_weaker_than_what_is_weaker_than_it() {
         each(|one, all, forms| {
             for weaker in one.weaker(forms).into_iter().flatten() {
-                assert!(all.contains(&weaker), "{weaker:?} is no form of {forms:?}");
+                assert!(all.contains(&weaker), "{weaker:?} is not among {forms:?}");
                 assert!(one.includes(weaker) && !weaker.includes(one), "{one:?} {weaker:?}");
             }
             for &other in all {

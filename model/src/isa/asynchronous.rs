@@ -94,7 +94,7 @@ pub enum MbarrierOp {
 }
 
 /// What an mbarrier object is initialized as. One of the second layout may also keep a report of an operation, by which
-/// its conditional phase stays behind; no operation of the model reports.
+/// its conditional phase does not advance; no operation of the model reports.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum MbarrierLayout {
     V0,
@@ -203,7 +203,7 @@ pub struct AsyncStore {
 /// What the size of an `st.bulk` is a multiple of, and its address.
 pub const FILL_BYTES: u32 = 8;
 
-/// `st.bulk`: writes 0 to so many bytes of shared memory.
+/// `st.bulk`: writes 0 to this many bytes of shared memory.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Fill {
     pub to: Address,
@@ -379,7 +379,7 @@ pub enum AsyncMisuse {
     Parity,
     /// A size, an alignment or a destination that the instruction does not allow.
     Size,
-    /// A register of a `wgmma` is accessed before the wait for its group, or before it and behind the last `wgmma.fence`.
+    /// A register of a `wgmma` is accessed before the wait for its group, or before it and after the last `wgmma.fence`.
     Register,
 }
 

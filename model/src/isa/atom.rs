@@ -106,7 +106,7 @@ pub struct Atomic {
     pub space: SpaceQualifier,
     pub op: AtomicOp,
     pub ty: Type,
-    /// `red` instead of `atom`: its read is no read operation (reading R11).
+    /// `red` instead of `atom`: its read is not a read operation (reading R11).
     pub reduction: bool,
     /// `None` for `red` and for the sink `_`.
     pub destination: Option<Reg>,

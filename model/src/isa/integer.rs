@@ -60,7 +60,7 @@ pub enum Permutation {
 }
 
 impl Permutation {
-    /// By the name behind `prmt.b32`; `None` where it is none.
+    /// By the name after `prmt.b32`; `None` if it is not the name of a mode.
     pub fn named(name: &str) -> Option<Permutation> {
         Some(match name {
             "" => Permutation::Index,
@@ -232,7 +232,7 @@ fn width(value: Value) -> u32 {
     Value::BITS - value.leading_zeros()
 }
 
-/// `length` bits of `a` from `at` on. What lies behind its end, and what is behind the field, is
+/// `length` bits of `a` from `at` on. What lies beyond its end, and what is beyond the field, is
 /// the sign: the highest bit of the field that there is.
 fn field(a: Value, bits: u32, signed: bool, at: Value, length: Value) -> Value {
     let (at, length) = (shift(at), shift(length));

@@ -271,7 +271,7 @@ impl Instruction {
         if let Instruction::Branch(branch) = self { Some(branch) } else { None }
     }
 
-    /// The scope of a strong access; `None` of a weak one, and of what is no access.
+    /// The scope of a strong access; `None` of a weak one, and of what is not an access.
     pub fn scope(&self) -> Option<Scope> {
         if let Instruction::Load(load) = self {
             load.order.scope()

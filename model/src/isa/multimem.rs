@@ -1,4 +1,4 @@
-//! `multimem.*`: operations on all locations behind a multimem address.
+//! `multimem.*`: operations on all locations of a multimem address.
 
 use super::atom::{AtomicOp, AtomicOrder};
 use super::ld::LoadOrder;

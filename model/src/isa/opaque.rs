@@ -9,7 +9,7 @@ use super::{Type, TypeKind};
 use crate::isa::float::{self, FloatOp, Rounding};
 use crate::value::{Value, low_bits};
 
-/// An operation without a definition, told apart from others by its name.
+/// An operation without a definition, identified by its name.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub struct OpaqueOp(u64);
 
@@ -57,7 +57,7 @@ impl OpaqueOp {
     }
 
     /// A shuffle among lanes that have the same floats and large numbers, and different small ones, such as indices: what
-    /// decides between equal values shows only there. `None` if it is no shuffle.
+    /// decides between equal values shows only there. `None` if it is not a shuffle.
     pub fn among_like_lanes(self) -> Option<OpaqueOp> {
         let at = SHUFFLES.iter().position(|shuffle| *shuffle == self)?;
         Some(AMONG_LIKE_LANES[at])
@@ -253,7 +253,7 @@ fn without_sign_extension(value: Value) -> Value {
 const SET: Value = 0xa000;
 const ELEMENTS: u64 = 13;
 
-/// The union of the values: an element for each that is no set; 0 is empty, as code adds zeros.
+/// The union of the values: an element for each that is not a set; 0 is empty, as code adds zeros.
 fn origins(values: &[Value]) -> Value {
     let elements = low_bits(13);
     let of = |value: Value| match value {

@@ -73,13 +73,13 @@ pub struct ColumnReduction {
 pub struct ColumnLayout {
     /// `.pack::16b` and `.unpack::16b`: a register is the low halves of two columns, and otherwise one column.
     pub halves: bool,
-    /// `.16x32bx2`: how many columns behind the address the second half of the lanes accesses. Its values are those of
+    /// `.16x32bx2`: how many columns after the address the second half of the lanes accesses. Its values are those of
     /// the first half for a store; a load keeps those of the first half.
     pub second: Option<i64>,
 }
 
 impl ColumnLayout {
-    /// How many columns so many registers are, each half of the lanes by itself.
+    /// How many columns this many registers are, each half of the lanes by itself.
     pub fn columns(self, registers: usize) -> usize {
         if self.halves { 2 * registers } else { registers }
     }

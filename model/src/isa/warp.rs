@@ -20,7 +20,7 @@ pub enum ExchangeOp {
     Uniform,
     /// The lanes in which it holds.
     Ballot,
-    /// The lanes with the same value, of so many bits.
+    /// The lanes with the same value of this width in bits.
     MatchAny(u16),
     /// All lanes if they have the same value, and else none.
     MatchAll(u16),
@@ -248,7 +248,7 @@ mod tests {
         assert_eq!(Shuffle::Down.source(6, 1, eight), (7, true));
         assert_eq!(Shuffle::Down.source(7, 1, eight), (7, false));
         assert_eq!(Shuffle::Index.source(10, 1, eight), (9, true));
-        // A clamp below the lane that is asked for.
+        // A clamp below the requested lane.
         assert_eq!(Shuffle::Index.source(0, 3, 1), (0, false));
     }
 

@@ -121,7 +121,7 @@ pub(super) fn completion<'m>(
 pub(super) struct CausalOrder<'m> {
     pub(super) thread_causality: Rel<'m>,
     pub(super) base_causality: Rel<'m>,
-    /// What a release of reads alone orders: it is not cumulative, so this is no part of base causality order.
+    /// What a release of reads alone orders: it is not cumulative, so this is not a part of base causality order.
     ordered_reads: Rel<'m>,
     /// Both.
     pub(super) ordered_before: Rel<'m>,

@@ -27,7 +27,7 @@ pub(super) fn order<'m>(
     let Completion { tracked, in_full, .. } = *completion;
     let [before_sync, after_sync] =
         [Tag::TensorFenceBefore, Tag::TensorFenceAfter].map(|tag| m.tag(tag));
-    let [behind, pipeline] =
+    let [after, pipeline] =
         [Fixed::TensorBehind, Fixed::TensorPipeline].map(|fixed| m.fixed(fixed));
     // 9.7.18.6.3.
     let execution_order = m.define(
@@ -43,7 +43,7 @@ pub(super) fn order<'m>(
     let crossed = m.define(
         section::TENSOR_SYNCHRONIZATION,
         "before-thread-sync",
-        (behind & (tensor * before_sync)) >> entered,
+        (after & (tensor * before_sync)) >> entered,
     );
     let completed = m.define(
         section::TENSOR_PIPELINES,
@@ -56,7 +56,7 @@ pub(super) fn order<'m>(
             let standard = m.define(
                 section::TENSOR_SYNCHRONIZATION,
                 "standard-synchronization",
-                (behind >> (synchronizes & (in_full * in_full)))
+                (after >> (synchronizes & (in_full * in_full)))
                     >> ordered.thread_causality.opt()
                     >> issue,
             );
@@ -69,7 +69,7 @@ pub(super) fn order<'m>(
         }
     };
     let tensor_ordered =
-        m.define(section::TENSOR_PIPELINES, "tensor-ordered", (pipeline & behind) | across);
+        m.define(section::TENSOR_PIPELINES, "tensor-ordered", (pipeline & after) | across);
     let order = m.define(
         section::TENSOR_PIPELINES,
         "tensor-order",

@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use super::{Model, Node, NodeId};
 use crate::given::{Chosen, Fixed};
 
-/// Whether the relations that axioms use, among some events of an execution without asynchronous operations, are no larger
+/// Whether the relations that axioms use, among some events of an execution without asynchronous operations, are not larger
 /// than in the whole execution: what they leave out of another relation is known of each two events alone. Dependencies are,
 /// if `dependent`: not of a write that is looked at without what comes before it.
 pub(super) fn is_closed(model: &Model, dependent: bool) -> bool {
@@ -50,12 +50,12 @@ fn used(model: &Model) -> Vec<Node> {
     used
 }
 
-/// Whether the other events of an execution make no difference to what a relation is between two.
+/// Whether (a, b) being related depends on a and b only.
 fn is_local(model: &Model, node: NodeId, dependent: bool) -> bool {
     let both = |a, b| is_local(model, a, dependent) && is_local(model, b, dependent);
     match model.node(node) {
         Node::Fixed(Fixed::Addr | Fixed::Data | Fixed::Ctrl) => dependent,
-        // A set of events before or behind another relation.
+        // A set of events before or after another relation.
         Node::Seq(a, b) => {
             let is_set = |of| matches!(model.node(of), Node::Identity(_));
             (is_set(a) || is_set(b)) && both(a, b)

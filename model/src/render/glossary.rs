@@ -51,7 +51,7 @@ pub(super) fn tag(tag: Tag) -> &'static str {
         Tag::MbarrierInit => "initializations of an mbarrier object",
         Tag::MbarrierInval => "invalidations of an mbarrier object",
         Tag::MbarrierWait => "waits for a phase of an mbarrier object that returned true",
-        Tag::KernelStart => "starts of threads of a kernel that is launched behind another",
+        Tag::KernelStart => "starts of threads of a kernel that is launched after another",
         Tag::TensormapProxy => "reads through the tensormap proxy",
         Tag::TensormapRelease => "`fence.proxy.tensormap::generic.release`",
         Tag::TensormapAcquire => "`fence.proxy.tensormap::generic.acquire`",
@@ -119,7 +119,7 @@ pub(super) fn fixed(fixed: Fixed) -> &'static str {
             "from the events of a CTA that launches no dependents to their starts"
         }
         Fixed::Covers => "from a fence to the events on the objects that it is for",
-        Fixed::NextPhase => "from a wait that saw a phase to the arrivals in the phase behind it",
+        Fixed::NextPhase => "from a wait that saw a phase to the arrivals in the phase after it",
         Fixed::LaterPhase => "arrivals in a phase that is not the first, each with itself",
         Fixed::Meets => "from an arrival at a barrier to the waits of its generation",
         Fixed::Remote => "operations on shared memory of another CTA, each with itself",

@@ -88,8 +88,8 @@ impl Tree {
         if self.needs_parentheses(place) { format!("({text})") } else { text }
     }
 
-    /// In lines that start behind `lead`, which is the beginning of the first one, and leave room
-    /// for `trail` behind the last.
+    /// In lines that start after `lead`, which is the beginning of the first one, and leave room
+    /// for `trail` after the last.
     fn lay(
         &self,
         place: OperandPosition,
@@ -138,7 +138,7 @@ impl Tree {
 }
 
 fn place_in(sign: Sign, index: usize) -> OperandPosition {
-    // `S * T` is no chain: sets have no product of three.
+    // `S * T` is not a chain: sets have no product of three.
     if index == 0 { OperandPosition::Left(sign) } else { OperandPosition::Right(sign) }
 }
 
