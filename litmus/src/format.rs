@@ -64,7 +64,7 @@ impl Comment<'_> {
 /// The text between two pieces: comments and spaces.
 struct Gap<'a> {
     comments: Vec<Comment<'a>>,
-    /// The line ends behind the last comment.
+    /// The line ends after the last comment.
     breaks: usize,
 }
 
@@ -99,7 +99,7 @@ fn gap(text: &str, start: u32, end: u32) -> Gap<'_> {
 
 /// How long the comment is that a text begins with.
 fn comment(text: &str) -> usize {
-    // What has no end is no test.
+    // What has no end is not a test.
     lex::comment_end(text, 0, &mut Diagnostics::default())
 }
 
@@ -108,7 +108,7 @@ fn comment(text: &str) -> usize {
 struct LineBuffer(Vec<String>);
 
 impl LineBuffer {
-    /// A piece on a line of its own, or behind the last one.
+    /// A piece on a line of its own, or after the last one.
     fn add(&mut self, text: &str, breaks: usize) {
         match self.0.last_mut() {
             Some(last) if breaks == 0 && !last.is_empty() => {
@@ -147,9 +147,9 @@ fn laid_out(text: &str) -> TestText {
     head.gap(&gap(text, end, open.start));
     let init = entries(text, body.init, open.end);
     let close = body.init.end();
-    let (mut behind, mut rows, end) = table(text, &body, close.end);
-    let end = behind_row(text, (end, body.tail.here().start), &mut rows, &mut behind);
-    TestText { head: head.0, init, behind, rows, tail: tail(text, body.tail, end) }
+    let (mut after, mut rows, end) = table(text, &body, close.end);
+    let end = after_row(text, (end, body.tail.here().start), &mut rows, &mut after);
+    TestText { head: head.0, init, after, rows, tail: tail(text, body.tail, end) }
 }
 
 /// The lines of the initial state; entries that share a line keep to it.
@@ -165,14 +165,14 @@ fn entries(text: &str, init: Cursor<'_>, open: u32) -> Vec<String> {
     loop {
         let length = rest.iter().position(|token| token.is(text, ";")).unwrap_or(rest.len());
         let (entry, more) = rest.split_at(length);
-        let behind = more.first().map_or(init.end(), |sign| sign.at);
-        let before = gap(text, end, entry.first().map_or(behind, |first| first.at).start);
+        let after = more.first().map_or(init.end(), |sign| sign.at);
+        let before = gap(text, end, entry.first().map_or(after, |first| first.at).start);
         for comment in &before.comments {
             add(&mut lines, &comment.lines(), comment.breaks, comment.ends_line());
         }
         if !entry.is_empty() {
             let mut late = Vec::new();
-            let stop = if more.is_empty() { entry[length - 1].at.end } else { behind.start };
+            let stop = if more.is_empty() { entry[length - 1].at.end } else { after.start };
             let start = entry[0].at.start;
             let piece = inline(text, entry, (start, stop), entry_rule(text, entry), &mut late);
             add(&mut lines, &(piece + ";"), before.breaks, false);
@@ -183,13 +183,13 @@ fn entries(text: &str, init: Cursor<'_>, open: u32) -> Vec<String> {
         }
         if more.is_empty() {
             if !entry.is_empty() {
-                for comment in &gap(text, end, behind.start).comments {
+                for comment in &gap(text, end, after.start).comments {
                     add(&mut lines, &comment.lines(), comment.breaks, comment.ends_line());
                 }
             }
             return lines.0;
         }
-        end = behind.end;
+        end = after.end;
         rest = &more[1..];
     }
 }
@@ -249,13 +249,13 @@ fn inline(
     out
 }
 
-/// What stands behind the closing brace, the rows, and where the last one ends.
+/// What stands after the closing brace, the rows, and where the last one ends.
 fn table(text: &str, body: &FrameBody<'_>, close: u32) -> (String, Vec<PrintedRow>, u32) {
-    let (mut behind, mut rows, mut end) = (String::new(), Vec::new(), close);
+    let (mut after, mut rows, mut end) = (String::new(), Vec::new(), close);
     for (index, row) in body.rows.iter().enumerate() {
         let Some(last) = row.cells.last() else { continue };
         let first = row.cells[0].rest().first().map_or(row.cells[0].end(), |first| first.at);
-        let start = before_row(text, (end, first.start), &mut rows, &mut behind);
+        let start = before_row(text, (end, first.start), &mut rows, &mut after);
         let rule = |at: usize, pair: TokenPair<'_>| match index {
             0 => spacing::placement(pair),
             _ => spacing::cell_token(at, pair),
@@ -267,27 +267,27 @@ fn table(text: &str, body: &FrameBody<'_>, close: u32) -> (String, Vec<PrintedRo
             from = cell.end().end;
         }
         end = last.end().end;
-        let behind: Vec<String> = late.iter().map(|comment| format!(" {comment}")).collect();
-        rows.push(PrintedRow::Cells(cells, behind.concat()));
+        let after: Vec<String> = late.iter().map(|comment| format!(" {comment}")).collect();
+        rows.push(PrintedRow::Cells(cells, after.concat()));
     }
-    (behind, rows, end)
+    (after, rows, end)
 }
 
-/// Puts comments that share a line with the end of a row, or of the initial state, behind it; where the last one of
+/// Puts comments that share a line with the end of a row, or of the initial state, after it; where the last one of
 /// them ends.
-fn behind_row(
+fn after_row(
     text: &str,
     (start, end): (u32, u32),
     rows: &mut [PrintedRow],
-    behind: &mut String,
+    after: &mut String,
 ) -> u32 {
     let last = match rows.last_mut() {
-        Some(PrintedRow::Cells(_, behind)) => behind,
-        Some(PrintedRow::Line(_)) | None => behind,
+        Some(PrintedRow::Cells(_, after)) => after,
+        Some(PrintedRow::Line(_)) | None => after,
     };
     let mut from = start;
     for comment in gap(text, start, end).comments {
-        // Nothing stands behind a comment that reaches to the end of its line.
+        // Nothing stands after a comment that reaches to the end of its line.
         if comment.breaks > 0 || last.contains("//") {
             break;
         }
@@ -297,15 +297,15 @@ fn behind_row(
     from
 }
 
-/// Comments between two rows: behind the first one, or on lines of their own. Those that share a line with
+/// Comments between two rows: after the first one, or on lines of their own. Those that share a line with
 /// the second one are of its first cell, which begins where this says.
 fn before_row(
     text: &str,
     (start, end): (u32, u32),
     rows: &mut Vec<PrintedRow>,
-    behind: &mut String,
+    after: &mut String,
 ) -> u32 {
-    let start = behind_row(text, (start, end), rows, behind);
+    let start = after_row(text, (start, end), rows, after);
     let gap = gap(text, start, end);
     let mut lines = gap.comments.len();
     while gap.breaks == 0 && lines > 0 && !gap.comments[lines - 1].text.contains('\n') {
@@ -331,7 +331,7 @@ fn before_row(
     gap.comments[..lines].last().map_or(start, |comment| comment.end)
 }
 
-/// The lines behind the table: each clause begins one, and breaks its own where it is broken.
+/// The lines after the table: each clause begins one, and breaks its own where it is broken.
 fn tail(text: &str, tail: Cursor<'_>, start: u32) -> Vec<String> {
     let tokens = tail.rest();
     let mut lines = LineBuffer::default();

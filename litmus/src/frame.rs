@@ -151,7 +151,7 @@ pub(crate) fn header<'a>(text: &'a str, report: &mut Diagnostics) -> (Header<'a>
     }
 }
 
-/// Where the tests of a text begin: at the first line `PTX NAME`, and at each such line behind the initial state of the test
+/// Where the tests of a text begin: at the first line `PTX NAME`, and at each such line after the initial state of the test
 /// before, outside of comments.
 pub(crate) fn beginnings(text: &str) -> Vec<usize> {
     let begins = |line: &str| {
@@ -189,11 +189,11 @@ fn is_key(key: &str) -> bool {
 /// Whether a line looks like the table or the condition: then the initial state is missing.
 fn begins_code(line: &str) -> bool {
     let word = line.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("");
-    let behind = line[word.len()..].trim_start();
+    let after = line[word.len()..].trim_start();
     let thread = word.starts_with('P')
         && word.len() > 1
         && word[1..].chars().all(|c| c.is_ascii_digit())
-        && behind.starts_with(['@', '|', ';']);
+        && after.starts_with(['@', '|', ';']);
     thread || line.starts_with("~exists") || matches!(word, "exists" | "forall")
 }
 
@@ -217,7 +217,7 @@ fn doc_string<'a>(
     at + length + 2
 }
 
-/// How long a documentation string is, from behind its first quote. Peers' strings have quotes inside:
+/// How long a documentation string is, from after its first quote. Peers' strings have quotes inside:
 /// then the last one on the line ends it, if nothing follows.
 fn doc_length(inside: &str) -> Option<usize> {
     let first = inside.find('"')?;
@@ -257,7 +257,7 @@ fn add_metadata<'a>(
     header.keys.insert(key, at);
 }
 
-/// The three parts behind the header, as tokens.
+/// The three parts after the header, as tokens.
 pub(crate) struct FrameBody<'a> {
     pub(crate) init: Cursor<'a>,
     /// Rows of cells; the first row places the threads.
@@ -298,7 +298,7 @@ pub(crate) fn body<'a>(
     }
 }
 
-/// The tokens between the braces, and the first token behind them.
+/// The tokens between the braces, and the first token after them.
 fn init_block(
     text: &str,
     tokens: &[Token],
@@ -339,7 +339,7 @@ fn init_block(
     (1..1, tokens.len())
 }
 
-/// Whether so many braces are closed among the tokens before a row of a table, which has a `|`.
+/// Whether this many braces are closed among the tokens before a row of a table, which has a `|`.
 fn is_closed(text: &str, tokens: &[Token], depth: usize) -> bool {
     let mut depth = depth;
     for token in tokens {
@@ -421,7 +421,7 @@ fn joins_results(text: &str, cell: &[Token], bar: usize) -> bool {
         && cell.get(bar + 2).is_some_and(|token| token.is(text, ","))
 }
 
-/// One row from token `first` on, and the first token behind it.
+/// One row from token `first` on, and the first token after it.
 fn row<'a>(
     text: &'a str,
     tokens: &'a [Token],
@@ -442,12 +442,12 @@ fn row<'a>(
                 || is_of_magnitude(text, &tokens[cell..], index - cell)
         };
         if missing || ended || bar && !joins(index) {
-            let behind = if missing {
+            let after = if missing {
                 tokens[index - 1].at.after()
             } else {
                 token.map_or(end, |token| token.at)
             };
-            cells.push(Cursor::new(text, &tokens[cell..index], behind));
+            cells.push(Cursor::new(text, &tokens[cell..index], after));
             cell = index + 1;
         }
         if missing {

@@ -121,7 +121,7 @@ pub struct DeclaredRegister {
 /// A test in SASS: no table lowers it.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct SassTarget {
-    /// The number behind `sm_`.
+    /// The number after `sm_`.
     pub sm: u16,
     pub family: Family,
     /// For each line of each thread.

@@ -21,10 +21,10 @@ pub struct TestText {
     /// Lines between the braces.
     pub(crate) init: Vec<String>,
     /// The text after the closing brace.
-    pub(crate) behind: String,
+    pub(crate) after: String,
     /// The first row that has cells places the threads.
     pub(crate) rows: Vec<PrintedRow>,
-    /// Lines behind the table.
+    /// Lines after the table.
     pub(crate) tail: Vec<String>,
 }
 
@@ -46,7 +46,7 @@ impl TestText {
         TestText {
             head: vec![format!("{language} {name}")],
             init: Vec::new(),
-            behind: String::new(),
+            after: String::new(),
             rows: Vec::new(),
             tail: Vec::new(),
         }
@@ -94,7 +94,7 @@ impl TestText {
         }
     }
 
-    /// A line behind the table: the filter, or the condition.
+    /// A line after the table: the filter, or the condition.
     pub fn end(&mut self, line: impl Into<String>) {
         self.tail.push(line.into());
     }
@@ -124,7 +124,7 @@ impl fmt::Display for TestText {
         lines(f, &self.head)?;
         writeln!(f, "{{")?;
         lines(f, &self.init)?;
-        writeln!(f, "}}{}", self.behind)?;
+        writeln!(f, "}}{}", self.after)?;
         let mut widths: Vec<usize> = Vec::new();
         for row in &self.rows {
             let PrintedRow::Cells(cells, _) = row else { continue };
@@ -137,12 +137,12 @@ impl fmt::Display for TestText {
             match row {
                 PrintedRow::Line(line) if line.is_empty() => writeln!(f)?,
                 PrintedRow::Line(line) => writeln!(f, " {line}")?,
-                PrintedRow::Cells(cells, behind) => {
+                PrintedRow::Cells(cells, after) => {
                     for (index, (cell, width)) in cells.iter().zip(&widths).enumerate() {
                         let sign = if index == 0 { "" } else { "|" };
                         write!(f, "{sign} {cell:width$} ")?;
                     }
-                    writeln!(f, ";{behind}")?;
+                    writeln!(f, ";{after}")?;
                 }
             }
         }
@@ -236,8 +236,8 @@ fn variable(test: &Test, index: usize) -> String {
     }
     if !variable.multimem.is_empty() {
         let name = |of: &VariableId| test.program.variables[usize::from(of.0)].name.as_str();
-        let behind: Vec<&str> = variable.multimem.iter().map(name).collect();
-        return format!("{} @multimem {}", variable.name, behind.join(", "));
+        let after: Vec<&str> = variable.multimem.iter().map(name).collect();
+        return format!("{} @multimem {}", variable.name, after.join(", "));
     }
     let count = declared.count.map_or(String::new(), |count| format!("[{count}]"));
     let name = format!("{ty}{}{count}", variable.name);
@@ -312,7 +312,7 @@ pub(crate) fn observed(test: &Test, observed: Observed) -> String {
         Observed::Memory { .. } => {
             let name = proposition::name(&test.program, observed);
             let bare = name.trim_start_matches('[').trim_end_matches(']');
-            // What the condition has of its own is no name of a variable there.
+            // What the condition has of its own is not the name of a variable there.
             let plain = bare.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
                 && !matches!(bare, "true" | "false" | "not");
             if plain { bare.to_owned() } else { name }

@@ -62,7 +62,7 @@ pub enum Revision {
     Remove { thread: usize, cell: usize },
     /// An instruction is replaced, but for its guard; its labels stay.
     Replace { thread: usize, cell: usize, text: String },
-    /// Instructions, one in each line of the text, are inserted before another one; behind the last one, if there is no
+    /// Instructions, one in each line of the text, are inserted before another one; after the last one, if there is no
     /// such cell.
     Insert { thread: usize, cell: usize, text: String },
     /// The condition gets another quantifier, if it is that of the file.
@@ -282,7 +282,7 @@ impl SourceTest {
         ByteSpan { start: at.start, end: at.end + ByteSpan::new(0, length).end }
     }
 
-    /// Where the last row ends, with the comment behind it.
+    /// Where the last row ends, with the comment after it.
     fn end_of_table(&self) -> u32 {
         let Some(last) = self.rows.last() else { return self.condition.start };
         let rest = &self.text[last.at.end as usize..];
@@ -293,7 +293,7 @@ impl SourceTest {
     }
 }
 
-/// Which token of the clauses behind the table the quantifier begins with.
+/// Which token of the clauses after the table the quantifier begins with.
 fn condition(body: &frame::FrameBody<'_>, text: &str) -> Option<usize> {
     let mut depth = 0_usize;
     for (index, token) in body.tail.rest().iter().enumerate() {

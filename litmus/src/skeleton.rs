@@ -1,7 +1,7 @@
 //! Skeletons: programs without types, values, scopes and placements, as `st x; st.rel y | ld.acq y; ld x`.
 //!
 //! `|` separates threads and `;` operations. `ld`, `st` and `swap` are relaxed accesses of a location, or have an
-//! order behind a dot; `f` is a fence; `if` ends the thread unless its last read returned a value that some thread
+//! order after a dot; `f` is a fence; `if` ends the thread unless its last read returned a value that some thread
 //! wrote, and `unless` if it did. In a context of a judged piece of code, `R` stands for that code and `B` for its
 //! barriers.
 

@@ -23,7 +23,7 @@ fn ours() -> Vec<PathBuf> {
     ["suite", "cxx", "../tests"].map(|folder| here.join(folder)).to_vec()
 }
 
-/// The tests below some folders, at least so many, with their texts.
+/// The tests below some folders, at least this many, with their texts.
 fn all(folders: &[PathBuf], fewest: usize) -> Vec<(String, String)> {
     let mut paths = Vec::new();
     for folder in folders {
@@ -60,7 +60,7 @@ fn read_back_the_same(folders: &[PathBuf], fewest: usize) -> usize {
     count
 }
 
-/// A file that is no test is rejected, one that is becomes what stays as it is, with the comments that it had.
+/// Formatting rejects files that are not tests, is idempotent, and keeps comments.
 #[test]
 fn formatting_is_done_once_and_changes_no_test() {
     let count = formatted_once(&ours(), 1400);
@@ -118,7 +118,7 @@ Align =  4 (* key *)
 P0@cta 0 , cluster 0,gpu 0|P1 @ cta 1,cluster 0,gpu 0; // heads
 
   // own
-  (* cell *)st.weak.u32 [x],1| L0:ld.acquire.gpu.u32 r0 , [ flag ] (* c *) ; (* behind *) // more
+  (* cell *)st.weak.u32 [x],1| L0:ld.acquire.gpu.u32 r0 , [ flag ] (* c *) ; (* after *) // more
  (* only *) |  setp.eq.u32 q | p , r0 ,0 // what
  ; (* off *)
   fence.proxy.alias|@q   bra L0;  (* multi
@@ -157,7 +157,7 @@ P0:r9=-7; (* last *)
  P0@cta 0,cluster 0,gpu 0      | P1@cta 1,cluster 0,gpu 0                  ; // heads
 
  // own
- (* cell *) st.weak.u32 [x], 1 | L0: ld.acquire.gpu.u32 r0, [flag] (* c *) ; (* behind *) // more
+ (* cell *) st.weak.u32 [x], 1 | L0: ld.acquire.gpu.u32 r0, [flag] (* c *) ; (* after *) // more
  (* only *)                    | setp.eq.u32 q|p, r0, 0                    ; // what
  (* off *)
  fence.proxy.alias             | @q bra L0                                 ; (* multi

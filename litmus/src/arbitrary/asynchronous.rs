@@ -197,7 +197,7 @@ const MULTIMEM_STEPS: &[&str] = &[
 enum AsyncKind {
     /// Copies, in one kernel.
     Copies,
-    /// The last column is of a kernel that is launched behind that of the others.
+    /// The last column is of a kernel that is launched after that of the others.
     Kernels(LaunchOrder),
     TensorMemory,
     /// Products of matrices in shared memory, with registers.
@@ -210,7 +210,7 @@ enum AsyncKind {
     Multimem,
 }
 
-/// A test to be; displays as its text. Where the object is expected by so many arrivals, columns of steps.
+/// A test to be; displays as its text. Where the object expects this many arrivals, columns of steps.
 #[derive(Clone, Debug)]
 pub struct AsyncSketch {
     count: u32,

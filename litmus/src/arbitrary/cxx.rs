@@ -112,7 +112,7 @@ fn op() -> BoxedStrategy<CxxOp> {
     .boxed()
 }
 
-/// Programs of two to four threads of at most so many operations.
+/// Programs of two to four threads of at most this many operations.
 pub fn cxx(
     threads: std::ops::RangeInclusive<usize>,
     length: usize,

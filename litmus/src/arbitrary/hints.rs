@@ -41,7 +41,7 @@ fn hints(order: &str, load: bool, wide: bool) -> Vec<&'static str> {
     hints
 }
 
-/// The cell with a qualifier for performance; as it is, if it is no load or store by a generic address.
+/// The cell with a qualifier for performance; unchanged if it is not a load or store by a generic address.
 fn with_hint(cell: &str, number: usize) -> String {
     let plain = || cell.to_owned();
     let Some((opcode, operands)) = cell.split_once(' ') else { return plain() };

@@ -90,7 +90,7 @@ impl RandomProgram {
         RandomProgram { language, observed, ..RandomProgram::of(test) }
     }
 
-    /// Without a thread: the threads behind it, and what is declared for them, have other numbers.
+    /// Without a thread: the threads after it, and what is declared for them, have other numbers.
     pub fn without_thread(&self, gone: usize) -> RandomProgram {
         let mut order: Vec<usize> = (0..self.threads.len()).collect();
         order.remove(gone);

@@ -36,8 +36,8 @@ impl ConditionReader<'_> {
         }
     }
 
-    /// One side of a comparison. `None` is an error of syntax; `ErrorReported` is a name that was no
-    /// good.
+    /// One side of a comparison. `None` is an error of syntax; `ErrorReported` is a name that is wrong,
+    /// and reported.
     pub(super) fn term(
         &mut self,
         cursor: &mut Cursor<'_>,
@@ -155,13 +155,13 @@ impl ConditionReader<'_> {
     ) -> Result<Comparand, ErrorReported> {
         let name = short(&self.draft.variable(variable).name);
         let copy_of = copy_of.transpose()?;
-        if let Some(&(behind, _)) = self.draft.variable(variable).multimem.first() {
-            let behind = short(&self.draft.variable(behind).name);
+        if let Some(&(after, _)) = self.draft.variable(variable).multimem.first() {
+            let after = short(&self.draft.variable(after).name);
             let message = format!("`{name}` is a multimem address, which has no value of its own");
             self.report
                 .error("multimem", at, message)
                 .section(model::section::MULTIMEM_ADDRESSES)
-                .help(behind);
+                .help(after);
             return Err(ErrorReported);
         }
         if copy_of.is_none() && !program::one_copy(self.draft, variable) {

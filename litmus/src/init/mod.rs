@@ -39,7 +39,7 @@ struct Aliasing<'a> {
 }
 
 /// What was declared, in the order of the file. Variables and registers that are not named here come
-/// behind these in the program.
+/// after these in the program.
 #[derive(Default)]
 pub(crate) struct DeclaredNames {
     /// How many variables have entries.
@@ -59,7 +59,7 @@ struct InitReader<'a, 'r> {
     launches: Vec<(Launch, ByteSpan)>,
     /// Tensormaps, and the names of their tensors.
     tensormaps: Vec<(VariableId, &'a str, ByteSpan)>,
-    /// Multimem addresses, each with one location behind it.
+    /// Multimem addresses, each with one of its locations.
     multimems: Vec<(VariableId, &'a str, ByteSpan)>,
     lines: LineIndex,
 }
@@ -226,23 +226,19 @@ impl<'a> InitReader<'a, '_> {
                 .label(first, "first here");
             return Some(());
         }
-        let mut behind = vec![after];
-        let mut at_behind = 0;
-        while let Some(&kernel) = behind.get(at_behind) {
-            at_behind += 1;
+        let mut later = vec![after];
+        let mut at_later = 0;
+        while let Some(&kernel) = later.get(at_later) {
+            at_later += 1;
             for (known, _) in &self.launches {
-                if known.before == kernel && !behind.contains(&known.after) {
-                    behind.push(known.after);
+                if known.before == kernel && !later.contains(&known.after) {
+                    later.push(known.after);
                 }
             }
         }
-        if behind.contains(&before) {
+        if later.contains(&before) {
             self.report
-                .error(
-                    "launch",
-                    before_at.to(after_at),
-                    "a kernel cannot be launched behind itself",
-                )
+                .error("launch", before_at.to(after_at), "a kernel cannot be launched after itself")
                 .help(HELP);
             return Some(());
         }
@@ -442,7 +438,7 @@ impl<'a> InitReader<'a, '_> {
         self.draft.variable(id).space = Some(Space::Global);
         loop {
             let Some((location, at)) = cursor.word() else {
-                let what = "a location behind the multimem address";
+                let what = "a location of the multimem address";
                 cursor.expected(what, self.report).help("m @multimem x, y");
                 return None;
             };
