@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// Whether a character is no sign but an order: a control character, or one that changes the direction of what follows, so
+/// Whether a character is a command and not a sign: a control character, or one that changes the direction of what follows, so
 /// that a reader sees other text than there is.
 pub fn is_order(c: char) -> bool {
     c.is_control()

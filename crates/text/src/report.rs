@@ -46,7 +46,7 @@ impl ByteSpan {
         ByteSpan::new(start, start + inside.len())
     }
 
-    /// The place just behind.
+    /// The place just after it.
     #[inline]
     pub fn after(self) -> ByteSpan {
         ByteSpan { start: self.end, end: self.end }
@@ -81,7 +81,7 @@ pub struct FixBuilder {
 }
 
 impl FixBuilder {
-    /// One edit, which is no part of anything larger.
+    /// One edit, which is not a part of anything larger.
     pub fn one(safe: bool, at: ByteSpan, text: impl Into<String>) -> FixBuilder {
         FixBuilder { safe, unit: at, edits: vec![(at, text.into())] }
     }
@@ -171,7 +171,7 @@ impl DiagnosticBuilder {
     }
 }
 
-/// More errors than this are counted, not kept: a file that is no litmus test at all would have one
+/// More errors than this are counted, not kept: a file that is not a litmus test at all would have one
 /// for each word.
 const KEPT: usize = 1000;
 
@@ -237,14 +237,14 @@ impl Diagnostics {
         self.count
     }
 
-    /// Takes back the errors behind the first `count`.
+    /// Takes back the errors after the first `count`.
     pub fn forget(&mut self, count: usize) {
         self.drafts.truncate(count);
         self.count = self.count.min(count);
         self.dropped = self.dropped.take().filter(|_| self.count > self.drafts.len());
     }
 
-    /// Whether there is time to look through so many names once more.
+    /// Whether there is time to look through this many names once more.
     pub fn is_worth(&mut self, names: usize) -> bool {
         let left = self.patience.checked_sub(names);
         self.patience = left.unwrap_or(self.patience);
