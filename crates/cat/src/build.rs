@@ -20,7 +20,7 @@ use super::syntax::{AxiomTest, CatFile, Statement};
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics};
 
-/// Leaves of one definition or axiom, other definitions being leaves: what is longer is no use to a
+/// Leaves of one definition or axiom, other definitions being leaves: what is longer is of no use to a
 /// reader, and functions can make it longer than memory.
 const LONGEST: u64 = 10_000;
 

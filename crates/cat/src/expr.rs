@@ -348,7 +348,7 @@ impl<'m> SetOrEnds<'m> {
     }
 }
 
-/// `a | a` is no union that could lose a side.
+/// `a | a` is not a union that could lose a side.
 fn union<'m>(a: Rel<'m>, b: Rel<'m>) -> Rel<'m> {
     if a.id == b.id { a } else { a | b }
 }

@@ -76,7 +76,7 @@ fn name_length(text: &str) -> usize {
     length + usize::from(text[length..].starts_with('\''))
 }
 
-/// The tokens of a text behind its first `at` bytes.
+/// The tokens of a text after its first `at` bytes.
 pub(super) fn tokens<'t>(text: &'t str, mut at: usize, report: &mut Diagnostics) -> Vec<Token<'t>> {
     let mut tokens = Vec::new();
     loop {

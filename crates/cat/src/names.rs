@@ -159,7 +159,7 @@ fn relation<'m>(m: &'m Builder, name: &str) -> Option<Rel<'m>> {
 }
 
 /// Events of one thread. The elements of one vector access, which program order leaves unordered,
-/// are not told from those of different threads.
+/// cannot be distinguished from those of different threads.
 fn internal(m: &Builder) -> Rel<'_> {
     let po = m.fixed(Fixed::Po);
     po | po.inverse() | m.tag(Tag::All).id()

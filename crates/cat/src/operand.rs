@@ -146,7 +146,7 @@ impl<'t> Parser<'t, '_> {
         }
     }
 
-    /// `x = e and y = f in g`, behind `let`.
+    /// `x = e and y = f in g`, after `let`.
     fn local(&mut self, start: ByteSpan) -> Option<Expr<'t>> {
         let mut definitions = Vec::new();
         loop {

@@ -151,7 +151,7 @@ impl<'t> Parser<'t, '_> {
             return self.with(with, out);
         }
         if self.eat("show").is_some() || self.eat("unshow").is_some() {
-            // What a drawing shows is no part of a model.
+            // What a drawing shows is not a part of a model.
             while self.peek().is_some_and(|token| !begins_statement(token) && token.text != "~") {
                 self.next += 1;
             }
@@ -277,7 +277,7 @@ impl<'t> Parser<'t, '_> {
         Some(())
     }
 
-    /// The right side of a definition; `name` is known even if it is no good.
+    /// The right side of a definition; `name` is known even if the side is wrong.
     fn body(&mut self, name: &'t str, out: &mut Vec<Statement<'t>>) -> Option<Expr<'t>> {
         let body = self.expression();
         if body.is_none() {

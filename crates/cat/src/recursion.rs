@@ -16,7 +16,7 @@ use text::report::ByteSpan;
 struct Forms<'e, 't> {
     base: Vec<&'e Expr<'t>>,
     between: Vec<Vec<&'e Expr<'t>>>,
-    behind: Vec<Vec<&'e Expr<'t>>>,
+    after: Vec<Vec<&'e Expr<'t>>>,
     before: Vec<Vec<&'e Expr<'t>>>,
     /// `r ; r`.
     twice: bool,
@@ -76,7 +76,7 @@ impl<'e, 't> Forms<'e, 't> {
             (false, false) => self.base.push(alternative),
             // `r = r` adds nothing.
             (true, false) if inner.is_empty() => {}
-            (true, false) => self.behind.push(inner),
+            (true, false) => self.after.push(inner),
             (false, true) => self.before.push(inner),
             (true, true) if inner.is_empty() => self.twice = true,
             (true, true) => self.between.push(inner),
@@ -95,10 +95,10 @@ fn closure<'m, 't>(
     let mut chains = |chains: &[Vec<&'t Expr<'t>>]| {
         union(chains.iter().map(|parts| evaluator.sequence(parts, scope)).collect())
     };
-    let (between, behind) = (chains(&forms.between), chains(&forms.behind));
+    let (between, after) = (chains(&forms.between), chains(&forms.after));
     let before = chains(&forms.before);
     // Errors were reported for all parts before any is given up.
-    let (base, between, behind, before) = (base?, between?, behind?, before?);
+    let (base, between, after, before) = (base?, between?, after?, before?);
     let mut each = base?;
     if let Some(before) = before {
         each = before.star() >> each;
@@ -107,8 +107,8 @@ fn closure<'m, 't>(
     if forms.twice {
         next = Some(next.map_or(each, |next| next | each));
     }
-    if let Some(behind) = behind {
-        next = Some(next.map_or(behind, |next| behind | next));
+    if let Some(after) = after {
+        next = Some(next.map_or(after, |next| after | next));
     }
     Some(match next {
         Some(next) if next.id == each.id => each.plus(),
@@ -117,7 +117,7 @@ fn closure<'m, 't>(
     })
 }
 
-/// The union of what there is; `None` if something is no good.
+/// The union of what there is; `None` if a part is wrong.
 #[expect(clippy::option_option, reason = "no relation is not an error")]
 fn union(relations: Vec<Option<Rel<'_>>>) -> Option<Option<Rel<'_>>> {
     let relations: Option<Vec<Rel<'_>>> = relations.into_iter().collect();
