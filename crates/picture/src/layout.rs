@@ -306,7 +306,7 @@ fn event_height(graph: &ExecutionGraph, event: NodeIndex) -> f64 {
     EVENT_HEIGHT + real(lines.saturating_sub(1)) * LINE
 }
 
-/// The lines of an instruction that is too long for one: they end behind a space or before a part of the opcode.
+/// The lines of an instruction that is too long for one: they end after a space or before a part of the opcode.
 pub(crate) fn broken(instruction: &str) -> Vec<&str> {
     let mut lines = Vec::new();
     let mut rest = instruction;

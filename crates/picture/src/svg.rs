@@ -388,7 +388,7 @@ fn steps(graph: &ExecutionGraph) -> Vec<String> {
     once(edges.filter(counts).map(|edge| graph.edge_text(edge)))
 }
 
-/// Lines of at most so many characters.
+/// Lines of at most this many characters.
 pub(crate) fn wrapped(text: &str, most: usize) -> Vec<String> {
     let mut lines = vec![String::new()];
     for word in text.split_whitespace() {
