@@ -243,7 +243,7 @@ fn uniform_register(bits: Bits, sm: u16) -> String {
 }
 
 /// Whether the scheduling bits have a meaning: 105 to 109 are the cycles to wait and how, 110 to 115 the two scoreboards
-/// that are set (7 is none), 122 to 124 what is reused.
+/// that are set (7: not any), 122 to 124 what is reused.
 fn is_scheduled(bits: Bits) -> bool {
     let (cycles, set, reuse) = (bits.at(105, 5), bits.at(110, 6), bits.at(122, 3));
     match cycles {

@@ -154,7 +154,7 @@ impl<'a> Parser<'_, 'a> {
 
     fn opcode(&mut self) -> Result<Name<'a>, ErrorReported> {
         let start = self.scan.at;
-        // What `nvdisasm` prints for words that are no instruction.
+        // What `nvdisasm` prints for words that are not instructions.
         let word = if self.scan.eat("(illegal)") {
             Some(&self.scan.text[start..self.scan.at])
         } else {
@@ -198,12 +198,12 @@ impl<'a> Parser<'_, 'a> {
         let unread = match self.kind() {
             Ok(kind) => {
                 let at = self.scan.since(before.at);
-                let mut behind = *self.scan;
-                behind.blank();
-                if behind.ends() || behind.annotates() || matches!(behind.peek(), Some(',' | '}')) {
+                let mut after = *self.scan;
+                after.blank();
+                if after.ends() || after.annotates() || matches!(after.peek(), Some(',' | '}')) {
                     return Ok(Operand { kind, at });
                 }
-                ParseError { at: behind.here(), expected: "`,` or the end of the instruction" }
+                ParseError { at: after.here(), expected: "`,` or the end of the instruction" }
             }
             Err(unread) => unread,
         };

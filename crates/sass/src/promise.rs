@@ -142,8 +142,8 @@ impl OrderingWord {
     }
 }
 
-/// The words of fences right behind the first `from` words, and right before.
-fn behind(words: &[OrderingWord], from: usize) -> impl Iterator<Item = (usize, OrderingWord)> {
+/// The words of fences right after the first `from` words, and right before.
+fn after(words: &[OrderingWord], from: usize) -> impl Iterator<Item = (usize, OrderingWord)> {
     let all = words.iter().copied().enumerate().skip(from);
     all.take_while(|(_, word)| word.is_of_fences())
 }
@@ -154,7 +154,7 @@ fn before(words: &[OrderingWord], until: usize) -> impl Iterator<Item = (usize, 
 }
 
 fn invalidates(words: &[OrderingWord], from: usize) -> Option<usize> {
-    behind(words, from).find(|(_, word)| *word == OrderingWord::Invalidate).map(|(index, _)| index)
+    after(words, from).find(|(_, word)| *word == OrderingWord::Invalidate).map(|(index, _)| index)
 }
 
 /// Reading R66: the `MEMBAR` that an atomic is one unit with, and how far.
@@ -172,7 +172,7 @@ fn release(words: &[OrderingWord], at: usize) -> Option<(usize, MembarScope)> {
     (scope <= reach(farthest)).then_some((membar, farthest))
 }
 
-/// Reading R66: whether an atomic is one unit with a `CCTL.IVALL` behind it. A reduction acquires nothing (8.11).
+/// Reading R66: whether an atomic is one unit with a `CCTL.IVALL` after it. A reduction acquires nothing (8.11).
 fn acquires(words: &[OrderingWord], at: usize) -> bool {
     let OrderingWord::Access { level, access: WordAccess::Atomic } = words[at] else {
         return false;
@@ -291,7 +291,7 @@ mod tests {
         }
     }
 
-    /// The promises between one word that is no fence and the next, and those of these words.
+    /// The promises between one word that is not a fence and the next, and those of these words.
     fn parts(words: &[OrderingWord]) -> Vec<Vec<Promise>> {
         let mut all = vec![Vec::new()];
         for Promised { promise, .. } in promised(words) {

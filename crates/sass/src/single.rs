@@ -12,7 +12,7 @@ use text::report::{ByteSpan, Diagnostics};
 /// What an instruction is read for.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct ReadOptions {
-    /// The number behind `sm_`; without one, whatever has the modifiers that are written.
+    /// The number after `sm_`; without one, whatever has the modifiers that are written.
     pub sm: Option<u16>,
     /// How many registers the shader has.
     pub registers: Option<u8>,

@@ -149,7 +149,7 @@ impl<'r, 'a> Spa5Checker<'r, 'a> {
         self.report.error("ldg-modifier", word.at, message).help(help);
     }
 
-    /// `Ps`, and the operands behind it.
+    /// `Ps`, and the operands after it.
     fn status(&mut self) -> (Option<u8>, &'r [Operand<'a>]) {
         let all = &self.instruction.operands;
         let Some((first, rest)) = all.split_first() else { return (None, all) };

@@ -85,9 +85,9 @@ pub struct Value<'a> {
     /// Whether it is between bars.
     pub absolute: bool,
     pub atom: Atom<'a>,
-    /// Names behind dots, without them; between bars, those before the second bar.
+    /// Names after dots, without them; between bars, those before the second bar.
     pub suffixes: Vec<&'a str>,
-    /// Those behind the second bar.
+    /// Those after the second bar.
     pub outer: Vec<&'a str>,
 }
 

@@ -66,7 +66,7 @@ impl Instruction<'_> {
     }
 
     /// The lanes of 4 bytes that a load of 256 bits fills its two groups of registers with, the
-    /// upper group first, as it is written: a mask behind the address names those that are loaded,
+    /// upper group first, as it is written: a mask after the address names those that are loaded,
     /// and their registers follow one another.
     pub fn halves(&self) -> Option<[u8; 2]> {
         if class(self.opcode.text) != Some(Class::Load) || !self.has("256") {
@@ -103,7 +103,7 @@ impl Instruction<'_> {
         }
         match kind {
             Class::Load | Class::Atomic => {
-                // A status may stand before it, and another register behind.
+                // A status may stand before it, and another register after.
                 let place = self.operands.iter().position(|one| one.indexed().is_some());
                 place.unwrap_or(1)
             }

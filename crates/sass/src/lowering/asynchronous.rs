@@ -47,7 +47,7 @@ pub(super) const PARTS: [&str; 32] = [
 pub(super) const OPERANDS: [&str; 6] =
     ["(4)", "(8)", "(16)", "(src-size)", "(ignore-src)", "(count)"];
 
-/// Whether a row is of asynchronous operations, by its opcode and the first part behind it.
+/// Whether a row is of asynchronous operations, by its opcode and the first part after it.
 pub(super) fn is_asynchronous(opcode: &str, first: &str) -> bool {
     OPCODES.contains(&opcode) || first == "async"
 }

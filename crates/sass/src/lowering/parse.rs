@@ -154,7 +154,7 @@ impl<'a> TableReader<'a> {
         versions
     }
 
-    /// What a row becomes without the versions behind it, and these.
+    /// What a row becomes without the versions after it, and these.
     fn by(&mut self, becomes: &'a str) -> (&'a str, Vec<String>) {
         let Some((becomes, by)) = becomes.split_once("[by ") else { return (becomes, Vec::new()) };
         if let Some(versions) = by.strip_suffix(']') {
@@ -385,12 +385,12 @@ impl<'a> TableReader<'a> {
             if !before.is_empty() {
                 pieces.push((before, false));
             }
-            let Some((name, behind)) = after.split_once('}') else {
+            let Some((name, tail)) = after.split_once('}') else {
                 self.braces(after);
                 return pieces;
             };
             pieces.push((name, true));
-            rest = behind;
+            rest = tail;
         }
         if !rest.is_empty() {
             pieces.push((rest, false));

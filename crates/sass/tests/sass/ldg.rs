@@ -9,7 +9,7 @@ const OLD: ReadOptions = ReadOptions { sm: Some(50), registers: None };
 fn read(text: &str) -> Ldg {
     let single = instruction("i", text, OLD).unwrap_or_else(|all| panic!("{text}: {}", all[0]));
     assert_eq!(single.diagnostics, [], "{text}");
-    single.ldg.unwrap_or_else(|| panic!("{text} is no LDG"))
+    single.ldg.unwrap_or_else(|| panic!("{text} is not an LDG"))
 }
 
 /// The code, the column and the help of what is wrong, all of it.

@@ -75,7 +75,7 @@ fn what_ptxas_made_keeps_the_rules() {
     }
 }
 
-/// Nor does one that `nvdisasm` printed say two things at once, though some of these words are no instructions.
+/// Nor does one that `nvdisasm` printed say two things at once, though some of these words are not instructions.
 #[test]
 fn what_nvdisasm_printed_does_not_contradict_itself() {
     for (name, column) in [("sass-encodings", 1), ("asynchronous-sass", 3)] {

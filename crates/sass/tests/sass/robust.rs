@@ -1,4 +1,4 @@
-//! Text that is nearly SASS: it is read or told what is wrong with it, and never brings the reader down.
+//! Text that is nearly SASS: it is read or rejected with a reason, and never brings the reader down.
 
 use std::fmt::Write as _;
 use std::fs;
