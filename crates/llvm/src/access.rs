@@ -137,7 +137,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         if private && matches!(access.kind, MemoryOp::Rmw(_) | MemoryOp::CmpXchg { .. }) {
             return self.no("an atomic operation on local or constant memory is not supported");
         }
-        // The parameters of a kernel are no addresses of local memory.
+        // The parameters of a kernel are not addresses of local memory.
         let atomic = matches!(access.kind, MemoryOp::Rmw(_) | MemoryOp::CmpXchg { .. });
         if atomic && access.space == 0 && !self.definition.kernel {
             self.note(NOT_LOCAL.to_owned());

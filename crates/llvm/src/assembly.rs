@@ -92,9 +92,9 @@ fn expanded(template: &str, operands: &[AsmOperand], uid: usize) -> Result<Strin
     while let Some(at) = rest.find('$') {
         out.push_str(&rest[..at]);
         rest = &rest[at + 1..];
-        if let Some(behind) = rest.strip_prefix('$') {
+        if let Some(after) = rest.strip_prefix('$') {
             out.push('$');
-            rest = behind;
+            rest = after;
             continue;
         }
         let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
@@ -120,8 +120,8 @@ fn expanded(template: &str, operands: &[AsmOperand], uid: usize) -> Result<Strin
             }
         } else {
             let end = digits(rest);
-            let (index, behind) = rest.split_at(end);
-            rest = behind;
+            let (index, after) = rest.split_at(end);
+            rest = after;
             index
         };
         let operand = index.parse::<usize>().ok().and_then(|index| operands.get(index));
@@ -235,7 +235,7 @@ impl<'a> Translator<'a, '_> {
         Ok(())
     }
 
-    /// A vector at an address that is no multiple of its size is undefined, as in PTX.
+    /// A vector at an address that is not a multiple of its size is undefined, as in PTX.
     fn undefined_unless_aligned(&mut self, vector: &VectorAlignment) {
         let VectorAlignment { guard, base, offset, bytes } = vector;
         let place = self.made_by("add.u64", &[base, &offset.to_string()]);

@@ -10,7 +10,7 @@ pub(super) type ScalarPart = (ScalarType, CellText);
 /// The width in bits of the widest register.
 pub(super) const WIDEST: u32 = 128;
 
-/// The width in bits of a register that holds so many bits.
+/// The width in bits of a register that holds this many bits.
 fn register_bits(bits: u32) -> u32 {
     if bits <= 32 { 32 } else { 64 }
 }

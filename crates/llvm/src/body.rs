@@ -452,8 +452,8 @@ impl<'a> Parser<'a, '_> {
             if attributes.contains(&"align") {
                 // `align 8` or `align(8)`.
                 let words = self.tokens[at..self.next].iter().map(|token| token.at.of(self.text));
-                let mut behind = words.skip_while(|word| *word != "align").skip(1);
-                let number = behind.find(|word| *word != "(").and_then(|word| word.parse().ok());
+                let mut after = words.skip_while(|word| *word != "align").skip(1);
+                let number = after.find(|word| *word != "(").and_then(|word| word.parse().ok());
                 how.aligned.extend(number.map(|number| (arguments.len(), number)));
             }
             if attributes.contains(&"byval") {

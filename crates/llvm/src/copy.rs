@@ -18,7 +18,7 @@ const ELEMENTS: [(u64, &str, u64); 4] =
 /// An element: its offset, and one of [`ELEMENTS`].
 type CopiedElement = (u64, (u64, &'static str, u64));
 
-/// The elements of so many bytes at a place with this alignment; `None` if they are too many.
+/// The elements of this many bytes at a place with this alignment; `None` if they are too many.
 fn elements(bytes: u64, alignment: u64) -> Option<Vec<CopiedElement>> {
     let alignment = alignment.max(1);
     if bytes / alignment.min(8) > MOST {
@@ -57,7 +57,7 @@ impl<'a> Translator<'a, '_> {
         }
         let bytes = if let Value::Literal(text) = size { text.parse().ok() } else { None };
         let Some(bytes) = bytes else {
-            return self.no(format!("`@{name}` of a size that is no constant is not supported"));
+            return self.no(format!("`@{name}` of a size that is not a constant is not supported"));
         };
         let sets = callee.starts_with("llvm.memset.");
         let aligned =
@@ -144,7 +144,7 @@ impl<'a> Translator<'a, '_> {
     ) -> LoweringResult<Vec<CellText>> {
         let cells = self.cells(&byte.0, &byte.1)?;
         let [byte] = &cells[..] else {
-            return self.no("a byte that is no scalar is not supported");
+            return self.no("a byte that is not a scalar is not supported");
         };
         if byte == UNDEFINED {
             self.leaves_undefined();
@@ -191,7 +191,7 @@ mod tests {
         );
         assert_eq!(
             copy("ptr align 8 %p, ptr align 8 %q, i64 %n, i1 false"),
-            [format!("{name} a size that is no constant is not supported")]
+            [format!("{name} a size that is not a constant is not supported")]
         );
         assert_eq!(
             copy("ptr %p, ptr %q, i64 4, i1 true"),

@@ -29,7 +29,7 @@ pub(super) struct InlinedCall<'a, 'm> {
     callers: Vec<&'a str>,
     /// The registers of the result.
     result: Vec<ScalarPart>,
-    /// The label behind the call.
+    /// The label after the call.
     end: String,
     /// Where the parameters that are pointers lead.
     pub(super) roots: BTreeMap<&'a str, Root<'a>>,

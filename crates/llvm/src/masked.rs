@@ -18,7 +18,7 @@ fn alignment_of(arguments: &[Typed<'_>], pointer: usize, how: &CallAttributes<'_
 }
 
 impl<'a> Translator<'a, '_> {
-    /// `(pointer, mask, otherwise)`; before LLVM 22 the alignment is behind the pointer.
+    /// `(pointer, mask, otherwise)`; before LLVM 22 the alignment is after the pointer.
     pub(super) fn masked_load(
         &mut self,
         arguments: &[Typed<'a>],
@@ -56,7 +56,7 @@ impl<'a> Translator<'a, '_> {
         self.given(result, &cells)
     }
 
-    /// `(value, pointer, mask)`; before LLVM 22 the alignment is behind the pointer.
+    /// `(value, pointer, mask)`; before LLVM 22 the alignment is after the pointer.
     pub(super) fn masked_store(
         &mut self,
         arguments: &[Typed<'a>],

@@ -53,7 +53,7 @@ pub(super) struct FunctionDefinition<'a> {
     internal: bool,
     pub(super) result: Ty,
     pub(super) parameters: Vec<SignatureParameter<'a>>,
-    /// The words behind the parameters: attributes, and names of groups of attributes.
+    /// The words after the parameters: attributes, and names of groups of attributes.
     attributes: Vec<&'a str>,
     /// The lines between its braces.
     body: Vec<Vec<Token>>,
@@ -238,7 +238,7 @@ impl Module<'_> {
                 None => words.push(word),
             }
         }
-        let behind = |name: &str| {
+        let after = |name: &str| {
             let at = words.iter().position(|word| word.trim_matches('"') == name)?;
             Some(&words[at + 1..])
         };
@@ -247,11 +247,11 @@ impl Module<'_> {
                 .iter()
                 .any(|mode| word.contains(mode))
         };
-        let named = ["denormal-fp-math-f32", "denormal-fp-math"].into_iter().find_map(behind);
+        let named = ["denormal-fp-math-f32", "denormal-fp-math"].into_iter().find_map(after);
         if let Some(rest) = named {
             return rest.iter().find(|word| **word != "=").is_some_and(|mode| flushes(mode));
         }
-        let Some(rest) = behind("denormal_fpenv") else { return false };
+        let Some(rest) = after("denormal_fpenv") else { return false };
         let end = rest.iter().position(|word| *word == ")").unwrap_or(rest.len());
         let modes = &rest[..end];
         let singles = modes.iter().position(|word| word.starts_with("float"));
@@ -358,7 +358,7 @@ impl<'a> Parser<'a, '_> {
             self.next = at;
             if let Ok(name) = self.name() {
                 let end = words.iter().rposition(|word| *word == ")").unwrap_or(at);
-                // Of `memory(none)` the parenthesis is no end of the parameters.
+                // The parenthesis of `memory(none)` is not the end of the parameters.
                 let open = words.iter().enumerate().skip(at).find(|(_, word)| **word == "(");
                 let mut depth = 0;
                 let closed = words.iter().enumerate().skip(open.map_or(end, |(at, _)| at)).find(
@@ -367,8 +367,8 @@ impl<'a> Parser<'a, '_> {
                         depth == 0
                     },
                 );
-                let behind = closed.map_or(end, |(at, _)| at);
-                let words = words[..at].iter().chain(&words[behind..]);
+                let after = closed.map_or(end, |(at, _)| at);
+                let words = words[..at].iter().chain(&words[after..]);
                 module.declared.insert(name, words.copied().collect());
             }
         }

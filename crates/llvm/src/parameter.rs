@@ -135,7 +135,7 @@ impl<'a> Translator<'a, '_> {
         Ok(Parameter { name: shown, bits, alignment: Some(align), ..Parameter::default() })
     }
 
-    /// The name of a parameter that is no variable's.
+    /// The name of a parameter, which is not that of a variable.
     fn shown(&self, name: &str) -> String {
         let mut shown = word(name);
         while self.module.words.contains(&shown) {

@@ -2,7 +2,7 @@
 //!
 //! A register whose value may be poison has a predicate that says whether it is. What is computed from poison is poison;
 //! an access, a branch, a phi, a call or a result that uses it makes the execution undefined. Only the translation of a
-//! function that runs alone has these predicates: they are no conditions of the program.
+//! function that runs alone has these predicates: they are not conditions of the program.
 
 use std::collections::BTreeSet;
 

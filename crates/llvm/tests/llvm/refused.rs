@@ -1,4 +1,4 @@
-//! What is not supported refuses its function, and what is no LLVM IR is told: each with its line.
+//! What is not supported refuses its function, and what is not LLVM IR is an error: each with its line.
 
 use lift::function::UndefinedValues;
 

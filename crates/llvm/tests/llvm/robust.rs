@@ -1,4 +1,4 @@
-//! What is no LLVM IR: it is told, and nothing else happens.
+//! What is not LLVM IR is reported, and nothing else happens.
 
 use proptest::collection::vec;
 use proptest::prelude::*;
@@ -11,7 +11,7 @@ fn config(cases: u32) -> ProptestConfig {
     ProptestConfig { cases, failure_persistence: None, ..ProptestConfig::default() }
 }
 
-/// Words of LLVM IR, some of which make sense behind others.
+/// Words of LLVM IR, some of which make sense after others.
 const WORDS: &[&str] = &[
     "define",
     "void",
