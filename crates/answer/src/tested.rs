@@ -112,7 +112,7 @@ pub fn headline(out: &mut String, headline: &Headline) {
     out.push('\n');
 }
 
-/// The line with the answer on what is no test.
+/// The line with the answer on what is not a test.
 pub fn verdict(out: &mut String, words: &str) {
     xml::element(out, "p", &[("class", "verdict wrong")], words);
     out.push('\n');
