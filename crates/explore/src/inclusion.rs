@@ -83,7 +83,7 @@ pub fn refused(refusal: Refusal) -> Inclusion {
     }
 }
 
-/// Why the machine has no outcome; with those that the axioms allow, if they were asked.
+/// Why the machine has no outcome; with those that the axioms allow, if they were searched for.
 pub fn never_ends(test: &Test, explored: &Exploration, allowed: &BTreeSet<Vec<Value>>) -> String {
     match (&explored.fault_at, &explored.stuck_at) {
         (Some(at), _) => stuck::fault(test, at),

@@ -58,8 +58,8 @@ impl ExploreLimits {
 /// What the machine can do with a program.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Exploration {
-    /// Each outcome, with the steps of a run that has it if that was asked for: as few choices as
-    /// any, and what could not be told from happening at once.
+    /// Each outcome, with the steps of a run that has it if runs are wanted: as few choices as
+    /// any, and what could as well have happened at once.
     pub outcomes: BTreeMap<Vec<Value>, Vec<Step>>,
     pub states: usize,
     pub transitions: usize,

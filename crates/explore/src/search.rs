@@ -93,7 +93,7 @@ pub(crate) fn search(
             + machine.held()
             + asleep.capacity() * size_of::<u64>()
             + over.capacity() * size_of::<u32>()
-            // Sorted, and looked up by a set of the states, where it is asked what can be reached.
+            // Sorted, and looked up by a set of the states, where the question is what can be reached.
             + edges.capacity() * size_of::<(u32, u32)>()
             + ends.len() * (outcome + threads);
         account.release(account.held());
