@@ -42,7 +42,7 @@ pub struct ShardId {
     pub of: u64,
 }
 
-/// A campaign: what was asked, and what was found so far.
+/// A campaign: its question, and what was found so far.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
 pub struct CampaignState {
     /// [`FORMAT`].
@@ -166,7 +166,7 @@ impl<'a> Campaign<'a> {
         Campaign { setting, laws, jobs: 1, kept: KEPT, state }
     }
 
-    /// Runs the next blocks, so many at most; false when none is left, or the run was interrupted.
+    /// Runs the next blocks, at most this many; false when none is left, or the run was interrupted.
     pub fn advance(&mut self, blocks: usize) -> bool {
         let next = self.state.next(blocks);
         let (seed, shard, laws) = (self.state.seed, self.state.shard, &self.laws);
@@ -396,7 +396,7 @@ impl CampaignState {
                 ));
             }
             if !(tally.seconds.is_finite() && tally.seconds >= 0.0) {
-                return Some(format!("`seconds` of the law `{law}` is no time"));
+                return Some(format!("`seconds` of the law `{law}` is not a time"));
             }
             let kept = self.failures.iter().filter(|failure| failure.law == *law).count();
             if kept > KEPT || kept as u64 > tally.broken {

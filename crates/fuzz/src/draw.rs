@@ -60,7 +60,7 @@ pub enum ProgramSource {
     Launched,
 }
 
-/// Sources of which these others take one turn each, and one has all other turns of so many.
+/// Sources that take one turn each of this number of turns; another one has the rest.
 pub const fn mostly<const TURNS: usize>(
     most: ProgramSource,
     others: &[ProgramSource],

@@ -99,7 +99,7 @@ impl PlantedFault {
                 if list.ends_with("-strong") {
                     Some("a load or store with only a cache operator is weak: it needs no scope")
                 } else if strong && list == "atomic" && piece != ".STRONG.SYS" {
-                    Some("an atomic without a scope is one of the GPU, which is no narrower")
+                    Some("an atomic without a scope is one of the GPU, which is not narrower")
                 } else {
                     None
                 }
@@ -120,7 +120,7 @@ impl PlantedFault {
 fn not_found_in_row(row: &str, piece: &str) -> Option<&'static str> {
     match row {
         _ if row.starts_with("st.mmio.release") && piece == "MEMBAR.ALL.CTA" => {
-            Some("the `MEMBAR.ALL.SYS` behind it waits for the same and more")
+            Some("the `MEMBAR.ALL.SYS` after it waits for the same and more")
         }
         _ if row.starts_with("fence.release.sync_restrict") && piece.starts_with("FENCE.VIEW") => {
             Some("PTX asks this fence for no order with the async proxy")

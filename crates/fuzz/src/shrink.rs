@@ -11,7 +11,7 @@ const TRIED: usize = 3_000;
 
 /// The smallest program that is found for which `fails` still holds.
 ///
-/// Programs that do not parse are not asked about. The result depends only on the arguments.
+/// Programs that do not parse are not tried. The result depends only on the arguments.
 pub fn shrink(
     program: &RandomProgram,
     fails: &mut dyn FnMut(&RandomProgram) -> bool,
@@ -109,9 +109,9 @@ fn pairs(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
         .flat_map(|(thread, of)| (0..of.cells.len()).map(move |at| (thread, at)))
         .collect();
     for (index, &(thread, at)) in places.iter().enumerate() {
-        for &(other, behind) in &places[index + 1..] {
+        for &(other, after) in &places[index + 1..] {
             let mut less = program.clone();
-            less.threads[other].cells.remove(behind);
+            less.threads[other].cells.remove(after);
             less.threads[thread].cells.remove(at);
             all.push(less);
         }
@@ -139,10 +139,10 @@ fn joined(program: &RandomProgram, all: &mut Vec<RandomProgram>) {
         let one = |cells: Vec<String>| with_cells(program, first, cells).without_thread(second);
         let barrier = |cells: &[String]| cells.iter().position(|cell| cell == "bar.sync 0");
         if let (Some(here), Some(there)) = (barrier(&cells), barrier(&renamed)) {
-            // What comes before the barrier in either thread, and then what comes behind it.
+            // What comes before the barrier in either thread, and then what comes after it.
             let before = [&cells[..here], &renamed[..there]].concat();
             all.push(one([&before[..], &cells[here + 1..], &renamed[there + 1..]].concat()));
-            // What comes behind the barrier in either, by one thread, and no barrier.
+            // What comes after the barrier in either, by one thread, and no barrier.
             let mut less = with_cells(program, second, renamed[..there].to_vec());
             less.threads[first].cells =
                 [&cells[..here], &cells[here + 1..], &renamed[there + 1..]].concat();
@@ -167,7 +167,7 @@ fn registers(cells: &[String]) -> BTreeSet<usize> {
     words.filter_map(|word| word.strip_prefix('r')?.parse().ok()).collect()
 }
 
-/// Without a cell that computes a register from another, which stands for it behind.
+/// Without a cell that computes a register from another, which replaces it afterwards.
 fn inlined(cells: &[String], at: usize) -> Option<Vec<String>> {
     let (opcode, operands) = cells[at].split_once(' ')?;
     if !(opcode.starts_with("add.") || opcode.starts_with("mov.")) {
@@ -209,31 +209,31 @@ fn with_order(cell: &str, order: &str, scope: &str) -> Option<String> {
     fits.then(|| format!("{}.{order}.{scope}.{} {operands}", parts[0], parts[1..].join(".")))
 }
 
-/// With a fence as part of the access behind it, of the one before it, or of both.
+/// With a fence as part of the access after it, of the one before it, or of both.
 fn merged(cells: &[String], at: usize) -> Vec<Vec<String>> {
     let Some((_, scope)) = fence(&cells[at]) else { return Vec::new() };
     let before = at.checked_sub(1).and_then(|at| with_order(&cells[at], "acquire", scope));
-    let behind = cells.get(at + 1).and_then(|cell| with_order(cell, "release", scope));
+    let after = cells.get(at + 1).and_then(|cell| with_order(cell, "release", scope));
     let mut all = Vec::new();
     let mut spliced = |from: usize, to: usize, whole: Vec<String>| {
         let mut less = cells.to_vec();
         less.splice(from..to, whole);
         all.push(less);
     };
-    if let (Some(before), Some(behind)) = (&before, &behind) {
+    if let (Some(before), Some(after)) = (&before, &after) {
         let both = with_order(&cells[at + 1], "acq_rel", scope);
-        let same = address(before) == address(behind);
+        let same = address(before) == address(after);
         let both = both.filter(|_| same);
         if let Some(both) = both {
             spliced(at - 1, at + 2, vec![both]);
         }
-        spliced(at - 1, at + 2, vec![before.clone(), behind.clone()]);
+        spliced(at - 1, at + 2, vec![before.clone(), after.clone()]);
     }
     if let Some(before) = before {
         spliced(at - 1, at + 1, vec![before]);
     }
-    if let Some(behind) = behind {
-        spliced(at, at + 2, vec![behind]);
+    if let Some(after) = after {
+        spliced(at, at + 2, vec![after]);
     }
     all
 }
@@ -340,12 +340,12 @@ fn replaced(text: &str, word: &str, other: &str) -> String {
     let mut rest = text;
     while !rest.is_empty() {
         let end = rest.find(|c: char| !is_word(c)).unwrap_or(rest.len());
-        let (one, behind) = rest.split_at(end);
+        let (one, after) = rest.split_at(end);
         out.push_str(if one == word { other } else { one });
-        let end = behind.find(is_word).unwrap_or(behind.len());
-        let (signs, behind) = behind.split_at(end);
+        let end = after.find(is_word).unwrap_or(after.len());
+        let (signs, after) = after.split_at(end);
         out.push_str(signs);
-        rest = behind;
+        rest = after;
     }
     out
 }
@@ -399,9 +399,9 @@ fn simpler(cell: &str) -> Vec<String> {
     }
     // An offset, and a value.
     if let Some((before, rest)) = cell.split_once('+')
-        && let Some((_, behind)) = rest.split_once(']')
+        && let Some((_, after)) = rest.split_once(']')
     {
-        all.push(format!("{before}]{behind}"));
+        all.push(format!("{before}]{after}"));
     }
     if let Some((before, value)) = cell.rsplit_once(", ")
         && value.parse::<u64>().is_ok_and(|value| value > 1)

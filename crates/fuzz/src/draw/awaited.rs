@@ -318,13 +318,13 @@ fn loaded_in_bulk(dice: &mut Dice, draft: &mut AsyncDraft, other: usize) {
     if !first.is_empty() {
         let fence = proxy_fence(dice, space);
         if other == 1 {
-            let behind = dice.below(2) == 0;
-            if !behind {
+            let after = dice.below(2) == 0;
+            if !after {
                 draft.needed(dice, 1, &fence);
             }
             draft.line(1, "bar.sync 0");
             draft.line(0, "bar.sync 0");
-            if behind {
+            if after {
                 draft.needed(dice, 0, &fence);
             }
         } else {
@@ -374,12 +374,12 @@ fn launching(dice: &mut Dice) -> RandomProgram {
         draft.line(0, launch);
     }
     if second == 1 {
-        // Another thread of the same CTA, with a launch before or behind that of the first.
-        let behind = dice.below(2);
-        draft.line(behind, "bar.sync 0");
-        draft.line(1 - behind, launch);
-        draft.line(1 - behind, "bar.sync 0");
-        draft.line(behind, launch);
+        // Another thread of the same CTA, with a launch before or after that of the first.
+        let after = dice.below(2);
+        draft.line(after, "bar.sync 0");
+        draft.line(1 - after, launch);
+        draft.line(1 - after, "bar.sync 0");
+        draft.line(after, launch);
     }
     let last = 1 + second;
     if dice.below(2) == 0 {

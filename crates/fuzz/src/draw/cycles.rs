@@ -24,7 +24,7 @@ static SHAPES: LazyLock<Vec<CycleShape>> =
 /// Accesses of a cycle of three threads, at most.
 const ACCESSES: usize = 6;
 
-/// What is drawn for each access: a number that chooses its annotation, and one for the edge behind it.
+/// What is drawn for each access: a number that chooses its annotation, and one for the edge after it.
 type AccessChoices = Vec<(u32, u32)>;
 
 /// One of these by a number; half of the numbers choose the first.

@@ -1,4 +1,4 @@
-//! Laws of the search for a verdict alone: it is the verdict over all outcomes, whatever is asked.
+//! Laws of the search for a verdict alone: it is the verdict over all outcomes, whatever the question.
 
 use std::collections::BTreeSet;
 

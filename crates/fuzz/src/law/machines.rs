@@ -99,7 +99,7 @@ fn chosen(setting: &FuzzSetting, test: &Test, choice: u64) -> (u16, Options) {
     let at = |number: u64, of: usize| usize::try_from(number % of as u64).unwrap_or(0);
     let sm = TARGETS[at(choice, TARGETS.len())];
     let options = MACHINES[at(choice / TARGETS.len() as u64, MACHINES.len())];
-    // Reading R51 is not of a family without scopes: its membar.cta is no instruction, and drains nothing.
+    // Reading R51 is not of a family without scopes: its membar.cta is not an instruction, and drains nothing.
     let drains = Family::of_or_before(sm).has_scopes();
     let sm = if options.store_buffers && !drains { 90 } else { sm };
     // A family without an instruction of the program says nothing.

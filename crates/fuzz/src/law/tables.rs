@@ -27,7 +27,7 @@ thread_local! {
 }
 
 /// Whether what an acquire atomic writes may be part of a cycle: a thread loads and stores the location of the atomic of
-/// another one. At CTA scope no instruction of its own follows the atomic: what it acquires is behind a wait for its value, which is
+/// another one. At CTA scope no instruction of its own follows the atomic: what it acquires is after a wait for its value, which is
 /// no part of a unit (reading R66).
 fn orders_itself(case: &LawCase<'_>) -> bool {
     let address = |cell: &str| {
