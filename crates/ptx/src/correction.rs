@@ -97,16 +97,16 @@ impl InstructionPieces<'_> {
     /// The edits of the text that make it the corrected instruction, blanks and comments kept; `None` where an
     /// edit is of something else, or is only an example.
     pub fn fix(&self, fix: &[Edit], safe: bool) -> Option<FixBuilder> {
-        let behind = |position: usize| Some(self.parts.get(position.checked_sub(1)?)?.after());
+        let after = |position: usize| Some(self.parts.get(position.checked_sub(1)?)?.after());
         let operand_end = |index: usize| Some(self.operands.get(index)?.end().after());
         let mut edits: Vec<(ByteSpan, String)> = Vec::new();
         for edit in fix {
             match *edit {
                 Edit::Replace(at, text) => edits.push((*self.parts.get(at)?, text.to_owned())),
-                Edit::Insert(at, text) => edits.push((behind(at)?, format!(".{text}"))),
+                Edit::Insert(at, text) => edits.push((after(at)?, format!(".{text}"))),
                 // With the dot before it.
                 Edit::Remove(at) => {
-                    edits.push((behind(at)?.to(*self.parts.get(at)?), String::new()));
+                    edits.push((after(at)?.to(*self.parts.get(at)?), String::new()));
                 }
                 Edit::RemoveOperand(index) => {
                     let before = operand_end(index.checked_sub(1)?)?;

@@ -221,7 +221,7 @@ pub(crate) fn undocumented<'a>(
     })
 }
 
-/// What is said of a fence that is none of them.
+/// What is said of a fence that is not one of them.
 pub const UNKNOWN: &str = "unknown fence";
 /// What stands in its place.
 pub const EXPECTED: &str = "expected a proxy fence, or a fence of a state space or of an operation";

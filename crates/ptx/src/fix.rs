@@ -50,12 +50,12 @@ pub fn fix(path: &str, bytes: &[u8], options: LintOptions, choice: FixChoice) ->
         let mut chosen: BTreeMap<usize, (&'static str, TextFix)> = BTreeMap::new();
         for diagnostic in &state.linted.diagnostics {
             let Some(fix) = choice.of(diagnostic) else { continue };
-            let behind = chosen.range(fix.unit.start..).next();
+            let following = chosen.range(fix.unit.start..).next();
             let apart = chosen
                 .range(..fix.unit.start)
                 .next_back()
                 .is_none_or(|(_, (_, other))| other.unit.end <= fix.unit.start)
-                && behind
+                && following
                     .is_none_or(|(&start, _)| start >= fix.unit.end && start != fix.unit.start);
             if apart {
                 chosen.insert(fix.unit.start, (diagnostic.code, fix.clone()));

@@ -27,7 +27,7 @@ struct FunctionLabels<'a> {
     parents: Vec<usize>,
     blocks: Vec<usize>,
     places: FxHashMap<&'a str, Vec<LabelPlace>>,
-    /// Lists of targets: the block, the statement behind them, and their names.
+    /// Lists of targets: the block, the statement after them, and their names.
     lists: Vec<(usize, usize, &'a [ByteSpan])>,
     /// Labels that their block has already.
     repeated: Vec<ByteSpan>,
@@ -127,7 +127,7 @@ impl Linter<'_, '_> {
         };
         // The index of a table is before its name, if it is a register.
         let Some(target) = opaque.names.of(&self.module.names).last() else { return };
-        // A name that is declared is no label, unless a label hides the declaration.
+        // A name that is declared is not a label, unless a label hides the declaration.
         let name = target.at.of(self.text);
         let hides = labels.find(name, at.0).is_some_and(|place| place.index < at.1);
         if is_special(name) || target.symbol.is_some() && !hides {
@@ -156,13 +156,11 @@ impl Linter<'_, '_> {
                 Some("`brx.idx` takes one of a list of targets".to_owned()),
             ),
             Some(place) if !place.table && indexed => (
-                format!("`{short}` is no list of targets"),
-                Some(format!(
-                    "write `.branchtargets` behind a label: `T: .branchtargets {short};`"
-                )),
+                format!("`{short}` is not a list of targets"),
+                Some(format!("write `.branchtargets` after a label: `T: .branchtargets {short};`")),
             ),
             Some(place) if indexed && place.index > index => (
-                format!("the list of targets `{short}` is behind this branch"),
+                format!("the list of targets `{short}` is after this branch"),
                 Some("write the list before the branch".to_owned()),
             ),
             Some(_) => return,

@@ -45,7 +45,7 @@ const START: u8 = 2;
 const DIGIT: u8 = 4;
 const BLANK: u8 = 8;
 
-/// What each byte can be part of; bytes of characters outside ASCII are none.
+/// What each byte can be part of; bytes of characters outside ASCII are not part of anything.
 const CLASS: [u8; 256] = {
     let mut class = [0; 256];
     let mut c = 0_u8;
@@ -67,7 +67,7 @@ const CLASS: [u8; 256] = {
 
 impl<'a> Lexer<'a> {
     pub(crate) fn new(text: &'a str) -> Lexer<'a> {
-        // A byte order mark is no part of the text.
+        // A byte order mark is not part of the text.
         let at = if text.starts_with('\u{feff}') { 3 } else { 0 };
         Lexer { text, at }
     }
@@ -115,7 +115,7 @@ impl<'a> Lexer<'a> {
         self.at += rest.iter().position(|b| matches!(b, b'\n' | b'\r')).unwrap_or(rest.len());
     }
 
-    /// The next token; what is no token is handed to `flaw` and left out.
+    /// The next token; what is not a token is handed to `flaw` and left out.
     pub(crate) fn next(&mut self, flaw: &mut impl FnMut(Flaw, ByteSpan)) -> Token {
         loop {
             while let Some((which, at)) = self.blank() {

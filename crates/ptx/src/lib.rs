@@ -133,9 +133,9 @@ pub struct Instruction<'a> {
     pub defines: Vec<&'a str>,
     /// What it reads, its guard apart.
     pub uses: Vec<&'a str>,
-    /// Of memory instructions only; what stands behind the name of any other is not looked into.
+    /// Of memory instructions only; what stands after the name of any other is not read.
     pub operands: Vec<PrintedOperand<'a>>,
-    /// Behind the name.
+    /// After the name.
     rest: &'a str,
 }
 
@@ -151,7 +151,7 @@ pub fn read<'a>(path: &str, bytes: &'a [u8]) -> (Option<Module<'a>>, Vec<Diagnos
 }
 
 impl Instruction<'_> {
-    /// What stands behind the name, in one way however it is written.
+    /// What stands after the name, in one way however it is written.
     pub fn operands_text(&self) -> String {
         let whole = self.to_string();
         let name = whole.find(&self.name).map_or(0, |at| at + self.name.len());

@@ -26,7 +26,7 @@ use text::cursor::short;
 use text::diagnostic::Severity;
 use text::report::{ByteSpan, Diagnostics, FixBuilder};
 
-/// Whose word counts, and for what version and target.
+/// Which authority decides, and for which version and target.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub struct LintOptions {
     /// In the place of the file's `.version`.
@@ -324,7 +324,7 @@ impl<'a> Linter<'a, '_> {
     }
 
     /// The codes of what is wrong with an instruction once it is corrected; `None` where that cannot
-    /// be told.
+    /// be reported.
     fn broken_by(
         &self,
         memory: &MemoryInstruction,
@@ -653,7 +653,7 @@ fn base(scalar: Scalar) -> AddressBase {
         Scalar::Foreign => AddressBase::Register(None),
         Scalar::Symbol(Symbol::Register(ty)) => AddressBase::Register(Some(ty)),
         Scalar::Symbol(Symbol::Variable(variable)) => AddressBase::Variable(variable),
-        // A predicate is no address, whatever its width.
+        // A predicate is not an address, whatever its width.
         Scalar::Symbol(Symbol::Predicate) | Scalar::Special | Scalar::Float => {
             AddressBase::Register(Some(Type { kind: TypeKind::Bits, bits: 1 }))
         }

@@ -9,7 +9,7 @@ use std::sync::LazyLock;
 
 use text::cursor::short;
 
-/// What follows an opcode: the operation, where it has several, and what may stand behind it.
+/// What follows an opcode: the operation, where it has several, and what may stand after it.
 struct ModifierRow {
     /// The opcode and its operation, `cp.async.bulk`; several that have the same modifiers are
     /// separated by blanks.
@@ -371,7 +371,7 @@ const ROWS: &[ModifierRow] = &[
 pub enum Wrong {
     /// An operation is to follow it, and nothing does.
     Bare,
-    /// It stands where the operation does, and is none.
+    /// It stands in the place of the operation, and is not an operation.
     Operation,
     Modifier,
 }
@@ -384,7 +384,7 @@ pub struct BadModifier {
     pub wrong: Wrong,
     /// How many parts, from the opcode on, say which instruction it is.
     pub head: usize,
-    /// What may stand there, or behind it where it is bare.
+    /// What may stand there, or after it where it is bare.
     pub known: Vec<&'static str>,
 }
 
@@ -455,7 +455,7 @@ pub fn fault(parts: &[&str]) -> Option<BadModifier> {
     let heads = HEADS.get(parts.first()?)?;
     let shared =
         |head: &OpcodeHead| head.parts.iter().zip(parts).take_while(|(a, b)| a == b).count();
-    // What heads that begin with so many of the parts have behind them.
+    // What follows the heads that begin with this many of the parts.
     let next = |from: usize| {
         let longer = heads.iter().filter(move |head| shared(head) == from);
         longer.filter_map(move |head| head.parts.get(from).copied())
@@ -472,17 +472,17 @@ pub fn fault(parts: &[&str]) -> Option<BadModifier> {
             BadModifier { position: longest - 1, wrong: Wrong::Bare, head: longest, known }
         });
     };
-    let behind = head.parts.len();
+    let after = head.parts.len();
     let words = || head.row.words.iter().flat_map(|words| words.split_whitespace());
     let unknown = |part: &&str| !words().any(|word| is(part, word));
-    let at = parts[behind..].iter().position(unknown)?;
+    let at = parts[after..].iter().position(unknown)?;
     let mut known: Vec<&str> = words().filter(|word| !word.contains(['#', '*'])).collect();
     if at == 0 {
-        known.extend(next(behind));
+        known.extend(next(after));
     }
     known.sort_unstable();
     known.dedup();
-    Some(BadModifier { position: behind + at, wrong: Wrong::Modifier, head: behind, known })
+    Some(BadModifier { position: after + at, wrong: Wrong::Modifier, head: after, known })
 }
 
 /// Whether a part is this word, in which each `#` is a number and a `*` at the end any rest.
@@ -496,15 +496,15 @@ pub fn is(part: &str, word: &str) -> bool {
     let mut rest = part;
     let mut pieces = word.split('#');
     let first = pieces.next().unwrap_or("");
-    let Some(behind) = rest.strip_prefix(first) else { return false };
-    rest = behind;
+    let Some(after) = rest.strip_prefix(first) else { return false };
+    rest = after;
     for piece in pieces {
         let number = rest.trim_start_matches(|c: char| c.is_ascii_digit());
         if number.len() == rest.len() {
             return false;
         }
-        let Some(behind) = number.strip_prefix(piece) else { return false };
-        rest = behind;
+        let Some(after) = number.strip_prefix(piece) else { return false };
+        rest = after;
     }
     rest.is_empty()
 }
@@ -529,7 +529,7 @@ mod tests {
         assert_eq!(without, ["spcompress", "spdecompress"]);
         for head in ROWS.iter().flat_map(|row| row.heads.split_whitespace()) {
             let opcode = head.split('.').next().unwrap_or("");
-            assert!(opcode::all().any(|known| known == opcode), "{head} is no instruction");
+            assert!(opcode::all().any(|known| known == opcode), "{head} is not an instruction");
             assert_eq!(of(head), None, "{head}");
         }
     }
@@ -580,7 +580,7 @@ mod tests {
             ("ret.foo", 1, Wrong::Modifier, "uni"),
             ("mma.sync.aligned.m8nk4", 3, Wrong::Modifier, "row"),
         ] {
-            let fault = of(name).unwrap_or_else(|| panic!("{name} is no instruction"));
+            let fault = of(name).unwrap_or_else(|| panic!("{name} is not an instruction"));
             assert_eq!((fault.position, fault.wrong), (position, wrong), "{name}");
             assert!(fault.known.contains(&known), "{name}: {fault:?}");
         }

@@ -155,7 +155,7 @@ pub fn has_own_rules(opcode: &str, form: &str) -> bool {
     matches!((opcode, form), ("st" | "red", "async") | ("st", "bulk"))
 }
 
-/// Whether an instruction accesses memory or synchronizes threads; `form` is the part behind the
+/// Whether an instruction accesses memory or synchronizes threads; `form` is the part after the
 /// opcode.
 pub fn is_of_memory(opcode: &str, form: &str) -> bool {
     match opcode {

@@ -15,7 +15,7 @@ pub(crate) struct WrittenOperand<'a> {
 pub(crate) enum WrittenType {
     Register(Type),
     Predicate,
-    /// A special register: it is no operand of any of these instructions.
+    /// A special register: it is not an operand of any of these instructions.
     Special,
     /// A variable of a state space: its address.
     Variable(SpaceQualifier),
@@ -67,7 +67,7 @@ pub(crate) struct TypedAddress {
     /// The registers of its coordinates.
     pub(crate) coordinates: RegisterVector,
     /// The registers of all that follows its base.
-    pub(crate) behind: RegisterVector,
+    pub(crate) after: RegisterVector,
     /// How many coordinates there are, if they are a register that is declared as a vector.
     pub(crate) lanes: Option<u8>,
 }
@@ -199,8 +199,7 @@ fn is_handle(operand: &WrittenOperand<'_>, length: usize) -> bool {
         TypedBase::Unknown => true,
         TypedBase::Variable(_) | TypedBase::Number | TypedBase::Other => false,
     };
-    let offsets =
-        has_elements(address.behind, 64, RegisterClass::Integer) && !address.behind.special;
+    let offsets = has_elements(address.after, 64, RegisterClass::Integer) && !address.after.special;
     pieces.len() == length && names && endpoint && offsets
 }
 
@@ -348,7 +347,7 @@ fn has_special(operand: &WrittenOperand<'_>) -> bool {
     matches!(operand.ty, WrittenType::Vector(vector) if vector.special)
 }
 
-/// Whether an operand is a vector of registers of a class with so many bits, or one that is not known to be none.
+/// Whether an operand is a vector of registers of a class with this many bits, or may be one.
 fn is_vector(operand: &WrittenOperand<'_>, wanted: u16, class: RegisterClass) -> bool {
     if let WrittenType::Vector(vector) = operand.ty {
         return has_elements(vector, wanted, class);
@@ -392,7 +391,7 @@ fn dimensions(modifiers: &[&str]) -> Option<usize> {
 /// How an address of a tensor is wrong.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) enum TensorFault {
-    /// There are to be so many coordinates.
+    /// There are to be this many coordinates.
     Coordinates(usize),
     /// It is not `[a, {…}]`, or not what the modifiers put between the two.
     Form,

@@ -17,7 +17,7 @@ pub fn origins(text: &str) -> Origins {
     let mut lexer = Lexer::new(text);
     let mut next = || lexer.next(&mut |_, _| {});
     let mut files: BTreeMap<usize, &str> = BTreeMap::new();
-    // Files may be declared behind the code. `None` is the begin of a function.
+    // Files may be declared after the code. `None` is the begin of a function.
     let mut starts: Vec<(usize, Option<[usize; 2]>)> = Vec::new();
     let number = |token: Token| token.at.of(text).parse::<usize>().ok();
     let mut token = next();

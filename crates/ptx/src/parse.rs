@@ -610,7 +610,7 @@ struct Attributes {
     predicate: bool,
     alignment: Option<u32>,
     unified: bool,
-    /// In the parentheses of a function, before or behind its name.
+    /// In the parentheses of a function, before or after its name.
     role: Role,
     /// Of a parameter that is an address.
     points_to: Option<SpaceQualifier>,

@@ -1,27 +1,27 @@
 //! Productions: what an instruction without rules of its own may look like, as text.
 //!
-//! A production has the name of the instruction, its modifiers, and behind a colon its operands:
+//! A production has the name of the instruction, its modifiers, and after a colon its operands:
 //! `mbarrier.try_wait@7.8/90 parity {relaxed+cta@8.6, relaxed+cluster@8.6} {shared, shared::cta} b64 : p, m, #32(0,1) {, #}`.
 //!
 //! - A word is a modifier that must be there; `<a, b>` is one of several, `{a, b}` one of several or none, and `[a, b]` the same
 //!   where ptxas takes them and the document does not have them. `a+b` are modifiers that come together, and `a+(b/c)` stands for `a+b, a+c`. The order in which modifiers are written is not checked.
-//! - `@8.6/90` behind a word says what brought it: the version of PTX, and the targets, separated by `|`: `90` is that
+//! - `@8.6/90` after a word says what brought it: the version of PTX, and the targets, separated by `|`: `90` is that
 //!   number or a higher one, `pre70` a lower one than 70, or any below PTX ISA 6.4, `90a` that target (as `103a` and `107a`), `100a` any `a` and
 //!   `100f` any `a` or `f` of 100 to 119, `103f` of 100 to 109, `120f` of 120 to 129, `101f` of 101 to 119, `107f` of 107,
 //!   and `110a` an `a` of 100, 101 or 110.
 //! - Operands are addresses: `m` in the state space that the modifiers say, `mg` in global memory, `ms` in shared memory, `ma` in tensor memory (`mb` in a register
 //!   of bits, `mc` in one of pairs as well), `mw` in a register of 32 or 64 bits whatever the state space, `ml` in one of 64 bits, `mp` in such a one or a variable in global
-//!   memory, `mo` in local memory, `t` with coordinates, `h` of an endpoint of the fabric, and an offset, `hc` with that of a counter; registers of so many bits that are not of floating point: `8`, `16`, `32`, `64`, `q` of 128; `w32` a register of 32 bits
+//!   memory, `mo` in local memory, `t` with coordinates, `h` of an endpoint of the fabric, and an offset, `hc` with that of a counter; registers of this many bits that are not of floating point: `8`, `16`, `32`, `64`, `q` of 128; `w32` a register of 32 bits
 //!   of any type, `f32` one of floating point or of bits; `a32` and `a64` an address in such a register, or the name of a variable in
 //!   shared memory; `u32` a register of 32 bits that has integers, bits or a pair;
 //!   `g` a variable in the state space of the modifiers, `e` any with a number added to its address; `p` a predicate, `n` one that may be negated, `s` one that may be negated, or an integer; `y` the registers that the type of
 //!   the instruction says, `yv` those of a source; `v*` as many registers as the modifiers say, `vl` such ones that may be special, `v4` four,
 //!   `va` four for the rows of a matrix, `vh` half as many, `vm` the words of what says where they were, `o` offsets of 16 bits; `l` a label, `_` the sink, `i` an integer, `d` a number of floating point, `r` one above 0 and up to 1, `#32` a register or an
-//!   integer (as `#16`, `#64`, `#w32`, `#w64`); `a/b` is one of several, `a|b` two results. `(4,8,16)` behind `#32` or `i` are the
+//!   integer (as `#16`, `#64`, `#w32`, `#w64`); `a/b` is one of several, `a|b` two results. `(4,8,16)` after `#32` or `i` are the
 //!   values of an integer, `(0..7)` its range, `(*16)` what it is a multiple of. `{, a}` may be missing; `(a: b)` is there exactly if a
 //!   modifier begins with `a`.
 //! - `...` in the place of the operands, or among the modifiers, is whatever is not checked.
-//! - ` ! why` behind all: ptxas takes the instruction, and the document forbids it, or does not have it. ` !deprecated@9.5 why` is a
+//! - ` ! why` at the end: ptxas takes the instruction, and the document forbids it, or does not have it. ` !deprecated@9.5 why` is a
 //!   form that is deprecated from that version on, and ` !trap@/120 why` one that ptxas makes a trap of for these targets.
 
 mod warning;
@@ -130,7 +130,7 @@ pub(crate) struct Production {
     operand_text: &'static str,
 }
 
-/// What is wrong with an instruction under a production. Positions are those of modifiers behind the head, and of operands.
+/// What is wrong with an instruction under a production. Positions are those of modifiers after the head, and of operands.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Fault {
     /// The production has no such modifier, or not in this combination.
@@ -142,7 +142,7 @@ pub(crate) enum Fault {
     Target(FaultPlace, &'static str),
     /// Another kind of operand is expected.
     Operand(usize, &'static str),
-    /// The integer is none of these.
+    /// The integer is not one of these.
     Value(usize, &'static str),
     /// There are more or fewer operands: what is expected.
     Count(&'static str),
@@ -167,7 +167,7 @@ pub(crate) fn of(head: &str) -> Option<&'static [Production]> {
 static TABLE: LazyLock<HashMap<&'static str, Vec<Production>>> = LazyLock::new(|| {
     let mut table: HashMap<&str, Vec<Production>> = HashMap::new();
     for text in productions::all() {
-        let production = read(text).unwrap_or_else(|| panic!("`{text}` is no production"));
+        let production = read(text).unwrap_or_else(|| panic!("`{text}` is not a production"));
         table.entry(production.head).or_default().push(production);
     }
     table
@@ -249,8 +249,8 @@ fn read(text: &'static str) -> Option<Production> {
             rest = &rest[end + 1..];
         } else {
             let end = rest.find(' ').unwrap_or(rest.len());
-            let (word, behind) = rest.split_at(end);
-            rest = behind;
+            let (word, after) = rest.split_at(end);
+            rest = after;
             if word == OPEN {
                 is_open = true;
                 continue;
@@ -409,7 +409,7 @@ impl Production {
         texts.into_iter()
     }
 
-    /// What is wrong with an instruction: modifiers behind the head, and operands.
+    /// What is wrong with an instruction: modifiers after the head, and operands.
     pub(crate) fn faults(
         &self,
         modifiers: &[&str],

@@ -71,7 +71,7 @@ pub fn is_checked(parts: &[&str]) -> bool {
 pub struct ProductionNeeds {
     /// The first version of PTX that has it.
     pub isa: PtxIsa,
-    /// For each of the targets that were asked for, what requires another one: `` `wgmma.fence` requires sm_90a ``.
+    /// For each of the targets of the question, what requires another one: `` `wgmma.fence` requires sm_90a ``.
     pub missing: Vec<Option<String>>,
 }
 
@@ -161,7 +161,7 @@ fn written(operands: &str) -> Vec<WrittenOperand<'_>> {
 /// An instruction, and what it is checked for.
 pub(crate) struct CheckedForm<'a> {
     pub(crate) head: &'a str,
-    /// Behind the head.
+    /// After the head.
     pub(crate) modifiers: &'a [&'a str],
     pub(crate) operands: &'a [WrittenOperand<'a>],
     pub(crate) isa: PtxIsa,
@@ -170,7 +170,7 @@ pub(crate) struct CheckedForm<'a> {
     pub(crate) only_modifiers: bool,
 }
 
-/// A fault in words. A place behind the last operand is the whole instruction.
+/// A fault in words. A place after the last operand is the whole instruction.
 pub(crate) struct SaidFault {
     pub(crate) code: &'static str,
     pub(crate) place: FaultPlace,

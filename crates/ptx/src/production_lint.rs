@@ -98,16 +98,16 @@ impl<'a> Linter<'a, '_> {
             .help(said.help.clone());
     }
 
-    /// The operands behind the last part of an instruction.
+    /// The operands after the last part of an instruction.
     fn written_operands(
         &self,
         opaque: &Opaque,
         last: ByteSpan,
     ) -> Vec<(ByteSpan, WrittenOperand<'a>)> {
         let text: &'a str = self.text;
-        let behind = ByteSpan { start: last.end, end: opaque.at.end.max(last.end) };
+        let after = ByteSpan { start: last.end, end: opaque.at.end.max(last.end) };
         let names = opaque.names.of(&self.module.names);
-        let pieces = production::split(behind.of(text).trim_end_matches(';'));
+        let pieces = production::split(after.of(text).trim_end_matches(';'));
         let operand = |piece| {
             let at = ByteSpan::within(text, piece).trimmed(text);
             (at, WrittenOperand { text: at.of(text), ty: self.written_type(names, at) })
@@ -159,7 +159,7 @@ impl<'a> Linter<'a, '_> {
         let span = |piece| ByteSpan::within(self.text, piece).trimmed(self.text);
         let first = pieces.first().map_or(at, |piece| span(piece));
         let last = pieces.last().map_or(at, |piece| span(piece));
-        let behind = pieces.get(1).map_or(last, |second| span(second).to(last));
+        let after = pieces.get(1).map_or(last, |second| span(second).to(last));
         let text = first.of(self.text);
         let base = match symbol(names, first) {
             _ if text.contains('[') => TypedBase::Other,
@@ -176,7 +176,7 @@ impl<'a> Linter<'a, '_> {
             narrow: wide && matches!(base, TypedBase::Register(ty) if ty.bits < 64),
             offset: text.contains('+'),
             coordinates: self.written_vector(names, last),
-            behind: self.written_vector(names, behind),
+            after: self.written_vector(names, after),
             lanes: match symbol(names, last) {
                 Some(Symbol::Vector(lanes, _)) => Some(lanes),
                 _ => None,

@@ -135,7 +135,7 @@ macro_rules! multimem_narrow {
     };
 }
 
-/// The shapes of `wgmma.mma_async` with so many columns of A.
+/// The shapes of `wgmma.mma_async` with this many columns of A.
 macro_rules! shapes {
     ($k:literal) => {
         concat!(

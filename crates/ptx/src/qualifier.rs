@@ -304,7 +304,7 @@ pub struct Qualifiers {
     pub end: usize,
 }
 
-/// A part that cannot be taken, before any rule is asked.
+/// A part that cannot be read, before any rule is checked.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum BadQualifier {
     Unknown {

@@ -59,7 +59,7 @@ impl Opcode {
 pub enum ValueShape {
     /// `None` where registers are not declared.
     Register(Option<Type>),
-    /// A register declared with `.v2` or `.v4`: so many elements of a type.
+    /// A register declared with `.v2` or `.v4`: this many elements of a type.
     Vector(u8, Type),
     Predicate,
     /// `_`

@@ -46,7 +46,7 @@ impl ParsedInstruction<'_> {
     }
 }
 
-/// Reads one instruction, with its guard or without, `;` at its end or not; or says why it is none.
+/// Reads one instruction, with its guard or without, `;` at its end or not; or says why it is not one.
 /// `path` is for the messages.
 pub fn instruction<'a>(
     path: &str,
@@ -68,7 +68,7 @@ pub fn instruction<'a>(
 }
 
 /// Reads one instruction of another kind, of which the operands are not looked into: what is wrong
-/// with its name; or why it is no instruction.
+/// with its name; or why it is not an instruction.
 pub fn other(
     path: &str,
     text: &str,
@@ -245,7 +245,7 @@ mod tests {
         ] {
             assert_eq!(other(text), [""; 0], "{text}");
         }
-        // A register is none.
+        // A register is not one.
         for text in ["cp.async.wait_group %r0;", "setmaxnreg.inc.sync.aligned.u32 n;"] {
             assert_eq!(other(text), ["production-operand"], "{text}");
         }

@@ -81,7 +81,7 @@ impl Parser<'_, '_> {
         Statement::Opaque(Opaque { at, guard, parts, names })
     }
 
-    /// An instruction by itself that is none of those whose rules are known.
+    /// An instruction by itself that is not one of those whose rules are known.
     #[cold]
     fn no_memory_instruction(&mut self, parts: Range) -> Lost {
         let parts = parts.of(&self.module.parts);
@@ -219,7 +219,7 @@ impl Parser<'_, '_> {
         Lost
     }
 
-    /// What is no source is a destination or an address.
+    /// What is not a source is a destination or an address.
     fn operand(&mut self, source: bool) -> ParseResult<Operand> {
         let open = self.token.at;
         if self.eat("[") {
@@ -313,7 +313,7 @@ impl Parser<'_, '_> {
         Ok((value, start.to(self.last)))
     }
 
-    /// `cache-policy`, as the syntax lines of the document have it, is no name.
+    /// `cache-policy`, as the syntax lines of the document have it, is not a name.
     fn hyphen(&mut self) -> ParseResult<()> {
         let rest = &self.text()[self.token.at.end as usize..];
         let rest = rest.strip_prefix('-').filter(|rest| rest.starts_with(char::is_alphabetic));
@@ -533,7 +533,7 @@ impl Parser<'_, '_> {
                 }
                 lex::TokenKind::Word => {
                     let at = self.bump().at;
-                    // The name of the function that is called is no register.
+                    // The name of the function that is called is not a register.
                     let function = called && depth == 0;
                     if !function && at.of(text) != "_" {
                         // Whether there is such a label is known only at the end of the function.
@@ -575,7 +575,7 @@ impl Parser<'_, '_> {
     }
 }
 
-/// The most parts that are asked whether they go together, the opcode among them.
+/// The most parts whose combination is checked, the opcode among them.
 const MOST_PARTS: usize = 64;
 
 /// The most operands that are read.

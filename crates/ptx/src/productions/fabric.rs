@@ -35,10 +35,10 @@ macro_rules! bytes {
     };
 }
 
-/// Where it is none.
+/// Where it is not one.
 macro_rules! odd {
     () => {
-        " ! the behaviour is undefined if the size is no multiple of 16"
+        " ! the behaviour is undefined if the size is not a multiple of 16"
     };
 }
 

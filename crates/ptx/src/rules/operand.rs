@@ -192,7 +192,7 @@ fn elements(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     })
 }
 
-/// Two halves in one register are no vector: the type says so, as `.f16x2`.
+/// Two halves in one register are not a vector: the type says so, as `.f16x2`.
 fn packed(form: &InstructionForm<'_>, shape: &OperandShape) -> Option<Edit> {
     let ty = form.q.ty?;
     let packed = match (form.q.vector?.value, ty.value) {

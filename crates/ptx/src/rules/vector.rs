@@ -254,7 +254,7 @@ fn sinks_only(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
 }
 
 fn ldu_vector(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
-    debug_assert_eq!(form.opcode, Opcode::Ldu, "no other instruction is asked");
+    debug_assert_eq!(form.opcode, Opcode::Ldu, "no other instruction is checked");
     let (vector, bits) = (form.q.vector?, form.bits().unwrap_or(0));
     let note = if vector.value > 4 {
         format!("this is `.v{}`", vector.value)

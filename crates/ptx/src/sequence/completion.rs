@@ -39,7 +39,7 @@ pub(super) const UNCOMMITTED: SequenceRule = SequenceRule {
 
 pub(super) const EARLY_READ: SequenceRule = SequenceRule {
     code: "pdl-early-read",
-    text: "a kernel reads what the kernel before it writes behind `griddepcontrol.wait`",
+    text: "a kernel reads after `griddepcontrol.wait` what the kernel before it writes",
     by: Authority::Neither,
     section: || section::of_opcode("griddepcontrol"),
 };
@@ -134,7 +134,7 @@ fn expected_bytes(subject: &mut Subject<'_>) {
             same.iter().map(|&copy| flow.steps[copy].integer(SIZE)).collect();
         let (true, Some(sizes), Some(&copy)) = (is_known, sizes, same.first()) else { continue };
         let sum: i64 = sizes.iter().sum();
-        // A size that is no multiple of 16 has its own error.
+        // A size that is not a multiple of 16 has its own error.
         if sum != bytes && sum % 16 == 0 {
             wrong.push((
                 at,
@@ -149,7 +149,7 @@ fn expected_bytes(subject: &mut Subject<'_>) {
     }
 }
 
-/// Whether it shows other threads what was done before: a release, or a strong write right behind a releasing fence.
+/// Whether it shows other threads what was done before: a release, or a strong write right after a releasing fence.
 fn signals(flow: &Flow<'_>, at: usize) -> bool {
     let step = &flow.steps[at];
     let writes = matches!(step.parts[0], "st" | "red" | "atom");
@@ -252,7 +252,7 @@ fn uncommitted(subject: &mut Subject<'_>, of_bulk: bool) {
         let Some(copy) = found.filter(|_| !subject.flow.is_cut_off()) else { continue };
         let message = format!("`{wait}` does not wait for a copy that is in no group");
         let help = format!("write `{commit}` between the copy and the wait");
-        let note = "no commit is behind the copy";
+        let note = "no commit follows the copy";
         subject.warn(&UNCOMMITTED, wait_at, message, Some((copy, "the copy")), [note, &help]);
     }
 }
@@ -288,7 +288,7 @@ fn early_reads(subject: &mut Subject<'_>) {
         }
     }
     // Where the wait stands before no access at all, it waits for what the loads before it read. Else it may stand
-    // behind loads of what no kernel writes, unless the same parameter is accessed behind it.
+    // after loads of what no kernel writes, unless the same parameter is accessed after it.
     let copies = subject.flow.any(|step| step.begins("cp.async"));
     let is_idle = late.is_empty() && !copies && !subject.calls;
     for (at, names) in early {
@@ -297,8 +297,8 @@ fn early_reads(subject: &mut Subject<'_>) {
         }
         let wait = waits.iter().copied().find(|&wait| subject.flow.reaches(at, wait));
         let message = "this load may read before the kernel on which this one depends has written";
-        let help = "move the load behind `griddepcontrol.wait`, unless no kernel before this one writes what it reads";
-        let other = wait.map(|wait| (wait, "the writes of that kernel are visible behind this"));
+        let help = "move the load after `griddepcontrol.wait`, unless no kernel before this one writes what it reads";
+        let other = wait.map(|wait| (wait, "the writes of that kernel are visible after this"));
         subject.warn(&EARLY_READ, at, message, other, ["", help]);
     }
 }

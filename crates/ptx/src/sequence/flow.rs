@@ -10,7 +10,7 @@ use text::report::ByteSpan;
 /// checked to its end.
 const MOST_VISITS: usize = 50_000_000;
 
-/// An address is followed through so many definitions.
+/// An address is followed through at most this many definitions.
 const MOST_DEFINITIONS: usize = 64;
 
 /// An instruction.
@@ -87,7 +87,7 @@ pub(super) enum AddressOrigin<'a> {
     Unknown,
 }
 
-/// An address: so many bytes behind its origin, maybe in the shared memory of another CTA.
+/// An address: a number of bytes after its origin, maybe in the shared memory of another CTA.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct TracedAddress<'a> {
     pub(super) origin: AddressOrigin<'a>,
@@ -113,10 +113,10 @@ impl TracedAddress<'_> {
 
 struct BasicBlock {
     first: usize,
-    /// Behind the last.
+    /// After the last.
     end: usize,
     next: Vec<usize>,
-    /// Which blocks it reaches by an edge or more, as bits; `None` before it is asked for.
+    /// Which blocks it reaches by an edge or more, as bits; `None` before it is needed.
     reached: Option<Vec<u64>>,
 }
 
@@ -237,7 +237,7 @@ impl<'a> Flow<'a> {
         self.steps.iter().any(holds)
     }
 
-    /// Whether a path leads from behind one instruction to another.
+    /// Whether a path leads from after one instruction to another.
     pub(super) fn reaches(&mut self, from: usize, to: usize) -> bool {
         self.visits += 1;
         if self.is_cut_off() {
@@ -396,8 +396,8 @@ fn step<'a>(text: &'a str, module: &ModuleSyntax, statement: &Statement) -> Opti
     };
     let places = parts.of(&module.parts);
     let (first, last) = (*places.first()?, *places.last()?);
-    let behind = ByteSpan { start: last.end, end: at.end.max(last.end) };
-    let operands: Vec<&str> = production::split(behind.of(text).trim_end_matches(';'))
+    let after = ByteSpan { start: last.end, end: at.end.max(last.end) };
+    let operands: Vec<&str> = production::split(after.of(text).trim_end_matches(';'))
         .into_iter()
         .map(str::trim)
         .collect();

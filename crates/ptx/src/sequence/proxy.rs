@@ -113,14 +113,14 @@ fn missing_fences(subject: &mut Subject<'_>) {
         let message = format!(
             "`{name}` may read shared memory before a write of a thread, which is in another proxy"
         );
-        let help = "write `fence.proxy.async.shared::cta` behind the write, in the same thread, before the barrier";
+        let help = "write `fence.proxy.async.shared::cta` after the write, in the same thread, before the barrier";
         let other = Some((writer, "the write, in the generic proxy"));
         let note = "no fence of the async proxy is between them";
         subject.warn(&FENCE_MISSING, reader, message, other, [note, help]);
     }
 }
 
-/// Whether a place is among so many bytes that are read, or not before them where their number is not known.
+/// Whether a place is among the bytes that are read, or not before them where their number is not known.
 fn is_inside(read: TracedAddress<'_>, size: Option<i64>, written: TracedAddress<'_>) -> bool {
     let distance = written.offset.wrapping_sub(read.offset);
     let is_known = written.is_same(&read).is_some() && read.origin == written.origin;

@@ -115,7 +115,7 @@ fn remote_arrives(subject: &mut Subject<'_>) {
     }
 }
 
-/// Whether an instruction orders what is behind it after what another thread has released.
+/// Whether an instruction orders what is after it after what another thread has released.
 fn acquires(step: &FlowStep<'_>) -> bool {
     match step.parts[0] {
         "membar" => !step.has("proxy"),
@@ -191,7 +191,7 @@ fn initializations(subject: &mut Subject<'_>) {
             .find(|&init| subject.flow.reaches_without(init, arrive, &stops));
         let Some(init) = init else { continue };
         let message = "a relaxed arrive does not show the initialization of an mbarrier object to the cluster";
-        let help = "write `fence.mbarrier_init.release.cluster` behind `mbarrier.init`, in the same thread, or an arrive without `.relaxed`";
+        let help = "write `fence.mbarrier_init.release.cluster` after `mbarrier.init`, in the same thread, or an arrive without `.relaxed`";
         let other = Some((init, "the initialization"));
         subject.warn(&INIT_FENCE, arrive, message, other, ["no release is between them", help]);
     }

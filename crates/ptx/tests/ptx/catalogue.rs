@@ -80,7 +80,7 @@ fn every_code_is_listed() {
     let mut found = BTreeSet::new();
     written(&root.join("src"), &mut found);
     found.extend(["size", "binary", "too-many-errors"].map(str::to_owned));
-    // Of a single instruction, which is no module.
+    // Of a single instruction, which is not a module.
     assert!(found.remove("one-instruction"));
     found.extend(rules::all().into_iter().map(|rule| rule.code.to_owned()));
     let mut listed = BTreeSet::new();

@@ -39,7 +39,7 @@ const OTHERS: &[&str] = &[
     "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f1, %f2, %f3, %f4}, {%r1, %r2, %r3, %r4}, {%r5, %r6}, {%f1, %f2, %f3, %f@}",
 ];
 
-/// A module of so many instructions: a third of them of memory, or all.
+/// A module of this many instructions: a third of them of memory, or all.
 pub(crate) fn module(instructions: usize, memory_only: bool) -> String {
     let mut text = String::with_capacity(instructions * 48);
     text.push_str(

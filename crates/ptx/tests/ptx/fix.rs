@@ -204,7 +204,7 @@ fn a_fix_changes_only_its_words() {
     assert_eq!(fixed(&all, FixChoice::All), (None, vec![]));
 }
 
-/// A word that is not text is no module, and a fix that would break another rule is not applied.
+/// A word that is not text is not a module, and a fix that would break another rule is not applied.
 #[test]
 fn what_cannot_be_fixed_is_left_as_it_is() {
     assert_eq!(fixed("\0", FixChoice::All), (None, vec!["binary"]));

@@ -159,7 +159,7 @@ fn what_was_compiled_is_accepted() {
 }
 
 /// What people write in `asm` statements: each name is known. Where a name was cut from its source
-/// text it may lack its type or its scope, and words of comments are no instructions.
+/// text it may lack its type or its scope, and words of comments are not instructions.
 #[test]
 fn spellings_in_the_wild_are_known() {
     // Ends of other names, names of files, lists in braces that were written out, and slips of the pen.

@@ -183,7 +183,7 @@ pub(crate) const MUTATIONS: &[(&str, Mutation)] = &[
         let other = match w.opcode { "ld" | "ldu" | "st" => "add", "atom" | "red" => "nc", _ => "global" };
         (!named(w)).then(|| (w.clone().with(other), "qualifier"))
     }),
-    ("a fence that is none", |w| named(w).then(|| (w.clone().with("cta"), "fence-spelling"))),
+    ("a fence that does not exist", |w| named(w).then(|| (w.clone().with("cta"), "fence-spelling"))),
     ("a strong access of local memory", |w| {
         (strong(w) && !hints(w) && !wide(w)).then_some(())?;
         Some((moved(w, "local")?, of(w, "ld-strong-space", "st-strong-space")))

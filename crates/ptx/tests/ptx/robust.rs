@@ -1,4 +1,4 @@
-//! What is no PTX: it is told, and soon, and nothing else happens.
+//! What is not PTX is reported, and soon, and nothing else happens.
 
 use proptest::collection::vec;
 use proptest::prelude::*;

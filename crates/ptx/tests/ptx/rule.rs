@@ -163,7 +163,7 @@ fn is_broken(rule: &Rule, instruction: &str, setting: &Setting<'_>) {
 
 /// The example of a rule.
 fn example(code: &str) -> &'static LintExample {
-    let rule = LintRule::named(code).unwrap_or_else(|| panic!("{code} is no rule"));
+    let rule = LintRule::named(code).unwrap_or_else(|| panic!("{code} is not a rule"));
     rule.example.as_ref().unwrap_or_else(|| panic!("{code} has no example"))
 }
 
@@ -181,7 +181,7 @@ fn every_rule_is_broken_by_an_instruction_that_breaks_no_other() {
         }
     }
     for (code, _) in ALSO {
-        assert!(all.iter().any(|rule| rule.code == *code), "{code} is no rule");
+        assert!(all.iter().any(|rule| rule.code == *code), "{code} is not a rule");
     }
 }
 
@@ -195,7 +195,9 @@ fn every_need_begins_where_its_page_says() {
         let instruction = example(&code).rejected.text;
         let rule = |start: &str| {
             let code = format!("{start}-{name}");
-            all.iter().find(|rule| rule.code == code).unwrap_or_else(|| panic!("{code} is no rule"))
+            all.iter()
+                .find(|rule| rule.code == code)
+                .unwrap_or_else(|| panic!("{code} is not a rule"))
         };
         // What is needed is enough, in both modes, with a version and a target of the border.
         let first = if isa.is_empty() { "7.4" } else { isa };
@@ -250,7 +252,7 @@ fn the_generic_address_of_a_constant_needs_3_1() {
     assert_eq!(strict("3.1"), [""; 0]);
 }
 
-/// Reading R48: what the syntax has no `.unified` for is not asked for it.
+/// Reading R48: `.unified` is not required where the syntax lacks it.
 #[test]
 fn only_weak_loads_ask_for_unified() {
     for (instruction, missing) in [

@@ -44,7 +44,7 @@ const STORE: &str = "cp.async.bulk.global.shared::cta.bulk_group [%rd1], [s], 64
 fn fences_of_the_async_proxy() {
     let code = "proxy-fence-missing";
     let body = format!("st.shared.u32 [s+16], %r1;\nbar.sync 0;\n{STORE}");
-    // Another variable, bytes behind those that are copied, an order of instructions, a call, and a fence.
+    // Another variable, bytes after those that are copied, an order of instructions, a call, and a fence.
     for change in [
         ["[s+16]", "[t+16]"],
         ["[s+16]", "[s+64]"],
@@ -54,7 +54,7 @@ fn fences_of_the_async_proxy() {
     ] {
         flips(&[(code, &body, change)]);
     }
-    // A fence of another space, or one before the write, is none; and a register leads to a variable.
+    // A fence of another space, or one before the write, does not count; and a register leads to a variable.
     assert_eq!(codes(&body.replace("bar.sync 0", "fence.proxy.async.global")), [code]);
     assert_eq!(codes(&format!("fence.proxy.async;\n{body}")), [code]);
     let through =
@@ -83,10 +83,10 @@ fn fences_of_the_async_proxy() {
         ["@%p1 bra", "fence.proxy.async;\n@%p1 bra"],
     )]);
     assert_eq!(codes(&branch), [""; 0]);
-    // A write behind the copy alone is not read by it, and in a loop it is.
-    let behind = format!("{STORE}st.shared.u32 [s], %r1;\n");
-    assert_eq!(codes(&behind), [""; 0]);
-    assert_eq!(codes(&format!("TOP:\n{behind}@%p1 bra TOP;\n")), [code]);
+    // A write after the copy alone is not read by it, and in a loop it is.
+    let after = format!("{STORE}st.shared.u32 [s], %r1;\n");
+    assert_eq!(codes(&after), [""; 0]);
+    assert_eq!(codes(&format!("TOP:\n{after}@%p1 bra TOP;\n")), [code]);
     // A tile that bulk copies fill may be what is read.
     let filled = "mov.u32 %r2, s;\nadd.s32 %r3, %r2, %r4;\nst.shared.u32 [%r3], %r1;\nadd.s32 %r6, %r2, %r5;\n\
         cp.async.bulk.global.shared::cta.bulk_group [%rd1], [%r6], 64;\n";
@@ -140,7 +140,7 @@ fn scopes_and_orders_of_mbarrier_objects() {
         (code, relaxed, ["ld.shared", "bar.sync 0; ld.shared"]),
         (code, relaxed, ["ld.shared.u32 %r1, [s]", "ld.global.u32 %r1, [%rd1]"]),
     ]);
-    // A release does not order what is behind it.
+    // A release does not order what is after it.
     assert_eq!(codes(&relaxed.replace("ld.shared", "fence.release.cta; ld.shared")), [code]);
     let init = "mbarrier.init.shared::cta.b64 [bar], 1;\nfence.proxy.async;\nbarrier.cluster.arrive.relaxed;\nbarrier.cluster.wait;\n\
         mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r1];";
@@ -232,7 +232,7 @@ fn reads_before_the_kernel_before_is_complete() {
         add.s64 %rd4, %rd1, %rd3;\nadd.s64 %rd5, %rd2, %rd3;\nld.global.u32 %r1, [%rd4];\ngriddepcontrol.wait;\n\
         ld.global.u32 %r2, [%rd4];";
     flips(&[(code, indexed, ["%r2, [%rd4]", "%r2, [%rd5]"])]);
-    // With nothing behind the wait, it is for what is before it.
+    // With nothing after the wait, it is for what is before it.
     assert_eq!(codes(&body.replace("ld.global.u32 %r2, [%rd1+4];", "")), [code]);
 }
 

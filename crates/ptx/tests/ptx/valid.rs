@@ -192,7 +192,7 @@ fn sources(c: &mut Choices<'_>, ty: &str, bits: usize, count: usize, exact: bool
     }
 }
 
-/// An address for accesses of so many bytes. `generic` is what a generic access may name.
+/// An address for accesses of this many bytes. `generic` is what a generic access may name.
 fn place(c: &mut Choices<'_>, space: Option<&str>, bytes: usize, generic: &[&str]) -> Place {
     let variables: &[&str] = match space {
         None => generic,

@@ -30,7 +30,7 @@ pub(crate) struct Written {
     /// Before the address.
     pub(crate) destination: Option<Data>,
     pub(crate) place: Option<Place>,
-    /// Behind the address.
+    /// After the address.
     pub(crate) sources: Vec<Data>,
     pub(crate) policy: Option<String>,
     /// Whether it stands in a device function and not in a kernel.
@@ -100,7 +100,7 @@ impl Written {
         self
     }
 
-    /// Behind the opcode.
+    /// After the opcode.
     #[must_use]
     pub(crate) fn with(mut self, part: &'static str) -> Written {
         self.parts.insert(0, part);
