@@ -180,7 +180,7 @@ impl Words {
                 let mut meaning = self.of(format!("invalidates {object}"));
                 meaning.promises.push(said(
                     self.page,
-                    "behind it the 8 bytes are memory like any other, and another object may be initialized there",
+                    "afterwards the 8 bytes are memory like any other, and another object may be initialized there",
                 ));
                 meaning
             }
@@ -332,7 +332,7 @@ impl Words {
         } else {
             meaning.limits.push(said(
                 section::RELEASE_ACQUIRE_PATTERNS,
-                "it is relaxed: what follows it is ordered only behind an acquire fence",
+                "it is relaxed: what follows it is ordered only after an acquire fence",
             ));
         }
         meaning.limits.extend([
@@ -344,7 +344,7 @@ impl Words {
         ]);
         let range = match phase {
             AwaitedPhase::Parity(_) => {
-                "only the current phase and the one before can be told apart: where an object may be two phases ahead, the wait is for the wrong one"
+                "only the current phase and the one before can be distinguished: where an object may be two phases ahead, the wait is for the wrong one"
             }
             AwaitedPhase::State(_) => {
                 "the state must be of the current phase or of the one before: otherwise the behaviour is undefined"
@@ -391,7 +391,7 @@ impl Words {
         };
         meaning.events.push(said(section::ASYNC_OPERATIONS, events));
         if copy.mbarrier.is_some() {
-            let text = "behind them a complete-tx operation of its bytes on the mbarrier object";
+            let text = "and then a complete-tx operation of its bytes on the mbarrier object";
             meaning.events.push(said(section::MBARRIER, text));
         }
         meaning.promises.push(Words::behind_issue());
@@ -404,7 +404,7 @@ impl Words {
             },
         ));
         if copy.source_bytes.is_some() {
-            let text = "the rest of the destination, behind `src-size` bytes, is written with 0";
+            let text = "the rest of the destination, after `src-size` bytes, is written with 0";
             meaning.promises.push(said(self.page, text));
         }
         Words::in_flight(&mut meaning);
@@ -462,7 +462,7 @@ impl Words {
         meaning.events.push(said(section::ASYNC_OPERATIONS, text));
         meaning.promises.push(Words::behind_issue());
         if store.mbarrier.is_some() {
-            let text = "behind them a complete-tx operation of its bytes on the mbarrier object";
+            let text = "and then a complete-tx operation of its bytes on the mbarrier object";
             meaning.events.push(said(section::MBARRIER, text));
             meaning.promises.push(said(
                 self.page,
@@ -616,7 +616,7 @@ impl Words {
         ));
         meaning.limits.push(said(
             section::ASYNC_PROXY,
-            "it is no proxy fence: matrices that threads wrote need `fence.proxy.async` as well",
+            "it is not a proxy fence: matrices that threads wrote need `fence.proxy.async` as well",
         ));
         meaning
     }
@@ -632,7 +632,7 @@ impl Words {
                 ));
                 meaning.limits.push(said(
                     self.page,
-                    "it releases nothing by itself: a dependent kernel sees what this one wrote behind its own `griddepcontrol.wait`; without one, it sees what came before a releasing memory fence that stands before this instruction",
+                    "it releases nothing by itself: a dependent kernel sees what this one wrote after its own `griddepcontrol.wait`; without one, it sees what came before a releasing memory fence that stands before this instruction",
                 ));
                 meaning
             }
@@ -660,7 +660,7 @@ impl Words {
         meaning.events.push(said(self.page, event));
         let seen = "what follows it in its thread, through the generic proxy, sees what it wrote";
         meaning.promises.push(said(section::PROGRAM_ORDER, seen));
-        let needed = "an asynchronous copy of these bytes needs a `fence.proxy.async` behind it";
+        let needed = "an asynchronous copy of these bytes needs a `fence.proxy.async` after it";
         meaning.limits.push(said(section::ASYNC_PROXY, needed));
         meaning
     }
@@ -691,7 +691,7 @@ impl Words {
         let needed = if fence.is_some() {
             "a copy of a tensor that uses it needs an acquire fence of the tensormap proxy that synchronizes with this"
         } else {
-            "a copy of a tensor that uses it needs a release and an acquire fence of the tensormap proxy behind it"
+            "a copy of a tensor that uses it needs a release and an acquire fence of the tensormap proxy after it"
         };
         meaning.limits.push(said(section::PROXIES, needed));
         meaning

@@ -5,7 +5,7 @@ use model::section::{self, Section};
 use super::words::said;
 use super::{InstructionMeaning, PtxExplanation, asynchronous};
 
-/// Explains a barrier with these parts and operands; `page` is its section. `None` if it is none.
+/// Explains a barrier with these parts and operands; `page` is its section. `None` if it is not one.
 pub fn account(
     (parts, operands): (&[&str], &str),
     page: Section,
@@ -34,7 +34,7 @@ fn limits(meaning: &mut InstructionMeaning, page: Section) {
     ));
     meaning.limits.push(said(
         section::ASYNC_PROXY,
-        "it is no proxy fence: before an asynchronous operation reads what threads wrote, a thread executes `fence.proxy.async`",
+        "it is not a proxy fence: before an asynchronous operation reads what threads wrote, a thread executes `fence.proxy.async`",
     ));
     meaning.limits.push(said(page, "threads that never arrive keep the others waiting for ever"));
 }
@@ -54,7 +54,7 @@ fn of_cta(rest: &[&str], operands: &str, page: Section) -> Option<InstructionMea
             ));
             meaning.promises.push(said(
                 section::MEMORY_SYNCHRONIZATION,
-                "what its thread did before it happens before what a thread does behind the `sync` or `red` of this barrier that \
+                "what its thread did before it happens before what a thread does after the `sync` or `red` of this barrier that \
                  completes with it",
             ));
             let text = "its own thread waits for nothing, and sees nothing of the others by it";
@@ -69,7 +69,7 @@ fn of_cta(rest: &[&str], operands: &str, page: Section) -> Option<InstructionMea
             ));
             meaning.promises.push(said(
                 section::MEMORY_SYNCHRONIZATION,
-                "what a thread did before it happens before what each thread that waits there does behind it",
+                "what a thread did before it happens before what each thread that waits there does after it",
             ));
             meaning
         }
@@ -107,7 +107,7 @@ fn of_cluster(rest: &[&str], page: Section) -> Option<InstructionMeaning> {
                 }
                 meaning.promises.push(said(
                     section::MEMORY_SYNCHRONIZATION,
-                    "what its thread did before it happens before what each thread of the cluster does behind its \
+                    "what its thread did before it happens before what each thread of the cluster does after its \
                      `barrier.cluster.wait`",
                 ));
             }
@@ -150,7 +150,7 @@ fn of_warp(page: Section) -> InstructionMeaning {
     ));
     meaning.promises.push(said(
         section::MEMORY_SYNCHRONIZATION,
-        "what a lane of the mask did before it happens before what each lane of the mask does behind it",
+        "what a lane of the mask did before it happens before what each lane of the mask does after it",
     ));
     meaning.events.push(said(page, "none of memory: an arrival, and a wait"));
     let text = "lanes outside the mask, and other warps, take no part; `shfl.sync`, `vote.sync` and the like order no memory";

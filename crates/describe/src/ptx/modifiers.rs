@@ -70,7 +70,7 @@ const MEANINGS: &[ModifierMeaning] = meanings! {
         "add min max and or xor inc dec exch cas": "what is done with each element at the endpoint and that in shared memory";
         "acc::f16 acc::f32": "sums are accumulated as `.f{0}`";
         "op_restrict::fetching": "only `fabric.try_get` and `fabric.try_pullred` are submitted; ptxas 13.5 emits nothing for it";
-        "sync_restrict::read": "waits until the groups have read their sources in shared memory, but for so many of the last ones; no document that is \
+        "sync_restrict::read": "waits until the groups have read their sources in shared memory, but for this many of the last ones; no document that is \
             public says whether bulk groups are counted with them: the counter of the hardware is one";
         "sync_restrict::reads": "the name of `.sync_restrict::read` before PTX ISA 9.5; it waits for all that was submitted";
         "1d": "the tensor has one dimension";
@@ -252,7 +252,7 @@ const MEANINGS: &[ModifierMeaning] = meanings! {
     }
     "barrier.cluster" {
         "release": "what its thread did before it is released to the threads of the cluster that wait";
-        "acquire": "what threads did before their releasing arrivals is seen behind it";
+        "acquire": "what threads did before their releasing arrivals is seen after it";
         "relaxed": "it releases nothing: a fence has to";
     }
     "fence" {
@@ -418,9 +418,9 @@ fn narrow(name: &str) -> Option<String> {
         }
         "u" => ("an unsigned integer", format!("{bits} bits")),
         "s" => match bits.split_once('f') {
-            Some((before, behind)) => (
+            Some((before, after)) => (
                 "a signed fixed-point number",
-                format!("{before} bits before the point and {behind} behind it"),
+                format!("{before} bits before the point and {after} after it"),
             ),
             None => ("a signed integer", format!("{bits} bits")),
         },

@@ -1,4 +1,4 @@
-//! Describes `multimem`: operations on all locations behind a multimem address.
+//! Describes `multimem`: operations on all locations of a multimem address.
 
 use model::isa::atom::AtomicOp;
 use model::isa::multimem::{Multimem, MultimemOp};
@@ -12,7 +12,7 @@ pub(super) fn meaning(of: &Multimem, page: Section) -> InstructionMeaning {
     let ty = element(of.ty);
     let (is, event, synchronizes) = match &of.op {
         MultimemOp::LoadReduce { order, op, .. } => (
-            format!("loads {ty} from each location behind a multimem address, and reduces the values to one"),
+            format!("loads {ty} from each location of a multimem address, and reduces the values to one"),
             format!(
                 "a read of each location: {}; the result is {} the values",
                 strength(order.scope(), order.is_acquire().then_some("acquire")),
@@ -21,7 +21,7 @@ pub(super) fn meaning(of: &Multimem, page: Section) -> InstructionMeaning {
             order.is_acquire().then_some("its reads of memory that was released make what came before the release visible to its thread"),
         ),
         MultimemOp::Store { order, .. } => (
-            format!("stores {ty} to each location behind a multimem address"),
+            format!("stores {ty} to each location of a multimem address"),
             format!(
                 "a write of each location: {}",
                 strength(order.scope(), order.is_release().then_some("release"))
@@ -29,9 +29,9 @@ pub(super) fn meaning(of: &Multimem, page: Section) -> InstructionMeaning {
             order.is_release().then_some(RELEASES),
         ),
         MultimemOp::Reduce { order, scope, op, .. } => (
-            format!("reduces {ty} at each location behind a multimem address"),
+            format!("reduces {ty} at each location of a multimem address"),
             format!(
-                "one atomic at each location, which {}: {}; its reads are no acquire operations",
+                "one atomic at each location, which {}: {}; its reads are not acquire operations",
                 operation(*op),
                 strength(Some(*scope), order.is_release().then_some("release"))
             ),

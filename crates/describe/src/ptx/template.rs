@@ -16,7 +16,7 @@ pub fn instructions(text: &str) -> Vec<Cow<'_, str>> {
             let label = inside.split_once(':').filter(|(name, rest)| {
                 !name.is_empty() && name.chars().all(is_word) && !rest.starts_with(':')
             });
-            let rest = label.map_or(inside, |(_, behind)| behind.trim_start());
+            let rest = label.map_or(inside, |(_, after)| after.trim_start());
             if rest.len() == one.len() {
                 return names(one).into_owned();
             }
@@ -37,19 +37,19 @@ fn strings(text: &str) -> Option<String> {
         .find_map(|path| rest.strip_prefix(path)?.strip_prefix("asm!"));
     let of_c = ["__asm__", "__asm", "asm"].iter().find_map(|name| rest.strip_prefix(name));
     let statement = of_rust.or(of_c);
-    if let Some(behind) = statement {
-        rest = behind.trim_start();
-        while let Some(behind) = ["__volatile__", "__volatile", "volatile"]
+    if let Some(after) = statement {
+        rest = after.trim_start();
+        while let Some(after) = ["__volatile__", "__volatile", "volatile"]
             .iter()
             .find_map(|word| rest.strip_prefix(word))
         {
-            rest = behind.trim_start();
+            rest = after.trim_start();
         }
         rest = rest.strip_prefix(['(', '{', '['])?.trim_start();
     }
     let mut code = String::new();
-    while let Some(behind) = literal(rest, &mut code) {
-        rest = behind.trim_start();
+    while let Some(after) = literal(rest, &mut code) {
+        rest = after.trim_start();
         // In Rust, each literal is a line. In C++, the text after a comma is not code.
         if of_rust.is_some() {
             rest = rest.strip_prefix(',').map_or(rest, str::trim_start);
@@ -74,17 +74,17 @@ fn literal<'t>(text: &'t str, code: &mut String) -> Option<&'t str> {
     // `R"(…)"`, `R"name(…)name"` of C++.
     let raw = ["R\"", "u8R\"", "LR\""].iter().find_map(|open| text.strip_prefix(open));
     if let Some((name, inside)) = raw.and_then(|raw| raw.split_once('(')) {
-        let (inside, behind) = inside.split_once(&format!("){name}\""))?;
+        let (inside, after) = inside.split_once(&format!("){name}\""))?;
         code.push_str(inside);
-        return Some(behind);
+        return Some(after);
     }
     // `r"…"`, `r#"…"#` of Rust.
     if let Some(raw) = text.strip_prefix('r') {
         let hashes = raw.len() - raw.trim_start_matches('#').len();
         let inside = raw[hashes..].strip_prefix('"')?;
-        let (inside, behind) = inside.split_once(&format!("\"{}", "#".repeat(hashes)))?;
+        let (inside, after) = inside.split_once(&format!("\"{}", "#".repeat(hashes)))?;
         code.push_str(inside);
-        return Some(behind);
+        return Some(after);
     }
     let inside = text.strip_prefix('"')?;
     let before = code.len();
@@ -113,10 +113,10 @@ fn formatted(code: &str) -> String {
         out.push_str(&rest[..at]);
         let brace = &rest[at..=at];
         rest = &rest[at + 1..];
-        if let Some(behind) = rest.strip_prefix(brace) {
+        if let Some(after) = rest.strip_prefix(brace) {
             out.push_str(brace);
-            rest = behind;
-        } else if let Some((inside, behind)) = rest.split_once('}').filter(|_| brace == "{") {
+            rest = after;
+        } else if let Some((inside, after)) = rest.split_once('}').filter(|_| brace == "{") {
             let name = inside.split(':').next().unwrap_or_default().trim();
             if name.is_empty() {
                 let _ = write!(out, "%{next}");
@@ -126,7 +126,7 @@ fn formatted(code: &str) -> String {
                 out.push_str(if digit { "%" } else { "" });
                 out.push_str(name);
             }
-            rest = behind;
+            rest = after;
         }
     }
     out.push_str(rest);
@@ -161,7 +161,7 @@ fn names(text: &str) -> Cow<'_, str> {
         let Some(length) = rest[open..].find('}') else { break };
         let inside = &rest[open + 1..open + length];
         let name = inside.split(':').next().unwrap_or("").trim();
-        // The coordinate stands behind the address: `[map, {c}]`.
+        // The coordinate stands after the address: `[map, {c}]`.
         let before = &rest[..open];
         let coordinate = before.trim_end().ends_with(',')
             && before.rfind('[').is_some_and(|at| !before[at..].contains(']'));

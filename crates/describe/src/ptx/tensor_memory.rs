@@ -191,7 +191,7 @@ impl TensorWords {
         meaning.events.push(said(self.page, "one asynchronous arrival on the mbarrier object"));
         meaning.promises.push(said(
             section::TENSOR_SYNCHRONIZATION,
-            "what follows an acquiring wait for the phase of this arrival, or `tcgen05.fence::after_thread_sync` behind a relaxed one, comes after these operations",
+            "what follows an acquiring wait for the phase of this arrival, or `tcgen05.fence::after_thread_sync` after a relaxed one, comes after these operations",
         ));
         meaning.limits.extend([
             said(self.page, "`tcgen05.ld` and `tcgen05.st` are not waited for"),
@@ -211,10 +211,10 @@ impl TensorWords {
         let (is, promise) = match fence {
             TensorFence::Before => (
                 "orders `tcgen05` operations before a synchronization of threads",
-                "operations of its thread before it come before the synchronization behind it, for operations that form a pipeline with them",
+                "operations of its thread before it come before the synchronization after it, for operations that form a pipeline with them",
             ),
             TensorFence::After => (
-                "orders `tcgen05` operations behind a synchronization of threads",
+                "orders `tcgen05` operations after a synchronization of threads",
                 "operations that its thread starts later come after the synchronization before it, also a relaxed one",
             ),
         };
