@@ -7,11 +7,13 @@ use std::fmt::Write;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use ::fuzz::law::instructions_read_back;
 use checker::input;
 use engine::ENGINES;
 use engine::exit::Exit;
 use judge::{Judgement, Observation, Property, Task, alternatives, judge};
 use litmus::Test;
+use litmus::revise::SourceTest;
 use model::reading::Readings;
 use model::rel::Model;
 use model::{ptx, section};
@@ -182,6 +184,19 @@ fn compare(counts: &BTreeMap<&str, String>) -> String {
         }
     }
     wrong
+}
+
+/// What is printed of an instruction is that instruction.
+#[test]
+fn each_printed_instruction_reads_back() {
+    let mut count = 0;
+    for entry in load(&folder()) {
+        let path = entry.path.display().to_string();
+        let bytes = fs::read(&entry.path).expect("the file can be read");
+        let source = SourceTest::read(&path, &bytes).expect("it was read before");
+        count += instructions_read_back(&source).unwrap_or_else(|why| panic!("{path}: {why}"));
+    }
+    assert!(count > 8_500, "only {count} instructions are printed");
 }
 
 #[test]

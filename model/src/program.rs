@@ -3,6 +3,7 @@
 use crate::isa::asynchronous::{Asynchronous, MbarrierOp};
 use crate::isa::bar::{Barrier, BarrierKind};
 use crate::isa::cvta::{AddressOp, Cvta};
+use crate::isa::print::OperandNames;
 use crate::isa::tensor_memory::TensorOp;
 use crate::isa::warp::{ExchangeOp, LANES};
 use crate::isa::{Address, Instruction, Line, Operand, Reg};
@@ -197,6 +198,33 @@ impl Thread {
     /// Whether some line may be executed again.
     pub fn loops(&self) -> bool {
         self.back_branches().next().is_some()
+    }
+}
+
+/// The names that a test gives; a register that has the name of a variable begins with `%`. A label is `L` and the number
+/// of the line.
+pub struct ProgramNames<'p> {
+    pub program: &'p Program,
+    pub thread: &'p Thread,
+}
+
+impl OperandNames for ProgramNames<'_> {
+    fn register(&self, register: Reg) -> String {
+        let name = &self.thread.registers[usize::from(register.0)].name;
+        let is_taken = self.program.variables.iter().any(|of| of.name == *name);
+        if is_taken { format!("%{name}") } else { name.clone() }
+    }
+
+    fn bits(&self, register: Reg) -> u16 {
+        self.thread.registers[usize::from(register.0)].bits
+    }
+
+    fn variable(&self, variable: VariableId) -> String {
+        self.program.variables[usize::from(variable.0)].name.clone()
+    }
+
+    fn label(&self, line: usize) -> Option<String> {
+        (line < self.thread.lines.len()).then(|| format!("L{line}"))
     }
 }
 

@@ -6,6 +6,7 @@
 pub mod directed;
 mod engines;
 mod machines;
+mod printed;
 mod private;
 mod programs;
 mod tables;
@@ -30,6 +31,7 @@ use crate::draw::ProgramSource;
 use crate::fault::PlantedFault;
 
 pub(crate) use self::engines::REDUNDANT_AXIOMS;
+pub use self::printed::instructions_read_back;
 
 /// A relation of two accounts that holds for every program.
 pub struct Law {

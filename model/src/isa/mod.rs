@@ -15,6 +15,7 @@ pub mod integer;
 pub mod ld;
 pub mod multimem;
 pub mod opaque;
+pub mod print;
 pub mod reach;
 pub mod roles;
 pub mod st;

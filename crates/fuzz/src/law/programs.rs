@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 
 use engine::ENGINES;
 use litmus::arbitrary::ROUNDS;
+use litmus::revise::SourceTest;
 use litmus::{Test, print};
 use model::program::{Observed, ThreadId};
 use model::strength::{KnownForms, Strength};
 use model::value::Value;
 
+use super::printed::instructions_read_back;
 use super::{CaseEnd, FuzzSetting, Law, LawCase, same};
 use crate::answer::{EngineAnswer, ask};
 use crate::draw::{BARRIERS, ELSEWHERE, MIXED, ProgramSource, SMALL, WIDE};
@@ -43,7 +45,7 @@ pub(super) const THREADS: Law = Law {
 
 pub(super) const PRINTING: Law = Law {
     name: "printing",
-    statement: "a printed test reads back as the same test",
+    statement: "a printed test reads back as the same test, and a printed instruction as the same instruction",
     sources: &[
         ProgramSource::Uniform(MIXED),
         ProgramSource::Uniform(ELSEWHERE),
@@ -228,11 +230,12 @@ fn printing(_: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
         let first = errors.first().map_or(String::new(), ToString::to_string);
         CaseEnd::broken(format!("the printed test does not parse: {first}"))
     })?;
-    if case.test.is_same(&again) {
-        Ok(())
-    } else {
-        Err(CaseEnd::broken("the printed test is another one"))
+    if !case.test.is_same(&again) {
+        return Err(CaseEnd::broken("the printed test is another one"));
     }
+    let source = SourceTest::read("printed", printed.as_bytes());
+    let source = source.map_err(|_| CaseEnd::broken("the printed test has no instructions"))?;
+    instructions_read_back(&source).map(|_| ()).map_err(CaseEnd::broken)
 }
 
 #[cfg(test)]
