@@ -16,15 +16,17 @@ use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
 use model::isa::cxx::Cxx;
 use model::isa::fence::{Fence, ProxyFence};
 use model::isa::ld::{Load, LoadOrder};
+use model::isa::print::print_guarded;
 use model::isa::st::{Store, StoreOrder};
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
 use model::memory::{Alias, Proxy, Space, Variable, VariableId};
-use model::program::{CountedLoops, InitialValue, Observed, Program, Register, Thread, ThreadId};
+use model::program::{
+    CountedLoops, InitialValue, Observed, Program, ProgramNames, Register, Thread, ThreadId,
+};
 use model::scope::{Placement, Scope};
 use model::value::Value;
 
 use crate::access::{AccessForm, CycleAccess};
-use crate::cell;
 use crate::contents::{CycleContents, PlannedWrite};
 use crate::cycle::Cycle;
 use crate::word::{CycleAnnotation, Direction, Link, Via};
@@ -499,8 +501,12 @@ pub fn test(cycle: &Cycle, quantifier: Quantifier) -> Test {
     let mut columns = Vec::new();
     for index in 0..program.threads.len() {
         let thread = &program.threads[index];
-        let texts: Vec<String> =
-            thread.lines.iter().map(|line| cell::text(&program, thread, line)).collect();
+        let names = ProgramNames { program: &program, thread };
+        let print = |line: &Line| {
+            let text = print_guarded(line.guard, &line.instruction, &names);
+            text.expect("PTX has the instructions of cycles")
+        };
+        let texts: Vec<String> = thread.lines.iter().map(print).collect();
         for (line, text) in program.threads[index].lines.iter_mut().zip(&texts) {
             line.text.clone_from(text);
         }

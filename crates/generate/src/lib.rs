@@ -23,7 +23,6 @@
 
 pub mod access;
 pub mod build;
-mod cell;
 mod contents;
 pub mod cycle;
 pub mod difference;

@@ -6,10 +6,11 @@ use litmus::Test;
 use litmus::proposition::truncate;
 use model::isa::alu::AluOp;
 use model::isa::asynchronous::{Asynchronous, GroupKind};
-use model::isa::bar::{Barrier, MOST_CTA_THREADS};
+use model::isa::bar::{Barrier, BarrierKind, MOST_CTA_THREADS};
+use model::isa::print::print_guarded;
 use model::isa::{Instruction, Operand};
 use model::memory::{MbarrierState, Space, VariableId};
-use model::program::{InitialValue, Observed, Register, Thread, ThreadId};
+use model::program::{InitialValue, Observed, ProgramNames, Register, Thread, ThreadId};
 use model::scope::Placement;
 
 use super::operands::{self, leaves, parts, words};
@@ -402,22 +403,28 @@ pub(super) const LANES: &str = "several lanes of a warp";
 
 /// A barrier, at which a whole warp arrives for each thread of the test.
 fn barrier_text(line: &ExportedLine<'_>, barrier: &Barrier) -> Result<String, Inexpressible> {
-    let written = &line.line.text;
     if barrier.warp {
         return line.refuse(LANES);
     }
-    match barrier.count {
-        None => Ok(format!("{written};")),
-        Some(Operand::Imm(count)) => match written.rsplit_once(',') {
-            Some((before, last)) if last.trim() == count.to_string() => {
-                match count.checked_mul(32).filter(|lanes| *lanes <= MOST_CTA_THREADS) {
-                    Some(lanes) => Ok(format!("{before}, {lanes};")),
-                    None => line.refuse("a count of more warps than a CTA has"),
-                }
-            }
-            _ => line.refuse("this form of a thread count"),
-        },
-        Some(Operand::Reg(_) | Operand::Address(_)) => line.refuse("a thread count in a register"),
+    let count = match barrier.count {
+        None => return Ok(format!("{};", line.line.text)),
+        Some(Operand::Imm(_)) if matches!(barrier.kind, BarrierKind::Reduce { .. }) => {
+            return line.refuse("this form of a thread count");
+        }
+        Some(Operand::Imm(count)) => count,
+        Some(Operand::Reg(_) | Operand::Address(_)) => {
+            return line.refuse("a thread count in a register");
+        }
+    };
+    let Some(lanes) = count.checked_mul(32).filter(|lanes| *lanes <= MOST_CTA_THREADS) else {
+        return line.refuse("a count of more warps than a CTA has");
+    };
+    let of_warps = Barrier { count: Some(Operand::Imm(lanes)), ..barrier.clone() };
+    let names = ProgramNames { program: &line.test.program, thread: line.thread };
+    match print_guarded(line.line.guard, &Instruction::Barrier(of_warps), &names) {
+        // `%p` and `p` name the same register.
+        Some(text) => Ok(text.replace('%', "") + ";"),
+        None => line.refuse("this instruction"),
     }
 }
 
