@@ -7,6 +7,7 @@ use model::isa::bar::{Barrier, BarrierKind, ClusterBarrierKind};
 use model::isa::cxx::Cxx;
 use model::isa::fence::{Fence, FenceOrder};
 use model::isa::ld::Load;
+use model::isa::print::{OperandNames, print_guarded};
 use model::isa::st::Store;
 use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
 use model::memory::{Proxy, VariableId};
@@ -63,6 +64,31 @@ pub struct GuardNames {
     pub end: String,
 }
 
+/// The names of a piece, whose accesses have texts of their language.
+struct PieceNames<'p> {
+    registers: &'p [Register],
+    /// Where branches lead.
+    end: &'p str,
+}
+
+impl OperandNames for PieceNames<'_> {
+    fn register(&self, register: Reg) -> String {
+        self.registers[usize::from(register.0)].name.clone()
+    }
+
+    fn bits(&self, register: Reg) -> u16 {
+        self.registers[usize::from(register.0)].bits
+    }
+
+    fn variable(&self, variable: VariableId) -> String {
+        format!("v{}", variable.0)
+    }
+
+    fn label(&self, _: usize) -> Option<String> {
+        Some(self.end.to_owned())
+    }
+}
+
 impl ThreadPiece {
     fn register(&mut self, name: String, bits: u16) -> Reg {
         self.register_with(name, bits, InitialValue::Value(0))
@@ -95,33 +121,34 @@ impl ThreadPiece {
         self.lines.push(Line { guard, instruction, text });
     }
 
+    /// Adds an instruction as PTX has it; a branch leads to the end.
+    fn push_ptx(&mut self, guard: Option<Guard>, instruction: Instruction, end: &str) {
+        let names = PieceNames { registers: &self.registers, end };
+        let text = print_guarded(guard, &instruction, &names).expect("PTX has it");
+        self.push(guard, instruction, text);
+    }
+
     /// Packs a number and 0 into a register of 128 bits.
     pub fn pack(&mut self, name: String, low: u64) -> Reg {
-        let text = format!("mov.b128 {name}, {{{low}, 0}}");
         let destination = self.register(name, 128);
         let ty = Type { kind: TypeKind::Bits, bits: 128 };
         let sources = vec![Operand::Imm(low), Operand::Imm(0)];
         let alu = Alu { op: AluOp::Concat(64), ty, destination, sources };
-        self.push(None, Instruction::Alu(alu), text);
+        self.push_ptx(None, Instruction::Alu(alu), "");
         destination
     }
 
     /// Shows, in place of the last read, some bits of it: those of the mask, from a bit on.
     pub fn show_part(&mut self, names: [String; 2], shift: u32, mask: u64) -> Option<()> {
         let read = self.shown.pop()?;
-        let of = self.registers[usize::from(read.0)].name.clone();
-        let [aside, name] = names;
-        let texts =
-            [format!("shr.u32 {aside}, {of}, {shift}"), format!("and.b32 {name}, {aside}, {mask}")];
-        let aside = self.register(aside, 32);
-        let shown = self.register(name, 32);
+        let [aside, shown] = names.map(|name| self.register(name, 32));
         let lines = [
             (AluOp::Shr, aside, [Operand::Reg(read), Operand::Imm(shift.into())]),
             (AluOp::And, shown, [Operand::Reg(aside), Operand::Imm(mask)]),
         ];
-        for ((op, destination, sources), text) in lines.into_iter().zip(texts) {
+        for (op, destination, sources) in lines {
             let alu = Alu { op, ty: Type::U32, destination, sources: sources.to_vec() };
-            self.push(None, Instruction::Alu(alu), text);
+            self.push_ptx(None, Instruction::Alu(alu), "");
         }
         self.shown.push(shown);
         Some(())
@@ -152,10 +179,8 @@ impl ThreadPiece {
         operands: Option<&StepOperands>,
     ) -> Option<()> {
         let cluster = |kind: ClusterBarrierKind| Instruction::ClusterBarrier(kind.unaligned());
-        let named = |text: &str| match language {
-            Some(_) => text.to_owned(),
-            None => step.to_string(),
-        };
+        // Barriers are those of PTX in each language.
+        let named = language.is_none().then(|| step.to_string());
         let (instruction, text) = match step {
             Step::Access { act, order, scope, .. } => {
                 let operands = operands?;
@@ -179,12 +204,12 @@ impl ThreadPiece {
                     Some(language) => language.access(&words)?,
                     None => step.to_string(),
                 };
-                (access((act, order, scope), destination, operands), text)
+                (access((act, order, scope), destination, operands), Some(text))
             }
             Step::Fence { order, scope } => {
                 let text = language.map(|language| language.fence(order, scope));
                 let fence = Instruction::Fence(Fence { order, scope, aliases: false });
-                (fence, text.unwrap_or_else(|| step.to_string()))
+                (fence, text.or(named))
             }
             Step::Barrier { id, count } => {
                 let (kind, number) = (BarrierKind::Sync, Operand::Imm(id));
@@ -197,33 +222,38 @@ impl ThreadPiece {
                     aligned: true,
                     warp: false,
                 };
-                let count = count.map_or(String::new(), |count| format!(", {count}"));
-                (Instruction::Barrier(barrier), named(&format!("bar.sync {id}{count}")))
+                (Instruction::Barrier(barrier), named)
             }
             Step::ClusterArrive { relaxed: false } => {
-                (cluster(ClusterBarrierKind::ArriveRelease), named("barrier.cluster.arrive"))
+                (cluster(ClusterBarrierKind::ArriveRelease), named)
             }
-            Step::ClusterArrive { relaxed: true } => (
-                cluster(ClusterBarrierKind::ArriveRelaxed),
-                named("barrier.cluster.arrive.relaxed"),
-            ),
-            Step::ClusterWait => (cluster(ClusterBarrierKind::Wait), named("barrier.cluster.wait")),
+            Step::ClusterArrive { relaxed: true } => {
+                (cluster(ClusterBarrierKind::ArriveRelaxed), named)
+            }
+            Step::ClusterWait => (cluster(ClusterBarrierKind::Wait), named),
             Step::Guard => return None,
         };
-        self.push(None, instruction, text);
+        match text {
+            Some(text) => self.push(None, instruction, text),
+            None => self.push_ptx(None, instruction, ""),
+        }
         Some(())
     }
 
     /// Adds half of an alias fence: 9.7.15.4.
     pub fn alias_fence(&mut self, order: FenceOrder) {
         let fence = Fence { order, scope: Scope::Sys, aliases: true };
-        let text = format!("fence.proxy.alias.{}.sys", order.name());
-        self.push(None, Instruction::Fence(fence), text);
+        self.push_ptx(None, Instruction::Fence(fence), "");
     }
 
     /// Ends the piece if the last read returned this value, or unless it did. `None` if nothing was read.
-    pub fn end_if(&mut self, ty: Type, ends: (u64, bool), names: Option<GuardNames>) -> Option<()> {
-        let end = names.as_ref().map(|names| names.end.clone());
+    pub fn end_if(
+        &mut self,
+        ty: Type,
+        ends: (u64, bool),
+        names: Option<&GuardNames>,
+    ) -> Option<()> {
+        let end = names.map(|names| names.end.clone());
         self.leave_if(ty, ends, PAST, names)?;
         self.end = end.or(self.end.take());
         Some(())
@@ -235,7 +265,7 @@ impl ThreadPiece {
         ty: Type,
         ends: (u64, bool),
         line: usize,
-        names: GuardNames,
+        names: &GuardNames,
     ) -> Option<()> {
         let first = self.lines.get_mut(line)?;
         first.text = format!("{}: {}", names.end, first.text);
@@ -248,30 +278,27 @@ impl ThreadPiece {
         ty: Type,
         (value, holds): (u64, bool),
         target: usize,
-        names: Option<GuardNames>,
+        names: Option<&GuardNames>,
     ) -> Option<()> {
         let read = *self.shown.last()?;
-        let prefix = names.as_ref().map_or("", |names| &names.prefix);
+        let prefix = names.map_or("", |names| names.prefix.as_str());
         let read = if ty.bits <= 64 { self.low_half(read, prefix) } else { read };
-        let name = self.registers[usize::from(read.0)].name.clone();
-        let [compare, branch] = match &names {
-            Some(GuardNames { predicate, end, .. }) => [
-                format!("setp.eq.u{} {predicate}, {name}, {value}", ty.bits),
-                format!("@{}{predicate} bra {end}", if holds { "" } else { "!" }),
-            ],
-            None => [Step::Guard, Step::Guard].map(|step| step.to_string()),
-        };
         let predicate = match names {
-            Some(GuardNames { predicate, .. }) => predicate,
+            Some(GuardNames { predicate, .. }) => predicate.clone(),
             None => format!("p{}", self.registers.len()),
         };
         let predicate = self.register(predicate, 1);
         let (op, sources) =
             (AluOp::Setp(Comparison::Eq), vec![Operand::Reg(read), Operand::Imm(value)]);
         let alu = Alu { op, ty, destination: predicate, sources };
-        self.push(None, Instruction::Alu(alu), compare);
         let jump = Instruction::Branch(Branch { target, condition: None });
-        self.push(Some(Guard { predicate, negated: !holds }), jump, branch);
+        let guard = Some(Guard { predicate, negated: !holds });
+        for (guard, instruction) in [(None, Instruction::Alu(alu)), (guard, jump)] {
+            match names {
+                Some(names) => self.push_ptx(guard, instruction, &names.end),
+                None => self.push(guard, instruction, Step::Guard.to_string()),
+            }
+        }
         Some(())
     }
 

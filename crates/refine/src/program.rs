@@ -99,7 +99,7 @@ pub fn piece(steps: &[NumberedStep], width: Width, test: Option<TestWords>) -> O
                 predicate: format!("p{next}"),
                 end: "E".to_owned(),
             });
-            if piece.end_if(width.ty(), (0, true), names).is_none() && test.is_some() {
+            if piece.end_if(width.ty(), (0, true), names.as_ref()).is_none() && test.is_some() {
                 return None;
             }
             continue;

@@ -160,9 +160,9 @@ impl<'a> RefinementCase<'a> {
                     let ends = (value, !goes_on);
                     if matches!(op, ContextOp::Await(_)) {
                         let names = of(format!("{prefix}again{line}"));
-                        piece.repeat_if(ty, ends, line, names)?;
+                        piece.repeat_if(ty, ends, line, &names)?;
                     } else {
-                        piece.end_if(ty, ends, Some(of(format!("{prefix}end"))))?;
+                        piece.end_if(ty, ends, Some(&of(format!("{prefix}end"))))?;
                     }
                     continue;
                 }
