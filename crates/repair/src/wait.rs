@@ -6,11 +6,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use litmus::revise::SourceTest;
-use model::isa::Operand;
 use model::isa::asynchronous::{
-    Asynchronous, AwaitedPhase, GroupCompletion, GroupKind, MbarrierOp, WaitGroup,
+    Asynchronous, AwaitedPhase, GroupCompletion, GroupKind, Mbarrier, MbarrierOp, Track, WaitGroup,
 };
+use model::isa::print::print;
 use model::isa::tensor_memory::{CtaGroup, TensorMultiply, TensorOp};
+use model::isa::{Address, Instruction, Operand};
+use model::memory::VariableId;
+use model::program::ProgramNames;
 
 use crate::edit::{self, EditCost, EditKind, EditedLine, ProgramEdit};
 use crate::question::Questions;
@@ -78,12 +81,34 @@ fn everywhere(all: &[ProgramEdit]) -> Vec<ProgramEdit> {
     together.collect()
 }
 
-/// The mbarrier objects that the test declares, by name.
-fn objects(source: &SourceTest) -> Vec<&str> {
-    let of = &source.test;
-    let declared = of.declarations.variables.iter().zip(&of.program.variables);
-    let objects = declared.filter(|(declared, _)| declared.mbarrier);
-    objects.map(|(_, variable)| variable.name.as_str()).collect()
+/// The mbarrier objects that the test declares.
+fn objects(source: &SourceTest) -> Vec<VariableId> {
+    let declared = (0..).map(VariableId).zip(&source.test.declarations.variables);
+    declared.filter(|(_, declared)| declared.mbarrier).map(|(variable, _)| variable).collect()
+}
+
+/// Another asynchronous instruction in the place of one.
+pub(crate) fn other(
+    source: &SourceTest,
+    place: (usize, usize),
+    of: Asynchronous,
+    cost: (EditKind, EditCost),
+) -> Option<ProgramEdit> {
+    let program = &source.test.program;
+    let names = ProgramNames { program, thread: &program.threads[place.0] };
+    let text = print(&Instruction::Asynchronous(of), &names)?;
+    Some(edit::replacement(source, place, text, cost))
+}
+
+/// Another operation on the same mbarrier object.
+fn other_op(
+    source: &SourceTest,
+    place: (usize, usize),
+    of: &Mbarrier,
+    op: MbarrierOp,
+    cost: (EditKind, EditCost),
+) -> Option<ProgramEdit> {
+    other(source, place, Asynchronous::Mbarrier(Mbarrier { op, ..of.clone() }), cost)
 }
 
 /// The most objects of a test of which an arrival or a wait is tried on another one.
@@ -94,21 +119,26 @@ fn other_object(
     source: &SourceTest,
     place: (usize, usize),
     instruction: &Asynchronous,
-    objects: &[&str],
+    objects: &[VariableId],
 ) -> Vec<ProgramEdit> {
     let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
     let meets = matches!(of.op, MbarrierOp::Arrive { .. } | MbarrierOp::Wait { .. });
-    let text = written(source, place);
-    let named = objects.iter().find(|name| text.contains(&format!("[{name}]")));
-    let Some(own) = named.filter(|_| meets && objects.len() <= MOST_OBJECTS) else {
+    let Some(own) = named(of, objects).filter(|_| meets && objects.len() <= MOST_OBJECTS) else {
         return Vec::new();
     };
-    let others = objects.iter().filter(|other| *other != own);
-    let with = |other: &&str| {
-        let text = text.replacen(&format!("[{own}]"), &format!("[{other}]"), 1);
-        edit::replacement(source, place, text, (EditKind::Object, edit::NUMBER))
+    let others = objects.iter().filter(|object| **object != own);
+    let with = |object: &VariableId| {
+        let object = Address { base: Operand::Address(*object), offset: 0 };
+        let of = Asynchronous::Mbarrier(Mbarrier { object, ..of.clone() });
+        other(source, place, of, (EditKind::Object, edit::NUMBER))
     };
-    others.map(with).collect()
+    others.filter_map(with).collect()
+}
+
+/// The object that an instruction names.
+fn named(of: &Mbarrier, objects: &[VariableId]) -> Option<VariableId> {
+    let Address { base: Operand::Address(object), offset: 0 } = of.object else { return None };
+    Some(object).filter(|object| objects.contains(object))
 }
 
 /// A wait for the phases of the other parity.
@@ -118,11 +148,13 @@ fn other_parity(
     instruction: &Asynchronous,
 ) -> Option<ProgramEdit> {
     let Asynchronous::Mbarrier(of) = instruction else { return None };
-    let MbarrierOp::Wait { phase: AwaitedPhase::Parity(Operand::Imm(parity)), .. } = of.op else {
+    let MbarrierOp::Wait { phase: AwaitedPhase::Parity(Operand::Imm(parity)), tries, done } = of.op
+    else {
         return None;
     };
-    let text = with_last_number(source, place, parity, parity ^ 1)?;
-    Some(edit::replacement(source, place, text, (EditKind::Parity, edit::PARITY)))
+    let phase = AwaitedPhase::Parity(Operand::Imm(parity ^ 1));
+    let op = MbarrierOp::Wait { phase, tries, done };
+    other_op(source, place, of, op, (EditKind::Parity, edit::PARITY))
 }
 
 /// Waits for more groups, or also for what they write.
@@ -131,25 +163,14 @@ fn more_groups(
     place: (usize, usize),
     instruction: &Asynchronous,
 ) -> Vec<ProgramEdit> {
-    let Asynchronous::WaitGroup(WaitGroup { of, pending, until, .. }) = *instruction else {
-        return Vec::new();
-    };
+    let Asynchronous::WaitGroup(wait) = *instruction else { return Vec::new() };
+    let fewer = (0..wait.pending.min(MOST_GROUPS)).rev();
+    let fewer = fewer.map(|pending| WaitGroup { pending, ..wait });
+    let complete = WaitGroup { until: GroupCompletion::Complete, ..wait };
+    let complete = Some(complete).filter(|complete| *complete != wait);
+    let all = fewer.chain(complete).map(Asynchronous::WaitGroup);
     let cost = (EditKind::GroupWait, edit::GROUP_WAIT);
-    let mut all = Vec::new();
-    for fewer in (0..pending.min(MOST_GROUPS)).rev() {
-        let text = with_last_number(source, place, pending, fewer);
-        all.extend(text.map(|text| edit::replacement(source, place, text, cost)));
-    }
-    let word = match until {
-        GroupCompletion::Complete => None,
-        GroupCompletion::Read => Some(".read"),
-        GroupCompletion::AsyncProxy => Some(".sync_restrict::proxy::async"),
-    };
-    if let (Some(word), GroupKind::BulkCopies) = (word, of) {
-        let name = source.cells[place.0][place.1].name.replacen(word, "", 1);
-        all.push(edit::with_opcode(source, place, name, cost));
-    }
-    all
+    all.filter_map(|of| other(source, place, of, cost)).collect()
 }
 
 /// The expected bytes of the copies of the test instead of others, alone or together; one arrival more or less.
@@ -159,19 +180,22 @@ fn other_number(
     instruction: &Asynchronous,
 ) -> Vec<ProgramEdit> {
     let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
-    let (kind, number, others) = if let MbarrierOp::Init { count: Operand::Imm(count), .. } = of.op
-    {
-        (EditKind::Count, count, vec![count.saturating_sub(1).max(1), count.saturating_add(1)])
-    } else if let MbarrierOp::ExpectTx { bytes: Operand::Imm(bytes) }
-    | MbarrierOp::Arrive { expected: Some(Operand::Imm(bytes)), .. } = of.op
-    {
-        (EditKind::ExpectedBytes, bytes, copied(source))
-    } else {
-        return Vec::new();
-    };
-    let others = others.into_iter().filter(|other| *other != number);
-    let texts = others.filter_map(|other| with_last_number(source, place, number, other));
-    texts.map(|text| edit::replacement(source, place, text, (kind, edit::NUMBER))).collect()
+    let bytes = || copied(source).into_iter().map(Operand::Imm);
+    let mut kind = EditKind::ExpectedBytes;
+    let others: Vec<MbarrierOp> =
+        if let MbarrierOp::Init { count: Operand::Imm(count), layout } = of.op {
+            kind = EditKind::Count;
+            let counts = [count.saturating_sub(1).max(1), count.saturating_add(1)];
+            counts.map(|count| MbarrierOp::Init { count: Operand::Imm(count), layout }).into()
+        } else if let MbarrierOp::ExpectTx { bytes: Operand::Imm(_) } = of.op {
+            bytes().map(|bytes| MbarrierOp::ExpectTx { bytes }).collect()
+        } else if let MbarrierOp::Arrive { expected: Some(Operand::Imm(_)), .. } = of.op {
+            bytes().filter_map(|bytes| expecting(of, bytes)).collect()
+        } else {
+            return Vec::new();
+        };
+    let others = others.into_iter().filter(|op| *op != of.op);
+    others.filter_map(|op| other_op(source, place, of, op, (kind, edit::NUMBER))).collect()
 }
 
 /// An arrival that also expects the bytes of a copy.
@@ -181,16 +205,22 @@ fn expectation(
     instruction: &Asynchronous,
 ) -> Vec<ProgramEdit> {
     let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
-    let MbarrierOp::Arrive { expected: None, .. } = of.op else { return Vec::new() };
-    let cell = &source.cells[place.0][place.1];
-    if !cell.name.starts_with("mbarrier.arrive.") && cell.name != "mbarrier.arrive" {
+    let MbarrierOp::Arrive { expected: None, drops: false, count, completes: true, .. } = of.op
+    else {
         return Vec::new();
-    }
-    let name = cell.name.replacen("mbarrier.arrive", "mbarrier.arrive.expect_tx", 1);
-    let text = written(source, place).replacen(&cell.name, &name, 1);
+    };
     let cost = (EditKind::ExpectedBytes, edit::EXPECTATION);
-    let with = |bytes: u64| edit::replacement(source, place, format!("{text}, {bytes}"), cost);
-    copied(source).into_iter().filter(|bytes| *bytes > 0).map(with).collect()
+    let with = |bytes: u64| other_op(source, place, of, expecting(of, Operand::Imm(bytes))?, cost);
+    let bytes = copied(source).into_iter().filter(|bytes| *bytes > 0 && count == Operand::Imm(1));
+    bytes.filter_map(with).collect()
+}
+
+/// An arrival that expects bytes.
+fn expecting(of: &Mbarrier, bytes: Operand) -> Option<MbarrierOp> {
+    let mut op = of.op.clone();
+    let MbarrierOp::Arrive { expected, .. } = &mut op else { return None };
+    *expected = Some(bytes);
+    Some(op)
 }
 
 /// `cp.async.mbarrier.arrive` with `.noinc` or without it.
@@ -200,13 +230,8 @@ fn counted_once(
     instruction: &Asynchronous,
 ) -> Option<ProgramEdit> {
     let Asynchronous::Track(track) = instruction else { return None };
-    let cell = &source.cells[place.0][place.1];
-    let name = if track.increments {
-        cell.name.replacen("mbarrier.arrive", "mbarrier.arrive.noinc", 1)
-    } else {
-        cell.name.replacen(".noinc", "", 1)
-    };
-    Some(edit::with_opcode(source, place, name, (EditKind::Count, edit::NUMBER)))
+    let of = Asynchronous::Track(Track { increments: !track.increments, ..track.clone() });
+    other(source, place, of, (EditKind::Count, edit::NUMBER))
 }
 
 /// The bytes of each copy that completes on an mbarrier object, and of all of them.
@@ -222,24 +247,6 @@ fn copied(source: &SourceTest) -> Vec<u64> {
     all.sort_unstable();
     all.dedup();
     all
-}
-
-/// The instruction of a cell, without its guard.
-fn written(source: &SourceTest, (thread, cell): (usize, usize)) -> &str {
-    let cell = &source.cells[thread][cell];
-    cell.text.find(&cell.name).map_or("", |at| &cell.text[at..])
-}
-
-/// The instruction of a cell with another number as its last operand.
-pub(crate) fn with_last_number(
-    source: &SourceTest,
-    place: (usize, usize),
-    before: u64,
-    after: u64,
-) -> Option<String> {
-    let text = written(source, place);
-    let at = text.rfind([',', ' '])? + 1;
-    (text[at..] == before.to_string()).then(|| format!("{}{after}", &text[..at]))
 }
 
 /// A wait for what a thread has started, a commit before a wait for groups, and a fence of the registers of `wgmma`.
@@ -289,8 +296,9 @@ fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
 }
 
 /// A `tcgen05.commit` on an object behind operations on tensor memory that one can track, or in the place of an arrival.
-fn tensor_commits(source: &SourceTest, objects: &[&str]) -> Vec<ProgramEdit> {
+fn tensor_commits(source: &SourceTest, objects: &[VariableId]) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
+    let name = |object: VariableId| &source.test.program.variables[usize::from(object.0)].name;
     if objects.len() > MOST_OBJECTS {
         return all;
     }
@@ -303,17 +311,16 @@ fn tensor_commits(source: &SourceTest, objects: &[&str]) -> Vec<ProgramEdit> {
             if let Some(own) = own {
                 let cost = (EditKind::Commit, edit::TENSOR_COMMIT);
                 all.extend(objects.iter().map(|object| {
-                    edit::insertion(source, &[(thread, cell + 1)], &commit(own, object), cost)
+                    let text = commit(own, name(*object));
+                    edit::insertion(source, &[(thread, cell + 1)], &text, cost)
                 }));
                 group = Some(own);
             }
-            let text = written(source, place);
-            let object = objects.iter().find(|name| text.contains(&format!("[{name}]")));
-            if let (Some(group), Some(object)) = (group, object)
-                && asynchronous(source, thread, cell).any(arrives)
-            {
+            let object =
+                asynchronous(source, thread, cell).find_map(|of| named(arrival(of)?, objects));
+            if let (Some(group), Some(object)) = (group, object) {
                 let cost = (EditKind::Commit, edit::ARRIVAL_TO_COMMIT);
-                all.push(edit::replacement(source, place, commit(group, object), cost));
+                all.push(edit::replacement(source, place, commit(group, name(object)), cost));
             }
         }
     }
@@ -330,9 +337,10 @@ fn commit(group: CtaGroup, object: &str) -> String {
     )
 }
 
-/// Whether an instruction arrives on an mbarrier object, and expects nothing.
-fn arrives(of: &Asynchronous) -> bool {
-    matches!(of, Asynchronous::Mbarrier(of) if matches!(of.op, MbarrierOp::Arrive { expected: None, .. }))
+/// An arrival on an mbarrier object that expects nothing.
+fn arrival(of: &Asynchronous) -> Option<&Mbarrier> {
+    let Asynchronous::Mbarrier(of) = of else { return None };
+    matches!(of.op, MbarrierOp::Arrive { expected: None, .. }).then_some(of)
 }
 
 /// The CTAs of an operation whose completion a `tcgen05.commit` tracks.
@@ -408,6 +416,7 @@ fn phases(source: &SourceTest) -> Vec<ProgramEdit> {
         for cell in (0..cells.len()).filter(once) {
             for object in &objects {
                 for parity in 0..2 {
+                    let object = &of.program.variables[usize::from(object.0)].name;
                     let text = format!(
                         "{label}: mbarrier.try_wait.parity.shared::cta.b64 {ended}, [{object}], {parity}\n@!{ended} bra {label}"
                     );

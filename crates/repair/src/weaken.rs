@@ -9,9 +9,7 @@ use model::isa::tensor_memory::TensorOp;
 use model::isa::{Instruction, Line};
 use model::strength::{KnownForms, OperationKind, Strength, weakest};
 
-use crate::edit::{
-    self, EditCost, EditKind, EditedLine, ProgramEdit, is_repeated, line_number, rename,
-};
+use crate::edit::{EditCost, EditKind, EditedLine, ProgramEdit, is_repeated, line_number, rename};
 use crate::question::{Questions, RepairLimit, RepairOptions, excluded, unanswered};
 use crate::site::{forms, instruction};
 use crate::wait;
@@ -243,7 +241,6 @@ fn sites(source: &SourceTest) -> Vec<OrderingSite> {
             let memory = instruction(source, thread, cell).and_then(Strength::of);
             let now =
                 memory.map(OrderingForm::Memory).or_else(|| asynchronous(source, thread, cell));
-            let now = now.filter(|now| is_known(source, (thread, cell), *now));
             let Some(now) = now else { continue };
             let commits = if let OrderingForm::Groups(wait) = now {
                 committed(source, thread, wait.of)
@@ -301,12 +298,6 @@ fn committed(source: &SourceTest, thread: usize, kind: GroupKind) -> u64 {
     if repeats { MOST_GROUPS } else { u64::try_from(count).unwrap_or(MOST_GROUPS).min(MOST_GROUPS) }
 }
 
-/// Whether the text of an instruction can be written with another form.
-fn is_known(source: &SourceTest, place: (usize, usize), now: OrderingForm) -> bool {
-    let OrderingForm::Groups(wait) = now else { return true };
-    wait::with_last_number(source, place, wait.pending, wait.pending).is_some()
-}
-
 /// The edits that lead to these forms.
 fn edits(source: &SourceTest, sites: &[OrderingSite], strengths: &Strengths) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
@@ -322,16 +313,12 @@ fn edits(source: &SourceTest, sites: &[OrderingSite], strengths: &Strengths) -> 
                 Some(rename(source, place, strength, (kind, cost)))
             }
             (Some(OrderingForm::ProxyFence(window)), _) => {
-                let name = format!("fence.proxy.async{}", window.qualifier());
-                Some(edit::with_opcode(source, place, name, (EditKind::ProxyFence, cost)))
+                let of = Asynchronous::Fence(AsyncFence::Proxy(window));
+                wait::other(source, place, of, (EditKind::ProxyFence, cost))
             }
-            (Some(OrderingForm::Groups(wait)), OrderingForm::Groups(now)) => {
-                let text = wait::with_last_number(source, place, now.pending, wait.pending);
-                let read = format!("{}.read", cell.name);
-                let text = text.map(|text| {
-                    if wait.until == now.until { text } else { text.replacen(&cell.name, &read, 1) }
-                });
-                text.map(|text| edit::replacement(source, place, text, (EditKind::GroupWait, cost)))
+            (Some(OrderingForm::Groups(wait)), _) => {
+                let of = Asynchronous::WaitGroup(wait);
+                wait::other(source, place, of, (EditKind::GroupWait, cost))
             }
             (Some(_), _) => None,
             (None, _) => {
