@@ -112,7 +112,7 @@ pub(crate) fn difference(a: (&str, &Answer), b: (&str, &Answer)) -> Option<Strin
     })
 }
 
-/// Holds the accounts to a law of the crate `fuzz`, for so many cases, of which most must say something.
+/// Holds the accounts to a law of the crate `fuzz`, for this many cases, of which most must say something.
 pub(crate) fn holds(name: &str, cases: u64) {
     let (seed, cases) = (number("CAUSEWAY_SEED", 20), number("CAUSEWAY_CASES", cases));
     let setting = FuzzSetting::default();

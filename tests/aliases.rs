@@ -35,7 +35,7 @@ const KERNELS: [(&str, &[&str]); 7] = [
          st.release.sys.global.u32 [%x+4], 1; E:",
         &[ACQUIRE, RELEASE],
     ),
-    // Before and behind a barrier.
+    // Before and after a barrier.
     ("st.global.u32 [%x], 1; FENCE bar.sync 0", &[RELEASE]),
     ("bar.sync 0; FENCE ld.global.u32 %r2, [%x]; st.global.u32 [%x+8], %r2", &[ACQUIRE]),
 ];

@@ -163,7 +163,7 @@ fn what_a_read_misses_has_a_reason() {
     }
 }
 
-/// Why an access is not ordered behind an operation in flight: what is waited for is something else.
+/// Why an access is not ordered after an operation in flight: what is waited for is something else.
 #[test]
 fn a_race_with_an_operation_in_flight_has_a_reason() {
     let model = ptx::model();
@@ -235,7 +235,7 @@ fn fences_vectors_and_early_arrivals_that_order_nothing_have_a_reason() {
             explanation(&test, &model, options).expect("it is written").text.replace("\n    ", " ")
         };
         assert!(shown(text).contains(reason), "{}", shown(text));
-        // One access, fences of another scope, an arrival behind the wait: there is nothing to say.
+        // One access, fences of another scope, an arrival after the wait: there is nothing to say.
         let mended = text
             .replace("fence.sc.cta", "fence.sc.gpu")
             .replace(".v2.u32 [x], {1,1}", ".u64 [x], 1")
@@ -269,7 +269,7 @@ fn an_arrival_without_a_wait_for_the_phase_before_is_noted() {
     assert!(noted(&test("{1,1}", &[arrive, end]), code).is_empty());
     // It returns true: there is no execution in which it does not.
     assert!(noted(&test("{1}", &[arrive, test_wait, relaxed, end]), code).is_empty());
-    // Behind the arrival is too late.
+    // After the arrival is too late.
     assert_eq!(noted(&test("{1}", &[arrive, relaxed, test_wait, end]), code), [relaxed]);
 }
 
@@ -438,7 +438,7 @@ fn every_asynchronous_instruction_of_the_suite_is_explained() {
     assert!(bare.is_empty(), "{} of {}: {}", bare.len(), written.len(), bare.join("\n"));
 }
 
-/// Lanes are left out, so an address with a lane is no column of another variable, and of no memory at all either.
+/// Lanes are left out, so an address with a lane is not a column of another variable, nor of any memory.
 #[test]
 fn an_address_of_tensor_memory_with_a_lane_is_undecided() {
     let model = ptx::model();

@@ -10,7 +10,7 @@ use model::ptx;
 
 use crate::suite;
 
-/// The loop of P0 behind its load of `x`, and the other thread.
+/// The loop of P0 after its load of `x`, and the other thread.
 const LOOPS: [(&str, &str); 8] = [
     ("atom.relaxed.gpu.add.u32 r0, [x], 1; setp.lt.u32 p, r0, 1", "ld.relaxed.gpu.u32 r0, [x]"),
     ("atom.relaxed.gpu.add.u32 r0, [x], 1; setp.lt.u32 p, r0, 1", "st.relaxed.gpu.u32 [x], 0"),

@@ -48,7 +48,7 @@ fn verdicts(model: &Model) -> Vec<Verdict> {
     tests.iter().map(|entry| judge(&entry.test, &task).verdict).collect()
 }
 
-/// A race is found where only the verdict is asked for, too, whether the condition holds or fails.
+/// A race is found where only the verdict is wanted, too, whether the condition holds or fails.
 #[test]
 fn a_race_makes_the_verdict_alone_undefined() {
     let model = cxx::model(ReleaseSequence::Cpp20);

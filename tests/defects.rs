@@ -184,7 +184,7 @@ fn defects_of_ptxas_are_found_in_whole_functions() {
 }
 
 /// Values that the first inputs would hide: floats of 16 bits, what other lanes and other threads have beside floats,
-/// accesses far behind the first ones, and floats of either sign.
+/// accesses far after the first ones, and floats of either sign.
 #[test]
 fn every_value_counts() {
     let module = |body: &str| {
@@ -244,7 +244,7 @@ fn every_value_counts() {
     }
 }
 
-/// A value that is rounded otherwise is no order: in a race, it may come from another thread. What the result is
+/// A value that is rounded otherwise is not an order: in a race, it may come from another thread. What the result is
 /// computed from is still compared.
 #[test]
 fn a_race_may_carry_a_rounded_value() {

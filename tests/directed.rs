@@ -141,7 +141,7 @@ fn parsed(text: &str) -> Test {
     litmus::parse("test.litmus", text.as_bytes()).expect("the test is well formed")
 }
 
-/// What `solve` is asked: of a disjunction over constants, of counters in memory, of values that paths assume.
+/// Questions for `solve`: of a disjunction over constants, of counters in memory, of values that paths assume.
 fn questions_of_one_structure() -> [Test; 3] {
     let columns = |of: &[&str]| format!("{} ;\n", of.join(" | "));
     let places = |many: usize| -> String {

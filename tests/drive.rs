@@ -126,7 +126,7 @@ fn tool(variable: &str, name: &str) -> Option<PathBuf> {
     named.or_else(|| env::split_paths(&paths).map(|folder| folder.join(name)).find(|p| p.is_file()))
 }
 
-/// Reading R73: what is racy is told, and fails no one who does not ask for it.
+/// Reading R73: what is racy is reported, and fails only with `--racy`.
 #[test]
 #[ignore = "needs ptxas and nvdisasm: on the path, or CAUSEWAY_PTXAS and CAUSEWAY_NVDISASM"]
 fn no_assembler_weakens_a_test_of_the_suite() {

@@ -181,7 +181,7 @@ impl Checked<'_> {
         if named != broken {
             return Err(format!("it names {named:?}, and {broken:?} are broken"));
         }
-        // What a thread does that never ends is no event of the execution.
+        // What a thread does that never ends is not an event of the execution.
         let stays = ["waits for ever", "repeated for ever", "faults"];
         let events = self.graph.events.node_weights().filter(|of| !stays.contains(&of.kind));
         if events.count() != self.evaluated.events {
@@ -206,7 +206,7 @@ impl Checked<'_> {
         if edge.role == EdgeRole::Race {
             let name = if edge.relation == "race" { "data-race" } else { &*edge.relation };
             let there = self.evaluated.has(name, from, to) == Some(true);
-            return if there { Ok(()) } else { Err("it is no race".to_owned()) };
+            return if there { Ok(()) } else { Err("it is not a race".to_owned()) };
         }
         let (name, there, (from, to)) = match &*edge.relation {
             // Two events of given kinds.
@@ -218,7 +218,7 @@ impl Checked<'_> {
             },
         };
         let has = self.evaluated.has(name, from, to);
-        let has = has.ok_or_else(|| format!("`{name}` is no relation"))?;
+        let has = has.ok_or_else(|| format!("`{name}` is not a relation"))?;
         if has != there {
             return Err(format!("it is {}in the relation", if has { "" } else { "not " }));
         }
@@ -350,7 +350,7 @@ impl Checked<'_> {
         })
     }
 
-    /// A cycle, or a path along a pair that the axiom excludes. Behind the path, an edge says how an order lacks the pair, or how one
+    /// A cycle, or a path along a pair that the axiom excludes. After the path, an edge says how an order lacks the pair, or how one
     /// relation has it forwards and another backwards.
     fn is_violation(&self, edges: &[petgraph::graph::EdgeIndex], axiom: &Broken) -> bool {
         let ends: Vec<(usize, usize)> = edges.iter().map(|&edge| self.ends(edge)).collect();

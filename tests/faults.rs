@@ -64,10 +64,10 @@ fn a_target_that_needs_more_alignment_is_a_wrong_value() {
     }
 }
 
-/// Behind a wait, so that the function does not come there alone; and behind a condition on what another thread writes twice.
+/// After a wait, so that the function does not come there alone; and after a condition on what another thread writes twice.
 #[test]
 fn a_fault_in_a_context_is_a_wrong_value() {
-    for (before, behind) in [
+    for (before, after) in [
         ("L: ld.acquire.gpu.u32 %r1, [%rd1]; setp.ne.u32 %p, %r1, 3; @%p bra L;", ""),
         (
             "ld.acquire.gpu.u32 %r1, [%rd1]; setp.ne.u32 %p, %r1, 3; @%p ret; \
@@ -76,7 +76,7 @@ fn a_fault_in_a_context_is_a_wrong_value() {
         ),
     ] {
         let of =
-            |offset: u32| kernel(&format!("{before} st.global.u64 [%rd2+{offset}], 1; {behind}"));
+            |offset: u32| kernel(&format!("{before} st.global.u64 [%rd2+{offset}], 1; {after}"));
         let right = said(&of(8), &of(8)).finding;
         // The second one needs no acquire.
         assert!(matches!(right.verdict, Verdict::Preserved | Verdict::Stronger), "{right:?}");
@@ -88,8 +88,8 @@ fn a_fault_in_a_context_is_a_wrong_value() {
 /// Threads with other numbers than the first run a target without barriers, too.
 #[test]
 fn a_target_that_never_ends_for_some_thread_is_a_wrong_value() {
-    let behind = "ld.global.u32 %r2, [%rd2]; st.global.u32 [%rd2+4], %r2;";
-    let of = |between: &str| kernel(&format!("st.global.u32 [%rd1], 1; {between} {behind}"));
+    let after = "ld.global.u32 %r2, [%rd2]; st.global.u32 [%rd2+4], %r2;";
+    let of = |between: &str| kernel(&format!("st.global.u32 [%rd1], 1; {between} {after}"));
     for (register, number) in [("%tid.x", 1), ("%tid.x", 5), ("%ctaid.x", 1)] {
         let waits =
             format!("mov.u32 %r1, {register}; setp.eq.u32 %p, %r1, {number}; L: @%p bra L;");
@@ -138,11 +138,11 @@ fn a_vector_in_inline_assembly_is_aligned() {
 /// Jump threading copies a barrier into the arms of a condition on the number of the thread.
 #[test]
 fn threads_of_a_cta_meet_at_one_barrier() {
-    let behind = "ld.global.u32 %r2, [%rd2]; st.global.u32 [%rd2+4], %r2;";
-    let source = kernel(&format!("st.global.u32 [%rd1], 1; bar.sync 0; {behind}"));
+    let after = "ld.global.u32 %r2, [%rd2]; st.global.u32 [%rd2+4], %r2;";
+    let source = kernel(&format!("st.global.u32 [%rd1], 1; bar.sync 0; {after}"));
     let arms = |condition: &str, first: &str, second: &str| {
         let target = kernel(&format!(
-            "st.global.u32 [%rd1], 1; {condition} @%p bra A; {first} bra C; A: {second} C: {behind}"
+            "st.global.u32 [%rd1], 1; {condition} @%p bra A; {first} bra C; A: {second} C: {after}"
         ));
         said(&source, &target).finding
     };

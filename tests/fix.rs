@@ -114,7 +114,7 @@ fn the_first_proposal_for_each_real_mistake_is_the_real_correction_or_a_cheaper_
         let name = wrong.display();
         let (before, after) = (source(&wrong), source(&fixed));
         let real = cost_between(&before.test, &after.test);
-        let real = real.unwrap_or_else(|| panic!("{name}: the correction is no set of edits"));
+        let real = real.unwrap_or_else(|| panic!("{name}: the correction is not a set of edits"));
         assert!(is_forbidden(&after.test, &model), "{name}: the real correction forbids it");
         let repairs = repair(&before, &options(&model));
         assert_eq!((&repairs.limit, &repairs.disagreement), (&None, &None), "{name}");

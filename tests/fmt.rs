@@ -103,7 +103,7 @@ fn the_suite_is_formatted() {
     );
 }
 
-/// Comments and line ends between any two tokens behind the header: none is lost, and the test stays.
+/// Comments and line ends between any two tokens after the header: none is lost, and the test stays.
 #[test]
 fn comments_anywhere_are_kept() {
     let mut state = 1_u64;

@@ -39,7 +39,7 @@ fn campaign<'a>(
     campaign
 }
 
-/// The first failure of a law with a fault, within so many cases.
+/// The first failure of a law with a fault, within this many cases.
 fn first(law: &str, fault: &PlantedFault, cases: u64) -> Option<FoundFailure> {
     let setting = FuzzSetting::new(Some(fault.clone()));
     let law = named(law).expect("there is such a law");
@@ -177,7 +177,7 @@ fn a_machine_that_does_not_wait_breaks_the_law_of_runs() {
     assert!(matches!(law.check(&faulty, &program, 0), Err(CaseEnd::Broken(_))));
 }
 
-/// Two copies that read from each other, and a thread that never comes to the load behind its wait.
+/// Two copies that read from each other, and a thread that never comes to the load after its wait.
 const CIRCLE: &str = "PTX circle\n{ .shared .mbarrier b={2}; .shared .b32 s[4]; .global .b32 g[4]; }\n P0@cta 0,gpu 0 ;
  cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g], 16, [b] ;
  cp.async.bulk.global.shared::cta.bulk_group [g], [s], 16 ;
@@ -321,7 +321,7 @@ fn the_folder_of_a_campaign() {
     let line: serde_json::Value = serde_json::from_slice(&again.stdout).expect("an object");
     assert_eq!((&line["cases"], &line["failures"][0]), (&1.into(), &failures[0]));
 
-    // Fewer cases than there are in the folder are no surprise.
+    // Fewer cases than there are in the folder are not a surprise.
     let output = run(&["--count=100", "--format=json"]);
     let line: serde_json::Value = serde_json::from_slice(&output.stdout).expect("an object");
     assert_eq!(line["cases"], 400);
@@ -348,7 +348,7 @@ fn the_folder_of_a_campaign() {
         ("\"of\":1", "\"of\":1000000000000", "`shard.of` is 1000000000000"),
         ("\"skipped\":{", "\"skipped\":{\"none\":401,", "are more than all 400 cases"),
         ("\"case\":", "\"case\":9999", "is in no block that is done"),
-        ("\"seconds\":", "\"seconds\":-", "is no time"),
+        ("\"seconds\":", "\"seconds\":-", "is not a time"),
         ("\"broken\":", "\"broken\":0,\"was\":", "than were found or are kept"),
         ("\"blocks\":4", "\"blocks\":18446744073709551615", "`blocks` is 18446744073709551615"),
         ("-without-Causality\"", "-without-R99\"", "no fault `enumerate-without-R99`"),

@@ -171,7 +171,7 @@ fn without_libz3_only_what_needs_it_fails() {
         assert!(!stdout(&both).contains("solve"), "{}", stdout(&both));
     }
 
-    // What is there and is no libz3.
+    // What is there and is not libz3.
     fs::write(&none, "text").expect("it can be written");
     let wrong = moved.run(&variable, &["check", "--engine=solve", HOLDS]);
     assert_eq!(wrong.status.code(), Some(2));

@@ -41,7 +41,7 @@ const ALONE: &[&str] = &[
     "add.u32 r1, r0, 1",
 ];
 
-/// For each of two lanes, what it does before, between and behind two exchanges; and what a thread of another CTA does.
+/// For each of two lanes, what it does before, between and after two exchanges; and what a thread of another CTA does.
 #[derive(Clone, Debug)]
 struct LaneSketch {
     lanes: Vec<[&'static str; 3]>,
@@ -62,9 +62,9 @@ impl LaneSketch {
         let cells: Vec<Vec<String>> = self
             .lanes
             .iter()
-            .map(|[before, between, behind]| {
+            .map(|[before, between, after]| {
                 let [first, second] = self.together;
-                let all = [before, first, between, second, behind].into_iter().enumerate();
+                let all = [before, first, between, second, after].into_iter().enumerate();
                 all.map(|(line, cell)| cell.replace('%', &(line + 2).to_string())).collect()
             })
             .chain([self.other.iter().map(|&cell| cell.to_owned()).collect()])

@@ -12,7 +12,7 @@ use model::value::Value;
 use crate::agree::{Answer, BOUND, ask, difference};
 
 /// A thread that polls, up to three times, and does something before and after it.
-fn polling(loads: [&str; 3], again: &str, [before, behind]: [&str; 2], partner: &str) -> Test {
+fn polling(loads: [&str; 3], again: &str, [before, after]: [&str; 2], partner: &str) -> Test {
     let lines: Vec<String> = [
         before,
         &format!("{} r0, [x]", loads[0]),
@@ -25,7 +25,7 @@ fn polling(loads: [&str; 3], again: &str, [before, behind]: [&str; 2], partner: 
         again,
         &format!("{} r0, [x]", loads[2]),
         "end: ld.weak.u32 r1, [y]",
-        behind,
+        after,
     ]
     .map(|line| format!(" {line} ;"))
     .into_iter()

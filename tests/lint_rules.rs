@@ -26,7 +26,7 @@ fn codes_on_other_pages_are_those_of_rules() {
     for row in text.lines().filter(|line| line.starts_with("| `")) {
         let codes = row.split('|').nth(1).expect("a first column");
         for code in codes.split(',').map(|code| code.trim().trim_matches('`')) {
-            assert!(ptx::catalogue::LintRule::named(code).is_some(), "{code} is no rule");
+            assert!(ptx::catalogue::LintRule::named(code).is_some(), "{code} is not a rule");
             known += 1;
         }
     }

@@ -145,7 +145,7 @@ fn the_example_for_llvm_names_the_missing_release() {
     assert_eq!(code, Some(2), "{said}");
 }
 
-/// `--llc` compiles by itself, and keeps what it made only where it is told to.
+/// `--llc` compiles by itself, and keeps what it made only where an option says so.
 #[test]
 #[ignore = "needs llc of LLVM"]
 fn llc_can_be_driven() {

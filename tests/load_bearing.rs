@@ -25,7 +25,7 @@ use crate::{agree, suite};
 /// The heading of docs/redundant.md under which the rules of C++ are.
 const CXX: &str = "## C++";
 
-/// What `docs/redundant.md` lists of a model: names in code quotes, each with a reason behind a colon.
+/// What `docs/redundant.md` lists of a model: names in code quotes, each with a reason after a colon.
 fn redundant(model: &Model) -> BTreeMap<String, String> {
     let text = fs::read_to_string(suite::root().join("docs/redundant.md")).expect("it is there");
     let (of_ptx, of_cxx) = text.split_once(CXX).expect("it has both models");
@@ -148,7 +148,7 @@ fn every_rule_of(model: &Model, folder: &Path, clauses: bool) {
     }
     for name in listed.keys().filter(|name| !idle.contains(name)) {
         let exists = all.iter().any(|(missing, _)| missing == name);
-        let why = if exists { "is needed by some test" } else { "is no rule of the model" };
+        let why = if exists { "is needed by some test" } else { "is not a rule of the model" };
         writeln!(wrong, "docs/redundant.md lists `{name}`, which {why}")
             .expect("strings can be written");
     }

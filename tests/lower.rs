@@ -250,7 +250,7 @@ fn the_published_mapping_is_right_and_no_weaker_one_is() {
     assert_eq!(survivors, one_way.collect::<Vec<_>>(), "of {weaker}");
 }
 
-/// What each label of the recorded rows means for a judge by meaning; `None` where it is no row of a
+/// What each label of the recorded rows means for a judge by meaning; `None` where it is not a row of a
 /// lowering. docs/compilers.md has the reasons.
 fn expected(label: &str, row: &Row) -> Option<&'static [&'static str]> {
     let source = &row.source;

@@ -11,7 +11,7 @@ use sass::lowering;
 const FEWEST: usize = 30_000;
 
 /// The fields of a line of which some are in quotes.
-/// Why a row is none that a table could have: the table is for one instruction by itself.
+/// Why a table could not have a row: the table is for one instruction by itself.
 fn left_out(version: &str, instruction: &str, space: &str, context: &str) -> Option<&'static str> {
     let opcode = instruction.split(['.', ' ', ';']).next().unwrap_or("");
     let asynchronous = ["st.async", "red.async"].iter().any(|name| instruction.starts_with(name));
@@ -268,7 +268,7 @@ fn named_operands(name: &str, operands: &[&str]) -> Vec<&'static str> {
     if arrives && operands.len() > 2 { vec!["(count)"] } else { Vec::new() }
 }
 
-/// Why a measured instruction is none that a table has.
+/// Why a table does not have a measured instruction.
 fn not_in_a_table(name: &str, operands: &[&str], sass: &str) -> Option<&'static str> {
     let has = |part: &str| name.split('.').any(|one| one == part);
     if name.contains("fence") || name.starts_with("membar") {

@@ -145,7 +145,7 @@ fn mutants(row: &Tabled) -> Vec<(&'static str, Vec<String>)> {
             all.push(("MEMBAR narrowed", with(membar, text_of_fence(Strength { scope, ..now }))));
         }
         if let Some(access) = access {
-            all.push(("MEMBAR behind the access", swapped(membar, access)));
+            all.push(("MEMBAR after the access", swapped(membar, access)));
         }
         if names[membar].contains(".SC") {
             all.push((

@@ -51,7 +51,7 @@ fn numbers_are_negative_and_next_to_limits() {
     }
 }
 
-/// Mistakes behind a branch or a wait, which a negative argument or flag would skip.
+/// Mistakes after a branch or a wait, which a negative argument or flag would skip.
 #[test]
 fn data_behind_a_branch_has_numbers_of_every_kind() {
     let kernel = |enters: &str, body: &str| {

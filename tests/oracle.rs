@@ -1,4 +1,4 @@
-//! What other tools say, and the reading behind each difference.
+//! What other tools say, and the reading that explains each difference.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -75,7 +75,7 @@ fn every_difference_from_a_peer_has_its_reading() {
             differences += 1;
             assert!(
                 readings.contains(reading),
-                "{tool} {version} finds {name} {theirs}, here it is {here}, and `{reading}` is no \
+                "{tool} {version} finds {name} {theirs}, here it is {here}, and `{reading}` is not a \
                  reading"
             );
         }

@@ -61,7 +61,7 @@ fn fences_that_do_not_include_each_other_are_left_to_causality() {
     assert!(!holds(&fences, &store_buffering("gpu")));
 }
 
-/// `sync_fence` relates fences and nothing else: other pairs are none of those it leaves free.
+/// `sync_fence` relates fences and nothing else: other pairs are not among those it leaves free.
 #[test]
 fn what_sync_fence_can_not_relate_is_not_left_free() {
     let writes = FENCES.replace("[F & SC]; cause; [F & SC]", "[W]; (ms & rf); [R]");

@@ -21,7 +21,7 @@ use crate::agree::{BOUND, number, runner};
 enum ObjectStep {
     Init(i64),
     Invalidate,
-    /// So many arrivals, with so many bytes expected.
+    /// A number of arrivals, with a number of bytes expected.
     Arrive(i64, i64),
     /// An arrival that must not complete the phase; whether the thread asks for the counts of its states.
     NoComplete {
@@ -31,14 +31,14 @@ enum ObjectStep {
     Drop,
     Expect(i64),
     Complete(i64),
-    /// A copy that completes so many bytes at any later time.
+    /// A copy that completes this many bytes at any later time.
     Copy(i64),
     /// An arrival at any later time, perhaps with a pending count that is one more until then.
     Track {
         increments: bool,
     },
     Parity(i64, Asks),
-    /// Of the state that the arrival so many lines before returned.
+    /// Of the state that the arrival this many lines before returned.
     State(usize, Asks),
     Barrier,
     Nothing,
@@ -177,12 +177,12 @@ impl Object {
         self
     }
 
-    /// After so many more bytes are expected.
+    /// After this many more bytes are expected.
     pub(crate) fn expecting(self, bytes: i64) -> Object {
         Object { tx: self.tx + bytes, ..self }
     }
 
-    /// After so many arrivals and expected bytes.
+    /// After this many arrivals and expected bytes.
     pub(crate) fn arrived(self, count: i64, bytes: i64, dropped: i64) -> Option<Object> {
         let Object { first, phase, pending, expected, tx } = self;
         let next = Object {

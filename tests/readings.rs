@@ -23,7 +23,7 @@ use crate::suite;
 
 fn chosen(text: &str) -> Readings {
     text.split(", ").filter(|text| !text.is_empty()).fold(Readings::default(), |readings, text| {
-        readings.switch(text).unwrap_or_else(|| panic!("{text} is no choice"))
+        readings.switch(text).unwrap_or_else(|| panic!("{text} is not a choice"))
     })
 }
 
@@ -306,7 +306,7 @@ fn check(source: &str) -> Result<(usize, usize), String> {
             let left = less[index].2;
             let left = left.addr | left.data | left.ctrl;
             if left & !syntactic != 0 {
-                return Err("a dependency of values is none of instructions".to_owned());
+                return Err("a dependency of values is not one of instructions".to_owned());
             }
             let which = stores(&all[at], loaded)[..index].iter().filter(|s| s.0 == place).count();
             for read in (0..3).filter(|read| syntactic >> read & 1 == 1) {
@@ -406,7 +406,7 @@ fn values_out_of_thin_air_are_judged_for_all_that_they_may_be() {
     assert!(wrong.is_empty(), "\n{wrong}");
 }
 
-/// What is computed of a load and does not depend on it is no dependency of values; where that is not decided, it
+/// What is computed of a load and does not depend on it is not a dependency of values; where that is not decided, it
 /// is said.
 #[test]
 fn dependencies_that_arithmetic_undoes_are_none_of_values() {

@@ -116,7 +116,7 @@ fn a_question_replaces_the_condition() {
     assert!(code == Some(1), "{out}");
     let (code, _, err) = ask("exists (1:r0=1 /\\ 1:rr=0)");
     assert!(code == Some(2) && err.contains("--> --ask:1:19"), "{err}");
-    // A test without a condition can be asked.
+    // A test without a condition takes a question.
     let text = MP.split("~exists").next().expect("it is there");
     fs::write(folder.join("tests/mp.litmus"), text).expect("it is written");
     assert_eq!(run(&["check", "tests/mp.litmus"], &folder).0, Some(2));

@@ -36,7 +36,7 @@ const FORMS: [&str; 28] = [
     "clz.b32 %t, %a; setp.eq.u32 %p, %t, 20; selp.u32 %r, %d, 0, %p;",
     "popc.b32 %t, %a; setp.eq.u32 %p, %t, 3; selp.u32 %r, %d, 0, %p;",
     "prmt.b32 %t, %a, 0, 0x4442; setp.eq.u32 %p, %t, 9; selp.u32 %r, %d, 0, %p;",
-    // What is read behind the load is compared, or masked.
+    // What is read after the load is compared, or masked.
     "mov.u32 %r, 2; setp.eq.u32 %p, %a, 1; setp.eq.u32 %q, %d, 5; @%p selp.u32 %r, 1, 0, %q;",
     "mov.u32 %r, 2; setp.eq.u32 %p, %a, 1; @%p and.b32 %r, %d, 0x10;",
 ];

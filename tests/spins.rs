@@ -44,7 +44,7 @@ const LOOPS: [(&str, &str); 13] = [
     ),
 ];
 
-/// Before the loop, and behind it.
+/// Before the loop, and after it.
 const AROUND: [(&str, &str); 4] = [
     ("st.weak.u32 [x], 1", "ld.weak.u32 r1, [x]"),
     ("st.weak.u32 [x], 1; st.release.gpu.u32 [l], 1", "ld.weak.u32 r1, [x]"),
@@ -100,7 +100,7 @@ fn an_iteration_that_writes_what_is_there_hides_no_outcome() {
                         let model = ptx::under(readings);
                         let (short, seen) = outcomes(&text, &model, 2);
                         let every = model.with_every_iteration();
-                        // Where the bound is reached, what is behind it is compared with nothing.
+                        // Where the bound is reached, what is after it is compared with nothing.
                         let bound = if seen.bound_reached { 2 } else { 3 };
                         let (long, spun) = outcomes(&text, &every, bound);
                         let lost: Vec<_> = long.difference(&short).collect();
@@ -342,7 +342,7 @@ fn iterations_that_threads_leave_out_together_hide_no_outcome() {
                 );
                 let model = ptx::model();
                 let (short, seen) = outcomes(&text, &model, 2);
-                // Where the bound is reached, what is behind it is compared with nothing.
+                // Where the bound is reached, what is after it is compared with nothing.
                 let bound = if seen.bound_reached { 2 } else { 4 };
                 let (long, spun) = outcomes(&text, &model.with_every_iteration(), bound);
                 let lost: Vec<_> = long.difference(&short).collect();
@@ -427,7 +427,7 @@ fn what_only_its_thread_sees_and_what_a_counter_excludes_hide_no_outcome() {
                     .replace("P0:r1=0 /\\ P1:r1=0 /\\ l=0", "P0:r2=0 /\\ n=0")
                     .replace("x=0)", &format!("x=0{seen_at_end})"));
                 let (short, seen) = outcomes(&text, &model, 2);
-                // Where the bound is reached, what is behind it is compared with nothing.
+                // Where the bound is reached, what is after it is compared with nothing.
                 let bound = if seen.bound_reached { 2 } else { 3 };
                 let (long, spun) = outcomes(&text, &plain, bound);
                 let lost: Vec<_> = long.difference(&short).collect();
@@ -495,7 +495,7 @@ fn races_of_iterations_are_not_left_out() {
     }
 }
 
-/// The first turn of a search may end among the loops that are never left, behind all outcomes.
+/// The first turn of a search may end among the loops that are never left, after all outcomes.
 #[test]
 fn a_turn_that_ends_early_leaves_no_endless_loop_out() {
     let model = ptx::model();
@@ -504,11 +504,11 @@ fn a_turn_that_ends_early_leaves_no_endless_loop_out() {
     let before = ["atom.relaxed.cta.add.u32 r1, [x], 1", "st.relaxed.cta.u32 [x], 65536"];
     let spin = "st.relaxed.cta.u32 [x], 257; L: ld.relaxed.cta.u32 t, [x]; setp.ne.u32 q, t, 257; @q bra L";
     // What is before the loop takes nearly all of a turn.
-    for (more, behind) in [
+    for (more, tail) in [
         (format!("{load}; {spin}"), "st.relaxed.cta.u32 [x], 65537".to_owned()),
         (format!("{load}; {load}; {spin}"), format!("{load}; {load}")),
     ] {
-        let columns = [before.join("; ") + "; " + &behind, more];
+        let columns = [before.join("; ") + "; " + &tail, more];
         let columns =
             columns.map(|column| column.split("; ").map(str::to_owned).collect::<Vec<_>>());
         let mut written = "PTX turn\n{ uint32_t x=0; }\n P0@cta 0 | P1@cta 0 ;\n".to_owned();
@@ -523,7 +523,7 @@ fn a_turn_that_ends_early_leaves_no_endless_loop_out() {
     }
 }
 
-/// An axiom that only a further iteration keeps: each read of a new value comes behind another read. Nothing is left out then.
+/// An axiom that only a further iteration keeps: each read of a new value comes after another read. Nothing is left out then.
 #[test]
 fn iterations_that_an_axiom_needs_are_not_left_out() {
     let written = "\"again\"\ninclude \"cos.cat\"\nlet fr = rf^-1; co\nacyclic po | rf | co | fr as sc\n\

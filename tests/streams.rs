@@ -125,7 +125,7 @@ fn standard_input_has_several_tests() {
     fs::remove_dir_all(&folder).expect("the folder can be removed");
 }
 
-/// A test that never ends is no success for the tools of herd.
+/// A test that never ends is not a success for the tools of herd.
 #[test]
 fn the_log_of_herd_says_of_no_execution_neither_ok_nor_no() {
     let stuck = run(&[], &["check", "--format=herd", "tests/cli/stuck.litmus"], None);
@@ -300,7 +300,7 @@ fn no_bar_is_left_between_results() {
     assert_eq!(mixed, None, "{shown}");
 }
 
-/// What is printed and cannot be written is no success, whatever it is and whyever it cannot.
+/// What is printed and cannot be written is not a success, whatever it is and whyever it cannot.
 #[test]
 fn an_output_that_cannot_be_written_is_no_success() {
     for arguments in [
@@ -364,7 +364,7 @@ fn every_failure_in_junit_has_a_body() {
     }
 }
 
-/// The versions that the README names are those that are asked for.
+/// The versions that the README names are those that the build requires.
 #[test]
 fn the_readme_names_the_versions_that_the_build_asks_for() {
     let read = |path: &str| fs::read_to_string(suite::root().join(path)).expect("it is there");

@@ -18,7 +18,7 @@ use model::reading::Readings;
 use model::rel::Model;
 use model::{ptx, section};
 
-/// Folders that are no section of the document.
+/// Folders that are not a section of the document.
 const OTHER_FOLDERS: [&str; 5] = ["document", "gallery", "machine", "papers", "sass"];
 
 /// What the whole has at least; fewer means that the run did not select the suite.

@@ -160,7 +160,7 @@ fn a_table_that_drops_an_invalidation_is_refuted_by_its_row_and_by_tests() {
 
 #[test]
 fn a_convention_is_right_among_its_own_rows() {
-    // The fence behind the store, and none at the load.
+    // The fence after the store, and none at the load.
     let text = read("cxx-ptx-libcuxx")
         .replace("fence.sc.{in} ; ld.acquire.{in}", "ld.acquire.{in}")
         .replace("fence.sc.{in} ; st.relaxed.{in}", "st.release.{in} ; fence.sc.{in}");
@@ -189,7 +189,7 @@ fn the_published_mapping_is_right_in_generated_programs() {
         eprintln!("{shape:?}: {BUDGET} of {} programs", shape.count());
         assert!(added.is_empty(), "{added:#?}");
     }
-    // With the release sequences of C++11 a store behind the atomic hands on what that acquired.
+    // With the release sequences of C++11 a store after the atomic hands on what that acquired.
     let access = |act, at, order| Step::access(act, at, order, Scope::Gpu);
     let threads = [
         vec![

@@ -87,7 +87,7 @@ fn with_orders(folder: &Folder) {
     folder.write("evil.table", &format!("targets sm_80\n{ORDERS}\n"));
 }
 
-/// Names, comments, words that are no words, paths and arguments, in each command whose text is for people.
+/// Names, comments, words that are not words, paths and arguments, in each command whose text is for people.
 #[test]
 fn no_input_gives_a_terminal_orders() {
     let folder = Folder::new("orders");

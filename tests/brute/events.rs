@@ -125,7 +125,7 @@ pub(super) enum Control {
 #[derive(Default, Debug)]
 pub(super) struct Unfolded {
     pub(super) events: Vec<Event>,
-    /// The steps of each thread; steps that no barrier is concerned with are none.
+    /// The steps of each thread; steps without a barrier do not count.
     pub(super) controls: Vec<Vec<Option<Control>>>,
     /// The last event of program order in each step, for the steps on barriers and objects.
     pub(super) control_event: BTreeMap<(usize, usize), usize>,
@@ -154,7 +154,7 @@ pub(super) struct Skipped {
     pub(super) object: usize,
     /// The event that decides it.
     pub(super) by: usize,
-    /// The events of the thread from this one on are behind it.
+    /// The events of the thread from this one on are after it.
     pub(super) before: usize,
 }
 

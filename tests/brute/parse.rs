@@ -159,18 +159,18 @@ fn columns<'a>(
 fn instruction(cell: &str) -> Instruction {
     let mut rest = cell;
     let mut label = None;
-    if let Some((name, behind)) = rest.split_once(':')
+    if let Some((name, after)) = rest.split_once(':')
         && name.chars().all(|c| c.is_alphanumeric() || c == '_')
-        && !behind.starts_with(':')
+        && !after.starts_with(':')
     {
         label = Some(name.to_owned());
-        rest = behind.trim();
+        rest = after.trim();
     }
     let mut guard = None;
-    if let Some(behind) = rest.strip_prefix('@') {
-        let (name, behind) = behind.split_once(' ').unwrap_or((behind, ""));
+    if let Some(after) = rest.strip_prefix('@') {
+        let (name, after) = after.split_once(' ').unwrap_or((after, ""));
         guard = Some((name.trim_start_matches('!').to_owned(), !name.starts_with('!')));
-        rest = behind.trim();
+        rest = after.trim();
     }
     let (opcode, operands) = rest.split_once(' ').unwrap_or((rest, ""));
     Instruction {
@@ -327,7 +327,7 @@ impl Reader<'_> {
             }
             if instruction.opcode[0] == "bra" {
                 let target = instruction.operands.first().and_then(|t| labels.get(t.as_str()));
-                let start = *target.ok_or("a branch that is no loop")?;
+                let start = *target.ok_or("a branch that is not a loop")?;
                 let (name, again) =
                     instruction.guard.clone().ok_or("a loop without a condition")?;
                 close_loop(&mut lines[start..], &name, again)?;
@@ -470,7 +470,7 @@ impl Reader<'_> {
         Some(Step::Compare { register, left, number, equal, exits: None })
     }
 
-    /// The cells of so many bytes.
+    /// The cells of this many bytes.
     fn range(&self, operand: &str, bytes: u64) -> Option<Vec<usize>> {
         let first = self.address(operand)?;
         let end = first + usize::try_from(bytes / 4).ok()?;

@@ -90,7 +90,7 @@ pub(super) enum Tracking {
 pub(super) struct Copy {
     pub(super) from: Vec<usize>,
     pub(super) to: Vec<Destination>,
-    /// What is written behind the words of `from`: 0, or the value of a `st.async`.
+    /// What is written after the words of `from`: 0, or the value of a `st.async`.
     pub(super) rest: u64,
     pub(super) bytes: i64,
     pub(super) async_proxy: bool,

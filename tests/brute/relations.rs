@@ -394,7 +394,7 @@ impl<'a> Facts<'a> {
         pairs
     }
 
-    /// Reads, and what comes behind a barrier that waited for an exit behind them.
+    /// Reads, and what comes after a barrier that waited for an exit after them.
     pub(super) fn exit_dependencies(&self) -> Matrix {
         let exits = self.exits();
         let mut dependencies = Matrix::new(self.size);
@@ -420,21 +420,21 @@ impl<'a> Facts<'a> {
             after.add(from, to);
         }
         after.union(&self.issue);
-        let behind =
+        let tail =
             before.closure().reflexive().compose(&exit).compose(&after.closure().reflexive());
         for &read in &self.events {
             let event = &self.unfolded.events[read];
             if event.kind == Kind::Read && !event.is_asynchronous() {
                 self.events
                     .iter()
-                    .filter(|&&to| behind.has(read, to))
+                    .filter(|&&to| tail.has(read, to))
                     .for_each(|&to| dependencies.add(read, to));
             }
         }
         dependencies
     }
 
-    /// What waits for an arrival at a barrier, in any number of steps, and what is behind that (reading R49).
+    /// What waits for an arrival at a barrier, in any number of steps, and what is after that (reading R49).
     pub(super) fn behind_arrivals(&self) -> Matrix {
         let (meets, after) = self.meetings_and_after();
         meets.compose(&after)

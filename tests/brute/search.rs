@@ -15,7 +15,7 @@ pub(super) struct Findings {
     pub(super) reasons: BTreeSet<&'static str>,
 }
 
-/// The histories of an unfolded program that respect an order, for the orders that were asked for.
+/// The histories of an unfolded program that respect an order, for the orders of the question.
 pub(super) type Reachable = RefCell<BTreeMap<Matrix, BTreeSet<History>>>;
 
 /// Adds the outcomes of one history, and the rules that it breaks.
@@ -160,11 +160,11 @@ impl<'a> Search<'a> {
 
     /// Dependencies (base, 2.2): a read and what is written with its value, what follows a loop that it decides, and what a
     /// guard lets happen that it decides. With waits, also what follows a wait that blocks or is guarded by what it returned: it
-    /// is no event of memory.
+    /// is not an event of memory.
     fn dependencies(&self, with_waits: bool) -> Matrix {
         let unfolded = self.unfolded();
         let mut dependencies = self.facts.exit_dependencies();
-        let behind = self.facts.behind_arrivals();
+        let after = self.facts.behind_arrivals();
         for &event in &self.facts.events {
             for source in unfolded.sources.get(&event).into_iter().flatten() {
                 if let Source::Read { event: read, .. } = source {
@@ -178,7 +178,7 @@ impl<'a> Search<'a> {
                     && decides
                 {
                     dependencies.add(read, event);
-                    let later = self.facts.events.iter().filter(|&&later| behind.has(event, later));
+                    let later = self.facts.events.iter().filter(|&&later| after.has(event, later));
                     later.for_each(|&later| dependencies.add(read, later));
                 }
             }
@@ -198,7 +198,7 @@ impl<'a> Search<'a> {
         dependencies
     }
 
-    /// What decides that a step on an object is skipped decides the steps on it of threads that wait for what comes behind
+    /// What decides that a step on an object is skipped decides the steps on it of threads that wait for what comes after
     /// (reading R49).
     fn skipped(&self, with_waits: bool, dependencies: &mut Matrix) {
         let unfolded = self.unfolded();
@@ -213,10 +213,10 @@ impl<'a> Search<'a> {
                 None if with_waits => skipped.by,
                 Some(_) | None => continue,
             };
-            let behind = |&&event: &&usize| {
+            let after = |&&event: &&usize| {
                 event >= skipped.before && unfolded.events[event].thread == Some(skipped.thread)
             };
-            let later = self.facts.events.iter().filter(behind);
+            let later = self.facts.events.iter().filter(after);
             for from in later {
                 for &to in &self.facts.events {
                     let same = unfolded.events[to].kind.changed_object() == Some(skipped.object);
@@ -314,7 +314,7 @@ impl<'a> Search<'a> {
         !self.of_object(object, true).iter().any(|&init| base.has(init, event) && !ended(init))
     }
 
-    /// Whether an access, or an initialization, is neither before an initialization of the object nor behind its end.
+    /// Whether an access, or an initialization, is neither before an initialization of the object nor after its end.
     fn touches_object(&self, base: &Matrix, event: usize) -> bool {
         let access = &self.unfolded().events[event];
         let mut objects: BTreeSet<usize> = BTreeSet::new();
