@@ -259,9 +259,9 @@ pub fn args<'a>(
     }
     loop {
         args.push(match decimal_end(cursor) {
-            Some((at, behind)) => {
+            Some((at, after)) => {
                 let text = at.of(cursor.text);
-                cursor = behind;
+                cursor = after;
                 decimal((text, at), float, report)?
             }
             None => arg(&mut cursor, report)?,
@@ -296,7 +296,7 @@ fn decimal_end<'a>(mut cursor: Cursor<'a>) -> Option<(ByteSpan, Cursor<'a>)> {
     Some((at, cursor))
 }
 
-/// A decimal constant of so many bits.
+/// A decimal constant of this many bits.
 fn decimal<'a>(
     (text, at): (&'a str, ByteSpan),
     float: Option<u16>,
@@ -313,7 +313,7 @@ fn decimal<'a>(
         Some(64) => value.to_bits(),
         _ => {
             report
-                .error("number", at, format!("`{text}` is no constant of this type"))
+                .error("number", at, format!("`{text}` is not a constant of this type"))
                 .note("decimal constants are for `.f32` and `.f64`");
             return None;
         }

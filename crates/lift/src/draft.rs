@@ -33,7 +33,7 @@ pub struct VariableDraft {
     pub objects: Vec<Vec<(Value, ByteSpan)>>,
     /// The tensor that it is the tensormap of, and the position at which it is declared.
     pub tensormap: Option<(VariableId, ByteSpan)>,
-    /// The locations behind it if it is a multimem address, and the positions at which they are named.
+    /// Its locations if it is a multimem address, and the positions at which they are named.
     pub multimem: Vec<(VariableId, ByteSpan)>,
     /// The address at which the test places it.
     pub absolute: Option<u64>,

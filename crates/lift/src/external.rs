@@ -118,7 +118,7 @@ impl CallNames {
     }
 }
 
-/// The accesses of at most eight bytes that make so many bytes: each with its offset.
+/// The accesses of at most eight bytes that make this many bytes: each with its offset.
 pub fn pieces(bytes: u32) -> Vec<(u32, u32)> {
     let mut all = Vec::new();
     let mut at = 0;

@@ -40,7 +40,7 @@ pub struct FragmentRow {
     pub alignment: Option<VectorAlignment>,
 }
 
-/// The address of a vector, which is undefined if it is no multiple of its size.
+/// The address of a vector, which is undefined if it is not a multiple of its size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VectorAlignment {
     /// The guard of the access, with its sign.
@@ -385,8 +385,8 @@ impl FragmentReader<'_> {
                 continue;
             }
             let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
-            let (name, behind) = rest.split_at(end);
-            rest = behind;
+            let (name, after) = rest.split_at(end);
+            rest = after;
             if first.is_ascii_digit() {
                 out.push_str(name.trim_end_matches('U'));
             } else if name == "_" {

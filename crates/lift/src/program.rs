@@ -130,7 +130,7 @@ fn check_access(
     let declared = draft.variable(root).space;
     let uses = &mut draft.variable(root).uses;
     uses.widest = uses.widest.max(access.scalar);
-    // An access further behind its variable is at no bytes of it.
+    // An access further after its variable is at no bytes of it.
     uses.reach =
         uses.reach.max(u32::try_from(reach).ok().filter(|n| *n <= MOST_BYTES).unwrap_or(0));
     if let Some(declared) = declared
@@ -222,11 +222,11 @@ pub fn element(draft: &ProgramBuilder, id: VariableId) -> u32 {
 
 pub fn extent(draft: &ProgramBuilder, id: VariableId) -> u32 {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
-    let behind = variable.multimem.iter().map(|&(location, _)| own_extent(draft, location));
-    behind.min().unwrap_or_else(|| own_extent(draft, id))
+    let extents = variable.multimem.iter().map(|&(location, _)| own_extent(draft, location));
+    extents.min().unwrap_or_else(|| own_extent(draft, id))
 }
 
-/// The extent of a variable that is no multimem address.
+/// The extent of a variable that is not a multimem address.
 fn own_extent(draft: &ProgramBuilder, id: VariableId) -> u32 {
     let variable = &draft.variables[usize::from(draft.root(id).0)];
     (element(draft, id) * variable.count.unwrap_or(1)).max(variable.uses.reach)
@@ -397,7 +397,7 @@ fn tensormap(
     Some(tensor)
 }
 
-/// The locations behind a multimem address.
+/// The locations of a multimem address.
 fn multimem(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) -> Vec<VariableId> {
     let variable = &draft.variables[usize::from(id.0)];
     let mut locations: Vec<VariableId> = Vec::new();
@@ -420,7 +420,7 @@ fn multimem(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) ->
             let accessed = variable.uses.reach;
             report
                 .error("multimem", at, format!("`{name}` has {bytes} bytes"))
-                .note(format!("{accessed} bytes behind `{}` are accessed", short(&variable.name)))
+                .note(format!("{accessed} bytes after `{}` are accessed", short(&variable.name)))
                 .help(format!(".global .b32 {name}[{}]", accessed.div_ceil(4)));
         }
         locations.push(location);

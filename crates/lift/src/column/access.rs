@@ -220,7 +220,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// The elements of a type that registers from this one on hold, which have so many bits together.
+    /// The elements of a type that registers from this one on hold, which have this many bits together.
     pub(super) fn elements_of(
         &mut self,
         first: Register,

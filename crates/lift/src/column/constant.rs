@@ -94,7 +94,7 @@ impl ColumnReader<'_> {
         Ok(())
     }
 
-    /// A load of a constant that the test gives: it is no access of memory. Whether it is one.
+    /// A load of a constant that the test gives: it is not an access of memory. Returns whether it is one.
     pub(super) fn given_constant(
         &mut self,
         instruction: &syntax::Instruction<'_>,
@@ -192,8 +192,8 @@ impl ColumnReader<'_> {
                 moved
             } else {
                 let compare = AluOp::Setp(Comparison::Ge);
-                let behind = self.truth(compare, Type::U32, &[address, Operand::Imm(start)]);
-                self.computed(AluOp::Selp, Type::U32, &[moved, found, behind])
+                let after = self.truth(compare, Type::U32, &[address, Operand::Imm(start)]);
+                self.computed(AluOp::Selp, Type::U32, &[moved, found, after])
             };
         }
         found

@@ -88,7 +88,7 @@ impl ColumnReader<'_> {
         }
     }
 
-    /// `RET.REL.NODEC R2`, relative to a function, or `RET.ABS.NODEC R20 0x0`: to one of the addresses behind the calls. Any
+    /// `RET.REL.NODEC R2`, relative to a function, or `RET.ABS.NODEC R20 0x0`: to one of the addresses after the calls. Any
     /// other address is a fault.
     fn returns(
         &mut self,

@@ -43,7 +43,7 @@ pub(super) fn rounding(instruction: &syntax::Instruction<'_>) -> Rounding {
 #[derive(Clone, Copy)]
 pub(super) enum FloatRelation {
     Ordered(Comparison, bool),
-    /// Whether no operand, and with `true` whether some operand, is a NaN.
+    /// `false`: no operand is a NaN; `true`: at least one is.
     Number(bool),
     Constant(bool),
 }
@@ -144,7 +144,7 @@ impl ColumnReader<'_> {
                 self.wide_constant(indexed)?
             }
             Atom::Indexed(indexed) if indexed.name == "c" => self.constant(indexed)?,
-            Atom::Name("QNAN" | "SNAN") => return unsupported("a constant that is no number"),
+            Atom::Name("QNAN" | "SNAN") => return unsupported("a constant that is not a number"),
             Atom::Indexed(_) | Atom::Name(_) | Atom::Number(_) => return unsupported(WHAT),
         };
         self.signed_float(found, value, ty)

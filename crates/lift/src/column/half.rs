@@ -76,12 +76,12 @@ impl ColumnReader<'_> {
         let ty = computed(instruction);
         let mut all = Vec::new();
         let mut rest = from;
-        while let Some((first, behind)) = rest.split_first() {
-            rest = behind;
+        while let Some((first, after)) = rest.split_first() {
+            rest = after;
             if let Some(high) = float::number(first, ty) {
-                let Some((second, behind)) = rest.split_first() else { return unsupported(WHAT) };
+                let Some((second, after)) = rest.split_first() else { return unsupported(WHAT) };
                 let low = float::number(second, ty).ok_or(WHAT)?;
-                rest = behind;
+                rest = after;
                 all.push([Operand::Imm(low), Operand::Imm(high)]);
             } else {
                 all.push(self.register_halves(first, is_brain(instruction))?);

@@ -53,7 +53,7 @@ pub struct ColumnCell<'a> {
     pub ptx: Vec<String>,
     /// The widths in bits of the words of 64 bits that a device function returns here.
     pub results: Vec<u32>,
-    /// Whether it is a fence that is not behind the last strong load before it (reading R108).
+    /// Whether it is a fence that does not wait for the last strong load before it (reading R108).
     pub unordered: bool,
     pub at: ByteSpan,
 }

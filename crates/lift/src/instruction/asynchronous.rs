@@ -538,7 +538,7 @@ impl<'a> InstructionReader<'_> {
         Some(address)
     }
 
-    /// The address of so many bytes that are in shared memory, with the access recorded.
+    /// The address of this many bytes that are in shared memory, with the access recorded.
     pub(super) fn in_shared(
         &mut self,
         cell: &InstructionCell<'a>,

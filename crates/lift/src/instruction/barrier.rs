@@ -146,7 +146,7 @@ impl<'a> InstructionReader<'_> {
                 let message = if written.starts_with('-') {
                     "a barrier does not count a negative number of threads"
                 } else {
-                    "no CTA has so many threads"
+                    "no CTA has that many threads"
                 };
                 let note = format!("a count is at most {MOST_CTA_THREADS}");
                 self.report.error("bar-count", at, message).note(note).section(section::BAR);

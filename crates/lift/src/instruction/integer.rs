@@ -42,14 +42,14 @@ const WIDE: &[&str] = &["u32", "u64", "s32", "s64"];
 const INTEGERS: &[&str] = &["u16", "u32", "u64", "s16", "s32", "s64"];
 
 fn shape(parts: &[&str]) -> Result<IntegerForm, NoShape> {
-    let (Some(opcode), behind) = (parts.first(), &parts[1..]) else {
+    let (Some(opcode), after) = (parts.first(), &parts[1..]) else {
         return Err(NoShape::Outside);
     };
-    let (modifiers, ty) = match (*opcode, behind) {
+    let (modifiers, ty) = match (*opcode, after) {
         // The mode follows the type.
         ("prmt", [ty, mode @ ..]) => (mode, *ty),
         (_, [modifiers @ .., ty]) => (modifiers, *ty),
-        (_, []) => (behind, ""),
+        (_, []) => (after, ""),
     };
     let (types, op): (&[&str], _) = match (*opcode, modifiers) {
         ("neg", []) => (SIGNED, IntegerOp::Neg),

@@ -80,7 +80,7 @@ impl<'a> InstructionReader<'_> {
         let form = form(parts);
         let name = cell.name_at().of(cell.operands.text);
         self.report
-            .error("form", cell.name_at(), format!("`{name}` is no form of `{}`", parts[0]))
+            .error("form", cell.name_at(), format!("`{name}` is not a form of `{}`", parts[0]))
             .section(model::section::of_opcode(parts[0]))
             .help(format!("{} {}", form.0, form.1));
     }

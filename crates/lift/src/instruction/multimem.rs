@@ -1,4 +1,4 @@
-//! `multimem.*`: operations on all locations behind a multimem address.
+//! `multimem.*`: operations on all locations of a multimem address.
 
 use model::isa::asynchronous::{AsyncStore, Asynchronous};
 use model::isa::atom::AtomicOrder;
@@ -21,7 +21,7 @@ impl<'a> InstructionReader<'_> {
         }
         let ty = parts.iter().rev().find_map(|part| type_of(part));
         let Some(ty) = ty.filter(|ty| is_whole(*ty)) else {
-            self.later(cell, "halves and packed types behind a multimem address");
+            self.later(cell, "halves and packed types at a multimem address");
             return Some(None);
         };
         let args = self.args(cell)?;

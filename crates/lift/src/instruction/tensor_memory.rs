@@ -161,7 +161,7 @@ impl<'a> InstructionReader<'_> {
         Some(TensorOp::Store { to, layout, sources })
     }
 
-    /// Which columns the registers are; the number behind the address is that of the second half of the lanes.
+    /// Which columns the registers are; the number after the address is that of the second half of the lanes.
     fn layout(
         &mut self,
         cell: &InstructionCell<'a>,
@@ -197,7 +197,7 @@ impl<'a> InstructionReader<'_> {
         Some(columns)
     }
 
-    /// The address of a load or store of so many registers, whose columns are recorded.
+    /// The address of a load or store of this many registers, whose columns are recorded.
     fn halves(
         &mut self,
         cell: &InstructionCell<'a>,
@@ -207,8 +207,8 @@ impl<'a> InstructionReader<'_> {
     ) -> Option<Address> {
         let count = layout.columns(registers);
         let address = self.columns(cell, arg, count)?;
-        if let Some(behind) = layout.second {
-            let second = Address { offset: address.offset + behind, ..address };
+        if let Some(distance) = layout.second {
+            let second = Address { offset: address.offset + distance, ..address };
             self.touch_columns(cell, (second, arg.at()), count);
         }
         Some(address)

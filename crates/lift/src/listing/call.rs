@@ -116,10 +116,10 @@ impl<'a> CalledCode<'a> {
         });
         let relative = self.lines[index].instruction.has("REL");
         let base = if relative { base(owner) } else { 0 };
-        let behind = calls.filter_map(|(line, _)| line.address).map(|at| at + 16);
-        let behind = behind.filter(|address| *address >= base);
+        let after = calls.filter_map(|(line, _)| line.address).map(|at| at + 16);
+        let after = after.filter(|address| *address >= base);
         let mut all: Vec<(u64, String)> =
-            behind.map(|address| (address - base, super::at_address(address))).collect();
+            after.map(|address| (address - base, super::at_address(address))).collect();
         if device && owner == 0 && !relative {
             all.push((CALLER, RETURNED.to_owned()));
         }
@@ -151,7 +151,7 @@ pub(super) fn called<'a>(instruction: &Instruction<'a>) -> Option<&'a str> {
 
 /// What the linker puts in the place of `32@lo(x)`, `32@hi(x)`.
 enum Relocated<'a> {
-    /// The address of the instruction behind this label.
+    /// The address of the instruction after this label.
     Label(&'a str),
     /// The address of this symbol.
     Symbol(&'a str),
@@ -237,7 +237,7 @@ fn constant(text: &str, offset: u64, at: ByteSpan) -> Atom<'_> {
     Atom::Indexed(Indexed { name: "c", brackets: vec![term("0x4", 4), term(text, offset)] })
 }
 
-/// The registers of a device function when it is called, with its parameters; the reason if they, or a result of so many
+/// The registers of a device function when it is called, with its parameters; the reason if they, or a result of this many
 /// words of 64 bits, are not only in registers.
 pub(super) fn entry(
     parameters: &[Parameter],
@@ -347,11 +347,11 @@ fn places(parameters: impl Iterator<Item = (u32, u32)>) -> TextResult<Vec<usize>
 }
 
 /// The instructions of PTX for a call of a function of another module (reading R107), with its arguments in registers.
-/// `number`: of this call among those of the function. It returns `behind` the call, or the call is a fault.
+/// `number`: of this call among those of the function. It returns `after` the call, or the call is a fault.
 pub(super) fn external(
     function: &ExternalFunction,
     number: usize,
-    behind: u64,
+    after: u64,
 ) -> TextResult<Vec<String>> {
     let name = |of: &str| format!("call_{number}_{of}");
     let [lost, back, nowhere] = ["lost", "back", "nowhere"].map(name);
@@ -362,7 +362,7 @@ pub(super) fn external(
             format!("shl.b64 {back}, {back}, 32"),
             format!("cvt.u64.u32 {nowhere}, R20"),
             format!("or.b64 {back}, {back}, {nowhere}"),
-            format!("setp.ne.u64 {lost}, {back}, {behind}"),
+            format!("setp.ne.u64 {lost}, {back}, {after}"),
             format!("mov.u64 {nowhere}, 0"),
             format!("@{lost} ld.global.u32 {back}_value, [{nowhere}]"),
         ]);

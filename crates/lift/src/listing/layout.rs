@@ -1,7 +1,7 @@
 //! Where the shared variables of a kernel are. A listing has addresses only.
 //!
 //! `ptxas` lays out what the kernel and the functions that it calls name: see [`crate::function::Place`] for the
-//! order. Each variable is at the next multiple of its alignment, and dynamic shared memory is behind all others.
+//! order. Each variable is at the next multiple of its alignment, and dynamic shared memory is after all others.
 
 use super::section;
 use crate::function::FunctionVariable;

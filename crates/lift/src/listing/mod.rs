@@ -3,7 +3,7 @@
 //! The initial state has values that the listing does not show: the constant of each parameter, the address of
 //! shared memory, the values of special registers. A column is one lane, alone in its warp (reading R101).
 //! Each loaded value is assumed to be available to the instructions that follow, but for a `CCTL.IVALL` that
-//! is not behind the last strong load, where the listing shows what waits.
+//! does not wait for the last strong load, where the listing shows what waits.
 
 mod call;
 mod environment;
@@ -378,7 +378,7 @@ impl<'l> ListedFunctionReader<'l> {
         words.iter().enumerate().map(word).collect()
     }
 
-    /// The fences that are not behind the last strong load before them, with notes on each.
+    /// The fences that do not wait for the last strong load before them, with notes on each.
     fn unordered(&mut self, lines: &[&ListingLine<'_>]) -> BTreeSet<usize> {
         let all = waits::unordered(lines, self.sm);
         for (&fence, &load) in &all {

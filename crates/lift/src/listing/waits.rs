@@ -1,4 +1,4 @@
-//! Fences that are not behind the loads that they should order, as the scoreboards of a listing show.
+//! Fences that do not wait for the loads that they should order, as the scoreboards of a listing show.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use sass::scoreboard::Scoreboards;
 
 use crate::column;
 
-/// Each `CCTL.IVALL` that is not behind the last strong load or atomic before it, as nothing waits for that one, and this
+/// Each `CCTL.IVALL` that follows no wait for the last strong load or atomic before it, and this
 /// access (reading R108). None if the listing does not show what waits.
 pub(super) fn unordered(lines: &[&ListingLine<'_>], sm: u16) -> BTreeMap<usize, usize> {
     let mut found = BTreeMap::new();

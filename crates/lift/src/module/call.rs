@@ -170,7 +170,7 @@ impl<'a> FunctionReader<'_, 'a> {
         }
     }
 
-    /// A jump over a call that a guard skips, and the label behind it.
+    /// A jump over a call that a guard skips, and the label after it.
     fn skipped(&mut self, guard: &str) -> Option<String> {
         let guard = guard.trim_end().strip_prefix('@')?;
         let skipped = guard.strip_prefix('!').map_or_else(|| format!("!{guard}"), str::to_owned);

@@ -52,7 +52,7 @@ struct Frame<'a> {
     index: usize,
     /// Of a called function: the memory of its parameters and results.
     arguments: BTreeMap<&'a str, String>,
-    /// Of a called function: the label behind it.
+    /// Of a called function: the label after it.
     end: Option<String>,
     /// The tables of `brx.idx`.
     tables: BTreeMap<&'a str, Vec<&'a str>>,
@@ -106,8 +106,8 @@ pub fn functions_besides(module: &Module<'_>, faults: &[Refused]) -> Functions {
     let functions = module.declared_functions();
     let mut by_function: BTreeMap<usize, Vec<Refused>> = BTreeMap::new();
     for fault in faults {
-        let behind = functions.partition_point(|function| function.line <= fault.line);
-        by_function.entry(behind.saturating_sub(1)).or_default().push(fault.clone());
+        let after = functions.partition_point(|function| function.line <= fault.line);
+        by_function.entry(after.saturating_sub(1)).or_default().push(fault.clone());
     }
     let contents = ModuleContents { module, functions, globals, faults: by_function };
     let all = contents.functions.iter().enumerate();

@@ -81,11 +81,11 @@ impl<'a> Names<'a> {
         self.blocks.push(NameBlock { body: true, ..NameBlock::default() });
     }
 
-    /// Opens a block; `behind` is the part of the body after its brace. Labels may be used before them.
-    pub(crate) fn open(&mut self, behind: &[BodyItem<'a>]) {
+    /// Opens a block; `after` is the part of the body after its brace. Labels may be used before them.
+    pub(crate) fn open(&mut self, after: &[BodyItem<'a>]) {
         let mut block = NameBlock::default();
         let mut depth = 0_usize;
-        for item in behind {
+        for item in after {
             match item {
                 BodyItem::Open => depth += 1,
                 BodyItem::Close if depth == 0 => break,

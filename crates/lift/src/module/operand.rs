@@ -74,11 +74,11 @@ impl<'a> FunctionReader<'_, 'a> {
             return Ok(format!("{}|{}", first?, second?));
         }
         if let Some(address) = text.strip_prefix('[') {
-            let (inside, behind) = address.split_once(']').ok_or("its address has no end")?;
-            if !behind.is_empty() && behind != ".unified" {
+            let (inside, after) = address.split_once(']').ok_or("its address has no end")?;
+            if !after.is_empty() && after != ".unified" {
                 return Err("an element of an array is not supported".into());
             }
-            return Ok(format!("[{}]{behind}", self.address(inside.trim())?));
+            return Ok(format!("[{}]{after}", self.address(inside.trim())?));
         }
         if text.contains('[') {
             return Err("an element of an array is not supported".into());
@@ -112,7 +112,7 @@ impl<'a> FunctionReader<'_, 'a> {
             return number(text, ty);
         }
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
-        let (name, behind) = text.split_at(text.find(|c| !word(c)).unwrap_or(text.len()));
+        let (name, after) = text.split_at(text.find(|c| !word(c)).unwrap_or(text.len()));
         if is_special(name) {
             let special = text.trim_start_matches('%');
             let register = self.names.plain(&format!("special.{special}"));
@@ -120,17 +120,17 @@ impl<'a> FunctionReader<'_, 'a> {
             return Ok(register);
         }
         // `variable+4`
-        let offset = behind.trim().strip_prefix('+');
+        let offset = after.trim().strip_prefix('+');
         if let Some(variable) = self.variable(name)? {
             return match offset {
-                None if behind.is_empty() => Ok(variable),
+                None if after.is_empty() => Ok(variable),
                 _ => Err(format!("`{text}`: a sum of an address is not supported here")),
             };
         }
-        if behind.starts_with('.') {
+        if after.starts_with('.') {
             return Err(format!("an element of the vector `{name}` is not supported"));
         }
-        if !behind.is_empty() {
+        if !after.is_empty() {
             return Err(format!("`{text}` is not supported"));
         }
         Ok(self.names.plain(name))

@@ -10,7 +10,7 @@ use crate::external::pieces;
 use crate::function::{EntryValue, FunctionVariable, ReturnedWord};
 use model::memory::Space;
 
-/// The width of a type in bits; 0 if it is none.
+/// The width of a type in bits; 0 if it does not have one.
 pub(super) fn width(ty: &str) -> u16 {
     ty.trim_start_matches(|c: char| c.is_ascii_alphabetic()).parse().unwrap_or(0)
 }

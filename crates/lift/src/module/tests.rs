@@ -392,7 +392,7 @@ fn a_parameter_whose_address_is_taken_is_memory() {
         ]
     );
     assert!(function.initial.contains(&("param_1".to_owned(), EntryValue::Parameter(1))));
-    // A register with the name of the parameter is no address of it.
+    // A register with the name of the parameter is not an address of it.
     for register in ["n", "n<2>"] {
         let text = format!(
             ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry f(.param .u32 n1, .param .u32 n)\n{{\n\
