@@ -14,7 +14,7 @@ pub enum AccessForm {
     Word,
     /// So many bytes at an offset.
     Part { bytes: u8, offset: u8 },
-    /// So many elements of so many bytes each, from the first byte on.
+    /// A number of elements of a number of bytes each, from the first byte on.
     Vector { elements: u8, bytes: u8 },
     /// The first 32 bits, through a second address of the location.
     Alias,

@@ -19,7 +19,7 @@ pub struct CycleShape {
     pub links: Vec<Link>,
 }
 
-/// Why a shape is no test, and the link at fault.
+/// Why a shape is not a test, and the link at fault.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct CycleShapeError {
     pub link: Option<usize>,
@@ -194,7 +194,7 @@ impl CycleShape {
             if self.links[at].is_inverse() && !matches!(before, Link::Order { .. }) {
                 return error(
                     Some(at),
-                    "an inverse edge follows an edge of program order: what its read returns is the write behind it",
+                    "an inverse edge follows an edge of program order: what its read returns is the write after it",
                     "PosWR InvRfe Coe",
                 );
             }
@@ -422,7 +422,7 @@ impl Cycle {
                 one.annotation.includes(*other, direction)
                     && !other.includes(one.annotation, direction)
             };
-            // Forms are no stronger than others, but what has one is no simpler.
+            // Forms are not stronger than others, but what has one is not simpler.
             usize::from(one.form != AccessForm::Word)
                 + CycleAnnotation::all().filter(weaker).count()
         });

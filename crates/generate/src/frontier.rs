@@ -62,7 +62,7 @@ pub struct Frontier {
     pub forbidden: u64,
     /// Undefined or undecided.
     pub other: u64,
-    /// How many answers were asked for.
+    /// How many answers were needed.
     pub judged: u64,
 }
 
@@ -73,7 +73,7 @@ pub struct LatticeDifferences {
     pub weakest: Vec<(Cycle, [CycleAnswer; 2])>,
     /// Cycles that are undefined or undecided on some side, which settles nothing.
     pub open: Vec<Cycle>,
-    /// How many answers were asked for.
+    /// How many answers were needed.
     pub judged: u64,
 }
 
@@ -186,7 +186,7 @@ impl<'p> Lattice<'p> {
     }
 
     /// The same, and a cycle whose own answer is not what others settled: then a stronger choice allows more on this side, and
-    /// the frontier is none. At most so many cycles are asked for again, spread over the lattice.
+    /// the frontier is none. At most this many cycles are judged again, spread over the lattice.
     pub fn checked_frontier(
         &self,
         ask: &mut dyn FnMut(&Cycle) -> CycleAnswer,
@@ -345,7 +345,7 @@ impl FrontierSearch<'_, '_> {
         state
     }
 
-    /// A cycle whose own answer is not what others settled, among so many of them.
+    /// A cycle whose own answer is not what others settled, among a number of them.
     fn contradicted(&mut self, checks: usize) -> Option<Cycle> {
         let step = self.states.len().div_ceil(checks.max(1));
         let points = (0..self.states.len()).step_by(step.max(1)).take(checks);

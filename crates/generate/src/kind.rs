@@ -81,7 +81,7 @@ impl CycleKind {
             [&[Write, Write], &[Write, Read], &[Read, Write], &[Read, Read]];
         const ENDS: [&[Direction]; 2] = [&[Write, Write, Write], &[Read, Write, Write]];
         const BEGINS: [&[Direction]; 2] = [&[Read, Read, Write], &[Read, Read, Read]];
-        // Behind an inverse edge, the write that is read and one that overwrites it.
+        // After an inverse edge, the write that is read and one that overwrites it.
         const UNORDERED: [&[Direction]; 4] =
             [&[Write, Write], &[Write, Write, Read], &[Read, Write], &[Read, Read]];
         let step = if self.is_of_one_location() { TO_THE_SAME } else { TO_ANOTHER };
@@ -120,7 +120,7 @@ impl CycleKind {
     }
 }
 
-/// Every cycle of a kind with so many threads and edges. Each shape is the canonical one of its rotations.
+/// Every cycle of a kind with this many threads and edges. Each shape is the canonical one of its rotations.
 pub fn shapes(
     kind: CycleKind,
     threads: RangeInclusive<usize>,

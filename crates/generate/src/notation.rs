@@ -326,14 +326,14 @@ fn apart(
                 .error(
                     "cycle-form",
                     edges[link].at,
-                    "the accesses before and behind this edge have no byte in common",
+                    "the accesses before and after this edge have no byte in common",
                 )
                 .help("`U8` and `U16` have the first byte, `U8At1` and `U16` the second one");
         }
     }
 }
 
-/// A placement of so many threads.
+/// A placement of this many threads.
 fn example(threads: usize) -> String {
     if threads < 3 {
         return "@cta, @cluster, @gpu or @sys".to_owned();

@@ -129,7 +129,7 @@ impl Arrangement {
         out
     }
 
-    /// The arrangement of so many threads that these words name, without `@`.
+    /// The arrangement of this many threads that these words name, without `@`.
     pub fn named(word: &str, threads: usize) -> Option<Arrangement> {
         if let Some(&scope) = Scope::ALL.iter().find(|scope| scope.name() == word) {
             return Some(Arrangement::uniform(threads, scope));

@@ -19,7 +19,7 @@ use crate::notation::{WrittenAccess, WrittenCycle};
 use crate::places::Arrangement;
 use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
 
-/// Whether a text is a skeleton, not a cycle: the names of edges and families begin with a capital or a digit. A single word is no
+/// Whether a text is a skeleton, not a cycle: the names of edges and families begin with a capital or a digit. A single word is not a
 /// operation, which has a location.
 pub fn is_skeleton(text: &str) -> bool {
     let text = text.trim();
@@ -133,7 +133,7 @@ fn steps<'a>(skeleton: &Skeleton<'a>) -> Result<Vec<Vec<SkeletonStep<'a>>>, Vec<
                 }
                 SkeletonOp::Guard { written: true } => {
                     if steps.last().is_some_and(|step| step.direction == Direction::Write) {
-                        wrong.push((at, "`if` stands behind a read", "ld.acq y; if; ld x"));
+                        wrong.push((at, "`if` stands after a read", "ld.acq y; if; ld x"));
                     } else {
                         between(&mut steps, StepLink::Guard, at, &mut wrong);
                     }
@@ -173,7 +173,7 @@ fn between(
     }
 }
 
-/// Every order of so many threads that begins with the first one.
+/// Every order of this many threads that begins with the first one.
 fn orders(threads: usize) -> Vec<Vec<usize>> {
     let mut all = vec![vec![0]];
     for _ in 1..threads {
@@ -339,7 +339,7 @@ mod tests {
             ("R; ld y | st y; ld x", "1:1", "judged code"),
             ("st x; f.sc | st y; ld x", "1:7", "between two accesses"),
             ("st x; f.sc; f.ar; ld y | st y; ld x", "1:13", "one fence"),
-            ("st x; if; ld y | st y; ld x", "1:7", "behind a read"),
+            ("st x; if; ld y | st y; ld x", "1:7", "after a read"),
             ("ld x; unless; ld y | st y; st x", "1:7", "`unless`"),
         ] {
             let errors = cycles(text, &Scope::ALL).expect_err(text);

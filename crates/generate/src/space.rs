@@ -1,6 +1,6 @@
 //! Sets of cycles: patterns with choices for each access and each edge, counted, listed and sampled.
 //!
-//! Each cycle of a space is listed once: of the rotations that are in the space, the least one. Two cycles that are no
+//! Each cycle of a space is listed once: of the rotations that are in the space, the least one. Two cycles that are not
 //! rotations of each other are different tests, since the outcome of a cycle gives its threads back.
 
 use std::ops::RangeInclusive;
@@ -35,7 +35,7 @@ pub struct Pattern {
     pub shape: CycleShape,
     /// For each access.
     pub accesses: Vec<Vec<CycleAccess>>,
-    /// For each link; empty for one that is no choice.
+    /// For each link; empty for one that is not a choice.
     pub vias: Vec<Vec<Via>>,
     pub arrangements: Vec<Arrangement>,
     /// Other beginnings from which the plain shape is the same: the thread and its first access.
@@ -190,7 +190,7 @@ impl Pattern {
             })
     }
 
-    /// How many choices there are, rotations included, and those that are no cycles since accesses have no byte in common.
+    /// How many choices there are, rotations included, and those that are not cycles since accesses have no byte in common.
     pub fn labelled(&self) -> u128 {
         let choices = self.accesses.iter().map(Vec::len);
         let vias = self.vias.iter().filter(|vias| !vias.is_empty()).map(Vec::len);

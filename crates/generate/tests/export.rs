@@ -411,7 +411,7 @@ fn negative_numbers_are_written_as_unsigned_ones_of_their_width() {
     }
 }
 
-/// A branch in the place of a guard would order what is behind it.
+/// A branch in the place of a guard would order what is after it.
 #[test]
 fn a_guard_before_another_access_is_refused() {
     let text = |last: &str| {

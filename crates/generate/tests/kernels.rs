@@ -42,7 +42,7 @@ fn the_tests_of_the_suite_are_modules() {
     for path in suite() {
         let stem = path.file_stem().expect("a file has a name").to_string_lossy().into_owned();
         let bytes = fs::read(&path).expect("the file can be read");
-        let Ok(test) = litmus::parse(&stem, &bytes) else { panic!("{stem} is no test") };
+        let Ok(test) = litmus::parse(&stem, &bytes) else { panic!("{stem} is not a test") };
         let Ok(module) = export(&test, ExportFormat::Ptx) else { continue };
         if test.metadata.iter().any(|(key, _)| key == "Undefined") || REJECTED.contains(&&*stem) {
             continue;

@@ -30,7 +30,7 @@ const MOST_SHARED: usize = 7168;
 const MOST_WARPS: usize = 32;
 const MOST_CTAS: usize = 8;
 
-/// The barrier at which the threads of a CTA meet before and behind the test.
+/// The barrier at which the threads of a CTA meet before and after the test.
 const OWN_BARRIER: u64 = 15;
 
 /// The keys of tests that expect an execution which never finishes: the GPU would hang.
@@ -112,7 +112,7 @@ impl CudaProgram {
         }
         let offsets = Offsets::of(&variables);
         let asynchronous = test.program.is_asynchronous();
-        // Then threads meet behind the test, and do not exit before.
+        // Then threads meet after the test, and do not exit before.
         if offsets.shared > 0 || asynchronous {
             refuse_exits(test)?;
         }
@@ -409,7 +409,7 @@ fn begin(variables: &[ExportedVariable], offsets: &Offsets, asynchronous: bool, 
     writeln!(out, "        (void)part; (void)own;\n    }}").expect(w);
 }
 
-/// What a CTA tells of the part of an instance in its shared memory, behind all threads.
+/// What a CTA reports of the part of an instance in its shared memory, after all threads.
 fn end(
     test: &Test,
     variables: &[ExportedVariable],

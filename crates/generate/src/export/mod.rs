@@ -159,9 +159,9 @@ impl<'t> ExportedLine<'t> {
                 sources,
                 ..
             })) if *destination == guard.predicate && !guard.negated => {
-                // What is behind a branch depends on it.
-                let behind = &self.thread.lines[self.at.1 + 1..];
-                if behind.iter().any(|line| line.instruction.access().is_some()) {
+                // What is after a branch depends on it.
+                let after = &self.thread.lines[self.at.1 + 1..];
+                if after.iter().any(|line| line.instruction.access().is_some()) {
                     return self.refuse("a guard of an access before another one of its thread");
                 }
                 Ok((self.operand(sources[0]), self.operand(sources[1])))

@@ -75,11 +75,11 @@ fn read_width(text: &str, register: &str) -> Option<u16> {
         return Some(1);
     }
     let (begin, _) = words(operands).find(|(_, word)| *word == register)?;
-    let (before, behind) = (&operands[..begin], &operands[begin + register.len()..]);
+    let (before, after) = (&operands[..begin], &operands[begin + register.len()..]);
     if before.rfind('[') > before.rfind(']') {
         return None;
     }
-    let is_last = !behind.contains(',');
+    let is_last = !after.contains(',');
     let begins = |words: &[&str]| words.iter().any(|word| opcode.starts_with(word));
     if begins(&["bar.", "barrier."]) && opcode.contains(".red") && is_last {
         return Some(1);

@@ -127,7 +127,7 @@ fn form_in(program: &Program, outcome: &[u128], order: &[usize]) -> String {
     format!("{lines:?} {wanted:?} {distances:?}")
 }
 
-/// All sequences of so many of the words.
+/// All sequences of this many of the words.
 fn sequences(words: &[&'static str], length: usize, visit: &mut dyn FnMut(&[&'static str])) {
     fn go(
         words: &[&'static str],

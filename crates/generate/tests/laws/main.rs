@@ -151,7 +151,7 @@ fn engines_agree_on_generated_tests() {
     }
 }
 
-/// How many edges between threads are no rf.
+/// How many edges between threads are not rf.
 fn barriers_of_causality(cycle: &Cycle) -> usize {
     let other = |link: &&Link| matches!(link, Link::Communicates { how, external: true } if *how != Communication::Rf);
     cycle.shape.links.iter().filter(other).count()

@@ -145,7 +145,7 @@ impl<'t> ThreadColumn<'t> {
         }
         let mut skip =
             |condition: (Comparison, String, String), what: &str, cells: &mut Vec<String>| {
-                // What is behind the branch would depend on it, too.
+                // What is after the branch would depend on it, too.
                 if self.goes_on(index) {
                     return line.refuse(&format!("{what} before another access of its thread"));
                 }
@@ -179,10 +179,10 @@ impl<'t> ThreadColumn<'t> {
         Ok(())
     }
 
-    /// Whether another access may come after this line: what is behind a branch depends on it.
+    /// Whether another access may come after this line: what is after a branch depends on it.
     fn goes_on(&self, index: usize) -> bool {
-        let mut behind = self.thread.lines[index + 1..].iter();
-        behind.any(|line| line.instruction.access().is_some())
+        let mut after = self.thread.lines[index + 1..].iter();
+        after.any(|line| line.instruction.access().is_some())
             || self.thread.branches().any(|(at, target)| at > index && target <= index)
     }
 
