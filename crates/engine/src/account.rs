@@ -69,7 +69,7 @@ impl Budget {
         self.goes_on()
     }
 
-    /// One step, after which so many bytes more are held.
+    /// One step, after which this many bytes more are held.
     pub fn flow(&mut self, bytes: usize) -> ControlFlow<()> {
         if self.step() && self.hold(bytes) {
             ControlFlow::Continue(())

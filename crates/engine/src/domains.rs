@@ -58,7 +58,7 @@ pub(crate) fn source(u: &Unfolding<'_>, slot: usize, write: usize) -> SlotValue 
     }
 }
 
-/// The slots of the reads that an expression depends on; `None` for what is no read of one slot.
+/// The slots of the reads that an expression depends on; `None` for what is not a read of one slot.
 pub(crate) fn slots_of(u: &Unfolding<'_>, thread: ThreadId, expr: ExprId) -> Vec<Option<usize>> {
     let path = u.paths[usize::from(thread.0)];
     let mut slots = Vec::new();

@@ -207,14 +207,14 @@ struct Enumeration<'a, 'j, 'v, R> {
     sources: Vec<Source<R>>,
     /// The sources of the slots with one option.
     only: Vec<Source<R>>,
-    /// Whether what memory ends with is asked about.
+    /// Whether final values of memory are observed.
     asks_memory: bool,
     /// Whether writes are ordered once all reads have a source: where one execution is enough. If what memory ends with
-    /// is asked about, its last writes are chosen first.
+    /// is observed, its last writes are chosen first.
     lazy: bool,
-    /// Of paths that were cut at the bound, what comes behind.
+    /// Of paths that were cut at the bound, what comes after.
     later: Option<LaterWrites<R>>,
-    /// For each cell of memory that is asked about, the writes that cover it.
+    /// For each cell of memory that is observed, the writes that cover it.
     last_cells: Vec<R>,
     /// Last writes that were chosen, each with those that cover its cell.
     last: Vec<(usize, R)>,
@@ -639,7 +639,7 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
 
     /// The candidate at hand is consistent: reports its outcomes and flags.
     fn admit(&mut self) -> Result<(), Stop> {
-        // What is written behind the bound has no known value.
+        // What is written after the bound has no known value.
         if self.job.beyond {
             return Err(Stop::Asked);
         }

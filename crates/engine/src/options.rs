@@ -191,7 +191,7 @@ fn subsets(list: &[usize], widest: usize, visit: &mut dyn FnMut(&[usize]) -> boo
 /// What the values of an unfolding may be, whatever its reads read from.
 struct ValueBounds<'u> {
     u: &'u Unfolding<'u>,
-    /// For each event, the bits that it may read. Computed when first asked for, as what follows.
+    /// For each event, the bits that it may read. Computed at the first use, as what follows.
     reads: Option<Vec<Value>>,
     /// Whether a mixture of the bytes of several writes, which each slot may read, may be new.
     mixes: Option<Vec<bool>>,
@@ -220,7 +220,7 @@ impl<'u> ValueBounds<'u> {
             return bytes;
         }
         let event = &u.events[write];
-        // An initial write is constant, and what is written behind the loop bound is not known.
+        // An initial write is constant, and what is written after the loop bound is not known.
         let Some((thread, value)) = event.thread.zip(event.of.and_then(|of| of.value)) else {
             return low_bytes(cell.length);
         };

@@ -86,7 +86,7 @@ impl OpenMemory {
     }
 }
 
-/// Each choice for the memory behind the first `chosen`, for which `outcome` has the values.
+/// Each choice for the memory after the first `chosen`, for which `outcome` has the values.
 fn choose(
     open: &[OpenMemory],
     chosen: usize,

@@ -73,7 +73,7 @@ fn in_order_with<S, T: Send>(
                 shown += 1;
             }
         }
-        // An interrupted run: what is done behind what is not.
+        // An interrupted run: what is done after what is not.
         for (index, result) in waiting.into_iter().enumerate() {
             if let Some(result) = result {
                 show(Some((index, result)))?;

@@ -37,7 +37,7 @@ const LITERAL: usize = 20;
 /// What Z3 may hold in all threads together, in MiB, where it was not told yet; 0 where there is nothing to tell.
 static UNTOLD: AtomicUsize = AtomicUsize::new(0);
 
-/// Sets what Z3 may hold in all threads together: it counts no less. It is told when it is first used.
+/// Sets what Z3 may hold in all threads together: it counts no less. It takes effect at the first use.
 pub(crate) fn limit_memory(bytes: usize) {
     UNTOLD.store((bytes >> 20).clamp(64, 1 << 31), Ordering::Relaxed);
 }

@@ -5,7 +5,7 @@
 //! admit, not only the least one that the enumerating engine uses, so the two engines
 //! check each other.
 //!
-//! What paths assume, and the condition where only the verdict is asked for, are clauses as far as they depend on values
+//! What paths assume, and the condition where only the verdict is wanted, are clauses as far as they depend on values
 //! of one or two reads (`value.rs`): then one question decides a structure. All other values are not encoded. Each
 //! assignment is evaluated, and excluded with every other that has the same values for the same reasons. So for all
 //! outcomes the solver is called about once for each, independent of the number of executions.
@@ -91,7 +91,7 @@ struct SolverJob<'a, 'v> {
     model: &'a Model,
     limits: &'a Limits,
     sought: Sought<'a>,
-    /// How many questions were asked.
+    /// How many questions were answered.
     queries: u64,
     air: &'a Air,
     /// The outcomes that have been reported.
@@ -158,7 +158,7 @@ impl Structures for SolverJob<'_, '_> {
 /// A flag without consequence, and the pairs for which it may be raised.
 struct ReportedFlag {
     node: usize,
-    /// Each with a term that holds only if the flag is raised for it.
+    /// Pairs of events, each with a term that implies the flag.
     pairs: Vec<((usize, usize), Term)>,
 }
 
@@ -257,7 +257,7 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
         Ok(())
     }
 
-    /// What is asked about later is kept: the choice, and `terms`.
+    /// What is needed later is kept: the choice, and `terms`.
     fn simplify(&mut self, terms: impl Iterator<Item = Term>) -> Result<(), Limit> {
         let Encoder { clauses, choice, .. } = &mut self.encoder;
         // Where a limit was reached, clauses are missing.

@@ -33,7 +33,7 @@ impl Demand<'_> {
 }
 
 /// Says which threads may be exchanged without a difference to what is sought, in classes of two and more. It is
-/// asked where a search is large.
+/// consulted where a search is large.
 pub type AlikeThreads<'q> = dyn Fn() -> Vec<Vec<ThreadId>> + 'q;
 
 /// What a search is for.
@@ -79,7 +79,7 @@ impl<'q> Sought<'q> {
     }
 }
 
-/// How many outcomes a candidate may have, by what memory ends with, that are asked about one by one.
+/// How many outcomes a candidate may have, by what memory ends with, that are examined one by one.
 const MOST_ASKED: usize = 64;
 
 /// Asks about the outcome of a candidate whose reads have some of their sources. `co`, closed, is what is known of

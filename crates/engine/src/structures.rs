@@ -39,7 +39,7 @@ pub fn each_endless(unfolded: &Unfolded<'_>, job: &mut impl Structures) -> Resul
 }
 
 /// Visits those that were cut at the loop bound, or those before `job` stops. Says whether all were visited; `None` if what
-/// comes behind the bound is not known.
+/// comes after the bound is not known.
 pub fn each_beyond(
     unfolded: &Unfolded<'_>,
     conventions: Conventions,

@@ -47,7 +47,7 @@ pub struct Witness {
     /// From what takes part in a phase of an mbarrier object to the waits that saw it completed.
     pub phase: Vec<(usize, usize)>,
     /// What is observed of it, in the order of [`model::program::Program::observed`]; empty when
-    /// not asked for.
+    /// not requested.
     pub outcome: Vec<Value>,
 }
 

@@ -22,7 +22,7 @@ const MOST_BEYOND: u64 = 1 << 21;
 const MOST_SMALLER: usize = 8;
 const MOST_OPEN: usize = 3;
 
-/// Whether an execution may go beyond the loop bound: no if none that was cut there is consistent, whatever comes behind. `None`
+/// Whether an execution may go beyond the loop bound: no if none that was cut there is consistent, whatever comes after. `None`
 /// if a limit was reached before that was known.
 pub fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> Option<bool> {
     // A read may be torn between more writes than are added, if no axiom forbids it.
@@ -67,7 +67,7 @@ fn goes_beyond_bound(model: &Model, program: &Program, limits: &Limits) -> Resul
     Ok(structures::each_beyond(&unfolded, model.conventions, &mut job)? != Some(true))
 }
 
-/// The writes behind the bound. An execution in which nobody reads one is looked at without it.
+/// The writes after the bound. An execution in which nobody reads one is looked at without it.
 pub(super) struct LaterWrites<R> {
     writes: R,
     /// For each depth of the search, how many of them the choices from there on may read.

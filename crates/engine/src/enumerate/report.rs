@@ -50,7 +50,7 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
         let several = !self.free_fences.is_empty();
         let known = &mut self.told;
         let told = outcomes_of(u, values, co, &mut |outcome| {
-            // Orders of the fences are not told apart: an outcome counts once for all of them.
+            // Orders of the fences are not distinguished: an outcome counts once for all of them.
             if several && !known.insert(outcome.to_vec()) {
                 return ControlFlow::Continue(());
             }

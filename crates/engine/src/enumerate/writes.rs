@@ -6,10 +6,10 @@ use model::bits::{self, BitRel, BitRow};
 
 use super::{Enumeration, Sought, Stage, Stop};
 
-/// Up to so many open pairs, the directions that are inconsistent alone are found before any is chosen.
+/// Up to this many open pairs, the directions that are inconsistent alone are found before any is chosen.
 const FORCED: usize = 40;
 
-/// From so many open pairs on, where memory is asked about, reads have sources before writes are ordered.
+/// From this many open pairs on, where memory is observed, reads have sources before writes are ordered.
 pub(super) const LAZY_PAIRS: usize = 6;
 
 /// For each cell of memory that is observed, the writes that cover it; `None` if an access to one is not of the whole
@@ -35,7 +35,7 @@ pub(super) fn observed_cells<R: BitRow>(u: &Unfolding<'_>) -> Option<Vec<R>> {
 }
 
 impl<R: BitRow> Enumeration<'_, '_, '_, R> {
-    /// Chooses the last write of each cell of memory that is asked about, for the sources at hand, which were found
+    /// Chooses the last write of each cell of memory that is observed, for the sources at hand, which were found
     /// consistent, and then orders what is left: one order is enough for each choice.
     pub(super) fn order_last_writes(&mut self) -> Result<bool, Stop> {
         self.oriented.push(BitRel { rows: self.co.clone() });

@@ -62,7 +62,7 @@ const LITERAL: usize = 12;
 /// The same for its clause.
 const CLAUSE: usize = 17;
 
-/// In clauses of so many literals, comparing each with all before takes too long.
+/// In clauses of more literals than this, comparing each with all before takes too long.
 const LONG: usize = 64;
 
 /// A set of clauses that grows. What a clause of one literal fixes is known from then on.

@@ -84,7 +84,7 @@ impl<'a, R: BitRow> Encoder<'a, R> {
         Ok((!encoder.clauses.impossible()).then_some(encoder))
     }
 
-    /// Whether a limit was reached: what is asked for then is not looked at any more.
+    /// Whether a limit was reached: what is computed then is not used any more.
     fn stopped(&mut self) -> bool {
         !self.clauses.account.step()
     }
@@ -382,7 +382,7 @@ fn with(then: &[Term], condition: Term) -> Vec<Term> {
     then.iter().copied().chain([!condition]).collect()
 }
 
-/// From so many terms on, pairs of them are too many.
+/// From this many terms on, pairs of them are too many.
 const MANY: usize = 12;
 
 /// Terms of which exactly one holds.

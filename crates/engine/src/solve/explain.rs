@@ -162,7 +162,7 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
             }
         }
         if self.torn {
-            // Which mixtures there are depends on the checks too, and on what else is mixed: what is made of equal bytes is none.
+            // Which mixtures there are depends on the checks too, and on what else is mixed: what is made of equal bytes is not one.
             self.checks();
             self.mixed_slots();
         }
@@ -175,7 +175,7 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
     }
 
     /// Rules out a choice for which no values satisfy the checks; `failing` is one that fails, if
-    /// that can be told.
+    /// that can be named.
     pub(super) fn block_values(mut self, failing: Option<(ThreadId, &Assumption)>) {
         let reads = (0..self.u.events.len()).filter(|&event| self.u.events[event].is_read());
         reads.for_each(|read| self.read(read));

@@ -32,7 +32,7 @@ const MOST_PAIRS: usize = 1024;
 /// is not listed. One of the terms holds.
 type Ways = BTreeMap<Option<Value>, Term>;
 
-/// The terms of slots that were asked for.
+/// The terms of slots that were needed.
 #[derive(Default)]
 pub(super) struct ValueTerms {
     slots: BTreeMap<usize, Ways>,
@@ -220,7 +220,7 @@ struct DemandClauses<'q, 'a, R> {
     terms: &'q mut ValueTerms,
     encoder: &'q mut Encoder<'a, R>,
     finals: &'q [Final],
-    /// For each thing observed, what is known of its values, once it was asked for.
+    /// For each thing observed, what is known of its values, once it was needed.
     observed: Vec<Option<Ways>>,
 }
 
