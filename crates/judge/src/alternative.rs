@@ -16,7 +16,7 @@ pub struct Alternative {
 }
 
 impl Alternative {
-    /// The model with this choice. It is built when it is asked for first: most programs ask for few of them.
+    /// The model with this choice. It is built at its first use: most programs use few of them.
     pub fn model(&self) -> &Model {
         self.model.get_or_init(|| ptx::under(self.other))
     }

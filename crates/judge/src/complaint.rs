@@ -243,7 +243,7 @@ fn unknown(key: &str, name: &str, limit: Limit) -> Complaint {
     Complaint { text: format!("{key}={name} is undecided: {}", limit.text()), open: true }
 }
 
-/// Whether no execution contradicts the condition; a limit is no answer, unless one was found. Of values out of thin air,
+/// Whether no execution contradicts the condition; a limit is not an answer, unless one was found. Of values out of thin air,
 /// which a model without some axioms may admit and the whole model does not, those that are tried count.
 fn is_never(test: &Test, found: &EngineResult) -> Result<bool, Limit> {
     let (positive, negative) = counts(test, found);

@@ -1,6 +1,6 @@
 //! The verdict of one test alone, or its outcomes without their executions: only what may say something new is searched.
 //!
-//! For the verdict, three questions are asked of an engine, each ending at its first answer: is there an outcome that decides the
+//! For the verdict, an engine answers three questions, each ending at its first answer: is there an outcome that decides the
 //! condition; if not, is there any outcome that passes the filter, and any at all; and if the program may be
 //! undefined, is it. No set of outcomes is kept.
 

@@ -19,13 +19,13 @@ use crate::task::Task;
 pub struct EngineResult {
     pub engine: &'static str,
     /// Outcomes that the filter lets through, each with the number of its executions, or 1 where they are not counted;
-    /// where only the verdict was asked for, one of them.
+    /// where only the verdict was wanted, one of them.
     pub outcomes: BTreeMap<Vec<Value>, u64>,
     pub seen: ExecutionFacts,
     pub limit: Option<Limit>,
     /// Whether a limit was reached before it was known that an execution goes beyond the bound.
     pub beyond_is_open: bool,
-    /// Whether only the verdict was asked for.
+    /// Whether only the verdict was wanted.
     pub directed: bool,
     /// An execution that decides the condition, if one does.
     pub witness: Option<Witness>,

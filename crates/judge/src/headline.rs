@@ -20,9 +20,9 @@ pub enum HeadlineKind {
     Forbidden,
     /// Some execution has it.
     Allowed,
-    /// Every execution finishes, where that is what was asked.
+    /// Every execution finishes, where that is the question.
     Finishes,
-    /// No execution has a data race, where that is what was asked.
+    /// No execution has a data race, where that is the question.
     NoDataRace,
     DataRace,
     Stuck,
@@ -310,7 +310,7 @@ impl OutcomeWords {
         if count == 0 || count > MOST_VALUES {
             return None;
         }
-        // Who, the verb behind `may`, the verb alone, and what.
+        // Who, the verb after `may`, the verb alone, and what.
         let mut all: Vec<(String, [&str; 2], String)> = Vec::new();
         for (thread, mut reads) in self.sees {
             reads.sort();
@@ -325,9 +325,9 @@ impl OutcomeWords {
         if !self.ends.is_empty() {
             all.push(("memory".to_owned(), ["end with", "ends with"], listed(&self.ends)));
         }
-        let clauses = all.into_iter().enumerate().map(|(index, (who, [behind, alone], what))| {
+        let clauses = all.into_iter().enumerate().map(|(index, (who, [after, alone], what))| {
             if index == 0 {
-                format!("{who} {can} {behind} {what}")
+                format!("{who} {can} {after} {what}")
             } else {
                 format!("{who} {alone} {what}")
             }

@@ -1,4 +1,4 @@
-//! What is told of warps and clusters: where a test lists other lanes and CTAs than its instructions speak of.
+//! Notes on warps and clusters: where a test lists other lanes and CTAs than its instructions speak of.
 
 use litmus::Test;
 use model::isa::bar::Barrier;
@@ -39,7 +39,7 @@ fn aligned_barrier(of: &Thread) -> Option<&Line> {
     })
 }
 
-/// The first instruction of each warp whose mask names a lane that is no thread of the test. A mask of all lanes is what
+/// The first instruction of each warp whose mask names a lane that is not a thread of the test. A mask of all lanes is what
 /// kernels write, of which a test lists those that matter.
 pub(super) fn absent(program: &Program) -> impl Iterator<Item = String> {
     let masked = |line: &Line| {
@@ -63,7 +63,7 @@ pub(super) fn absent(program: &Program) -> impl Iterator<Item = String> {
         let (text, lane) = missing(of)?;
         let told = |other: &Thread| other.placement.same_warp(of.placement) && missing(other).is_some();
         (!program.threads[..at].iter().any(told)).then(|| {
-            format!("{}: the mask of `{text}` names lane {lane}, which is no thread of the test: nobody waits for it", of.name)
+            format!("{}: the mask of `{text}` names lane {lane}, which is not a thread of the test: nobody waits for it", of.name)
         })
     })
 }

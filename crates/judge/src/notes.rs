@@ -1,4 +1,4 @@
-//! What is told of a verdict beside it.
+//! The notes on a verdict.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ use crate::verdict::{Note, Verdict, WARNINGS};
 use crate::words::{INITIAL_WRITE, place_text};
 use crate::{directed, lanes, stuck};
 
-/// What else is told of a verdict.
+/// A note on a verdict.
 pub(super) fn of(
     test: &Test,
     task: &Task<'_>,
@@ -28,7 +28,7 @@ pub(super) fn of(
         Verdict::Undefined(_) | Verdict::Unsupported(_) | Verdict::Stuck(_) => false,
     };
     if let Some(stuck) = found.seen.stuck.as_ref().filter(|_| speaks) {
-        // Where only the condition was asked for, it is not known that no execution finishes.
+        // Where only the condition was examined, it is not known that no execution finishes.
         let never = task.property == Property::Termination
             && !found.seen.finishes
             && found.unexplored(task).is_none();
@@ -48,12 +48,12 @@ pub(super) fn of(
         let untested = "no outcome passes the filter, so the condition was not tested";
         notes.push(Note { code: "no-outcome", text: untested.to_owned() });
     }
-    // Of a program that is undefined, the rule that it breaks is told.
+    // For a program that is undefined, the note names the rule that it breaks.
     for Warning { name, at, text: rule } in found.seen.warnings.iter().filter(|_| speaks) {
         let code = WARNINGS.into_iter().find(|code| code == name).unwrap_or("warning");
         notes.push(Note { code, text: format!("{name}: {}: {rule}", place_text(test, *at)) });
     }
-    // Of a symmetric flag each pair is told once.
+    // For a symmetric flag each pair is named once.
     let is_first = |of: &&RaisedFlag| {
         let turned = RaisedFlag { flag: of.flag.clone(), first: of.second, second: of.first };
         of.first <= of.second || !found.seen.flags.contains(&turned)
@@ -69,7 +69,7 @@ pub(super) fn of(
     }
     let exited = found.seen.exited.iter().filter(|_| speaks);
     notes.extend(exited.map(|of| Note { code: "exited-thread", text: exited_text(test, *of) }));
-    // Where only the verdict is asked for, many tests may be judged.
+    // Where only the verdict is wanted, many tests may be judged.
     if !task.verdict_only {
         let program = &test.program;
         let one_barrier = lanes::one_barrier(program).filter(|_| speaks);

@@ -35,7 +35,7 @@ const TURNS: [Turn; 7] = [
     turn(0, None),
 ];
 
-/// The work of the first turn where only the verdict is asked for. A question is cheap to search, and one that the first
+/// The work of the first turn where only the verdict is wanted. A question is cheap to search, and one that the first
 /// engine does not answer soon costs more than that in the other.
 const FIRST: u64 = 1 << 16;
 

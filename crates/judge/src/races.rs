@@ -64,7 +64,7 @@ pub(crate) fn add(test: &Test, task: &Task<'_>, judgement: &mut Judgement) {
 }
 
 /// Lists every race: of each consistent execution, and also those in iterations that are left out elsewhere. One engine lists them, so the
-/// list is the same whatever was asked of a test, and of which engine.
+/// list is the same whatever the question, and whichever the engine.
 fn list(test: &Test, limits: &Limits, model: &Model, seen: &mut ExecutionFacts) {
     let limits = Limits { work: Some(limits.work.map_or(WORK, |work| work.min(WORK))), ..*limits };
     let racy = racy(model);

@@ -156,6 +156,6 @@ fn dependencies_differ(program: &Program, task: &Task<'_>, alternative: &Model) 
             |of: &execution::event::PathEvent| of.barrier?.reduce.map(|(.., taint)| taint);
         events.map(|of| (of.addr, of.data, of.ctrl, reduced(of))).collect()
     };
-    // What may come behind the bound depends on what is not known.
+    // What may come after the bound depends on what is not known.
     one.bound_reached() || other.bound_reached() || masks(&one.paths) != masks(&other.paths)
 }

@@ -1,4 +1,4 @@
-//! One engine asked about the property of a task, with what that takes.
+//! One engine on the property of a task, with what that takes.
 
 use engine::{Engine, Limit, Limits, goes_beyond};
 use litmus::Test;
@@ -24,7 +24,7 @@ pub(crate) fn run_within(
     let mut found = searched(test, task, engine, model, limits);
     let is_open = found.witness.is_none() || !found.directed;
     if found.seen.bound_reached && found.limit.is_none() && is_open {
-        // A turn of a few steps is none for this question.
+        // A turn of a few steps does not answer this question.
         let limits = Limits { work: task.work, ..limits };
         let racy = (task.property == Property::NoDataRace).then(|| races::racy(model));
         let model = racy.as_ref().unwrap_or(model);

@@ -32,7 +32,7 @@ pub enum ReadingSubject {
     RacingWrites(usize),
     /// What waits for other threads.
     Waits,
-    /// What makes a dependency of values less than one of instructions.
+    /// Where semantic and syntactic dependencies can differ.
     Decisions,
     Dependencies,
 }
@@ -212,7 +212,7 @@ impl Write {
     }
 }
 
-/// Whether so many writes, two of which race, may be of one location.
+/// Whether this many writes, two of which race, may be of one location.
 fn racing_writes(program: &Program, count: usize) -> bool {
     let mut writes = Vec::new();
     for (name, thread) in program.threads.iter().enumerate() {

@@ -135,7 +135,7 @@ impl<'a> Task<'a> {
         cxx.unwrap_or(self.model)
     }
 
-    /// The same, with one end for all that is asked of a test from now on.
+    /// The same, with one end for all questions about a test from now on.
     pub(crate) fn ending(&self) -> Task<'a> {
         // Engines that take turns share one limit.
         let searches = if self.portfolio { 1 } else { self.engines.len() };

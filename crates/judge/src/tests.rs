@@ -92,7 +92,7 @@ fn a_witness_beats_a_bound_behind_which_the_program_may_be_undefined() {
     assert_eq!(judged(&test, 4).verdict.name(), "undefined");
 }
 
-/// A message beside so many cells that the reader looks at, too: 2^cells + 1 executions, 3 outcomes.
+/// A message beside this many cells that the reader looks at, too: 2^cells + 1 executions, 3 outcomes.
 fn beside_a_message(cells: usize) -> Test {
     let declared: Vec<String> = (0..cells).map(|cell| format!("uint32_t c{cell}=0;")).collect();
     let mut lines = String::new();

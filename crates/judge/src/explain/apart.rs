@@ -18,7 +18,7 @@ pub(super) fn unordered<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) 
     all
 }
 
-/// The fences of two threads between which a read misses a write: before the read, and behind the write.
+/// The fences of two threads between which a read misses a write: before the read, and after the write.
 fn fences<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<String> {
     let u = candidate.structure.unfolding;
     let Some(strong) = candidate.relation(model, "morally-strong") else { return Vec::new() };
@@ -51,7 +51,7 @@ fn fences<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<String>
     told.iter().filter_map(sentence).collect()
 }
 
-/// The reads of vectors of which one element is as before a write of several elements, and one as behind it.
+/// The reads of vectors of which one element is as before a write of several elements, and one as after it.
 fn vectors<R: BitRow>(candidate: &Candidate<'_, R>) -> Vec<String> {
     let u = candidate.structure.unfolding;
     let siblings = |one: usize, other: usize| {

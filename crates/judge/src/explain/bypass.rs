@@ -221,7 +221,7 @@ impl<R: BitRow> Orders<'_, R> {
         named.into_iter().find_map(|(tag, name)| tags.has(tag).then_some(name))
     }
 
-    /// That a barrier behind the write and one before the read do not order them.
+    /// That a barrier after the write and one before the read do not order them.
     fn barriers(&self, write: usize, read: usize) -> Option<String> {
         let u = self.candidate.structure.unfolding;
         let po = self.candidate.structure.fixed(Fixed::Po);

@@ -148,7 +148,7 @@ impl GraphBuilder<'_> {
         }
     }
 
-    /// The relations that are asked for and not drawn anyway.
+    /// The relations that are requested and not drawn anyway.
     fn shown(&mut self, account: &ExplainedCandidate) {
         for (name, pairs) in &account.shown {
             let drawn = ["rf", "co", "fr", "fence-sc", "rmw", "barrier", "po"];

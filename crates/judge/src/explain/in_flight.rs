@@ -1,4 +1,4 @@
-//! Why an access is not ordered behind an asynchronous operation that it races with: what its thread waits for, and what
+//! Why an access is not ordered after an asynchronous operation that it races with: what its thread waits for, and what
 //! the operation completes.
 
 use execution::event::{AsyncPart, EventKind, MbarrierStep, MbarrierUse, ObjectPhase};
@@ -36,7 +36,7 @@ struct Flights<'c, 'e, R> {
 }
 
 impl<R: BitRow> Flights<'_, '_, R> {
-    /// Why `access` does not come behind the operation that `event` is part of.
+    /// Why `access` does not come after the operation that `event` is part of.
     fn reason(&self, event: usize, access: usize) -> Option<String> {
         let operation = self.operation(event)?;
         let u = self.candidate.structure.unfolding;
@@ -45,8 +45,8 @@ impl<R: BitRow> Flights<'_, '_, R> {
         if same && access < event || !same && self.part(access).is_some() {
             return None;
         }
-        // An operation is ordered behind what comes before its start.
-        let behind = match self.part(access) {
+        // An operation is ordered after what comes before its start.
+        let after = match self.part(access) {
             Some(part) => usize::from(part.issued) + self.first(access)?,
             None => access,
         };
@@ -57,23 +57,23 @@ impl<R: BitRow> Flights<'_, '_, R> {
         let completions: Vec<(usize, MbarrierUse)> = completions.collect();
         // A multicast completes on an object of each CTA.
         let awaited = completions.iter().find(|(_, used)| {
-            let waits = self.waits_on(*used, access, behind);
+            let waits = self.waits_on(*used, access, after);
             waits.is_some_and(|[waits, tests]| !waits.is_empty() || !tests.is_empty())
         });
         match awaited.or(completions.first()) {
-            Some(&(completion, used)) => self.phases(event, access, (behind, completion, used)),
-            None => self.groups(event, access, behind),
+            Some(&(completion, used)) => self.phases(event, access, (after, completion, used)),
+            None => self.groups(event, access, after),
         }
     }
 
     /// The waits of the thread of an access on an object, as far as they come before: those that returned true, and others.
-    fn waits_on(&self, used: MbarrierUse, access: usize, behind: usize) -> Option<[Vec<usize>; 2]> {
+    fn waits_on(&self, used: MbarrierUse, access: usize, after: usize) -> Option<[Vec<usize>; 2]> {
         let waited = |wait: usize| {
             let of = self.used(wait).filter(|of| of.object == used.object)?;
             let MbarrierStep::Wait { returned, .. } = of.step else { return None };
             Some((wait, returned))
         };
-        let all = (self.first(access)?..behind).filter_map(waited);
+        let all = (self.first(access)?..after).filter_map(waited);
         let (ended, others): (Vec<_>, Vec<_>) = all.partition(|(_, returned)| *returned);
         Some([ended, others].map(|of| of.into_iter().map(|(wait, _)| wait).collect()))
     }
@@ -98,16 +98,16 @@ impl<R: BitRow> Flights<'_, '_, R> {
         &self,
         event: usize,
         access: usize,
-        (behind, completion, used): (usize, usize, MbarrierUse),
+        (after, completion, used): (usize, usize, MbarrierUse),
     ) -> Option<String> {
         let u = self.candidate.structure.unfolding;
         let phase = u.events[completion].phase?;
-        let [waits, tests] = self.waits_on(used, access, behind)?;
+        let [waits, tests] = self.waits_on(used, access, after)?;
         let (reader, read) = self.candidate.instruction(access);
         let number = phase.number;
         let copy = format!("`{}` completes in phase {number} of its object", self.text(event));
         let cited = section::MBARRIER.number;
-        if let Some(late) = self.behind_fence(access, (behind, used, phase)) {
+        if let Some(late) = self.behind_fence(access, (after, used, phase)) {
             return Some(late);
         }
         let Some(&last) = waits.last() else {
@@ -117,7 +117,7 @@ impl<R: BitRow> Flights<'_, '_, R> {
                 let phase = u.events[wait].phase.filter(|_| ended)?;
                 Some(self.is_of_another(used, phase, access))
             };
-            if (self.first(access)?..behind).any(|wait| has_data(wait) == Some(true)) {
+            if (self.first(access)?..after).any(|wait| has_data(wait) == Some(true)) {
                 return None;
             }
             return tests.is_empty().then(|| {
@@ -142,18 +142,18 @@ impl<R: BitRow> Flights<'_, '_, R> {
         let acquires = u.events[wait].tags.has(Tag::Acquire);
         (!acquires).then(|| {
             format!(
-                "{reader}'s `{}` sees the end of the phase, and is relaxed: it orders nothing behind it ({cited}).",
+                "{reader}'s `{}` sees the end of the phase, and is relaxed: it orders nothing after it ({cited}).",
                 self.text(wait)
             )
         })
     }
 
-    /// That a multiplication is not ordered behind a wait that sees the phase, since no `wgmma.fence` is between the two.
+    /// That a multiplication is not ordered after a wait that sees the phase, since no `wgmma.fence` is between the two.
     /// Reading B11.
     fn behind_fence(
         &self,
         access: usize,
-        (behind, used, phase): (usize, MbarrierUse, ObjectPhase),
+        (after, used, phase): (usize, MbarrierUse, ObjectPhase),
     ) -> Option<String> {
         if !matches!(self.instruction(access)?, Asynchronous::Multiply(_)) {
             return None;
@@ -162,13 +162,13 @@ impl<R: BitRow> Flights<'_, '_, R> {
         let enough =
             |wait: &&usize| u.events[**wait].phase.is_some_and(|seen| phase.is_up_to(seen));
         let [waits, _] = self.waits_on(used, access, access)?;
-        let wait = waits.iter().rfind(enough).filter(|wait| **wait >= behind)?;
-        if waits.iter().any(|wait| *wait < behind && enough(&wait)) {
+        let wait = waits.iter().rfind(enough).filter(|wait| **wait >= after)?;
+        if waits.iter().any(|wait| *wait < after && enough(&wait)) {
             return None;
         }
         let (reader, multiply) = self.candidate.instruction(access);
         Some(format!(
-            "{reader}'s `{multiply}` is not ordered behind `{}`, which sees the end of the phase: no `wgmma.fence` is between the \
+            "{reader}'s `{multiply}` is not ordered after `{}`, which sees the end of the phase: no `wgmma.fence` is between the \
              two ({}).",
             self.text(*wait),
             section::of_opcode("wgmma.fence").number,
@@ -176,14 +176,14 @@ impl<R: BitRow> Flights<'_, '_, R> {
     }
 
     /// Of an operation that its thread waits for in a group.
-    fn groups(&self, event: usize, access: usize, behind: usize) -> Option<String> {
+    fn groups(&self, event: usize, access: usize, after: usize) -> Option<String> {
         let u = self.candidate.structure.unfolding;
         let first = self.first(event)?;
         let kind = group_of(self.instruction(event)?)?;
         let end = u.events[first..].iter().take_while(|of| of.thread == u.events[event].thread);
         let end = first + end.count();
         let same = u.events[access].thread == u.events[event].thread;
-        let last = if same { behind } else { end };
+        let last = if same { after } else { end };
         let waits = (event..last.max(event)).filter_map(|wait| {
             let is_wait = u.events[wait].of?.kind == EventKind::WaitGroup;
             let of = self.instruction(wait).filter(|_| is_wait)?;

@@ -335,7 +335,7 @@ struct ExplainedCandidate {
     stops: &'static str,
     /// Of an allowed execution: the pairs that a flag of the model is raised for, each once, with the index of the flag.
     flagged: Vec<(usize, usize, usize)>,
-    /// The relations that are asked for, by name.
+    /// The relations that are requested, by name.
     shown: Vec<(String, Vec<(usize, usize)>)>,
 }
 

@@ -60,7 +60,7 @@ pub(super) fn unordered<R: BitRow>(
             });
             not_ordered(complete)
         } else if !strong.has(write, read) {
-            // What orders these is told elsewhere: completions, proxy fences, the ends of kernels.
+            // What orders these is explained elsewhere: completions, proxy fences, the ends of kernels.
             let kernel = |event: &Event<'_>| {
                 let thread = event.thread?;
                 Some(u.program.threads[usize::from(thread.0)].placement.kernel)

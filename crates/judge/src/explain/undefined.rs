@@ -3,7 +3,7 @@
 use execution::unfold::DIVERGED;
 use model::section::{self, Section};
 
-/// A sentence that ends with a colon, behind which the instructions stand.
+/// A sentence that ends with a colon, after which the instructions stand.
 pub(super) fn text(reason: &str) -> String {
     rule(reason).map_or_else(
         || "A consistent execution does something that the document does not define:".to_owned(),
@@ -11,7 +11,7 @@ pub(super) fn text(reason: &str) -> String {
     )
 }
 
-/// The section of the rule, and the sentence before and behind its number.
+/// The section of the rule, and the sentence before and after its number.
 fn rule(reason: &str) -> Option<(Section, &'static str, &'static str)> {
     Some(match reason {
         "mixed-size-race" => (
@@ -42,7 +42,7 @@ fn rule(reason: &str) -> Option<(Section, &'static str, &'static str)> {
         ),
         "mbarrier-uninitialized" => (
             section::MBARRIER_LIFECYCLE,
-            "An operation on an mbarrier object is valid behind its `mbarrier.init`, and before `mbarrier.inval`",
+            "An operation on an mbarrier object is valid after its `mbarrier.init`, and before `mbarrier.inval`",
             ".\nIn a consistent execution nothing orders this one so",
         ),
         "mbarrier-data-access" => (
@@ -67,18 +67,18 @@ fn rule(reason: &str) -> Option<(Section, &'static str, &'static str)> {
         ),
         "wgmma-register" => (
             section::of_opcode("wgmma.fence"),
-            "The registers of a `wgmma` are accessed behind the wait for its group",
+            "The registers of a `wgmma` are accessed after the wait for its group",
             ", and a `wgmma.fence` is between\nanother access to a register and a `wgmma` with this register, and before the first `wgmma` of a thread",
         ),
         "tensor-unallocated" => (
             section::TENSOR_ALLOCATION,
-            "Tensor memory is used, and deallocated, behind its allocation",
+            "Tensor memory is used, and deallocated, after its allocation",
             ". In a consistent execution no allocation\ncomes before this instruction",
         ),
         "tensor-deallocated" => (
             section::TENSOR_ALLOCATION,
-            "Tensor memory is deallocated once, behind the completion of each operation on it",
-            ": loads and stores complete\nat a `tcgen05.wait`, others in the phase in which a `tcgen05.commit` arrives. In a consistent execution the deallocation does not\ncome behind that",
+            "Tensor memory is deallocated once, after the completion of each operation on it",
+            ": loads and stores complete\nat a `tcgen05.wait`, others in the phase in which a `tcgen05.commit` arrives. In a consistent execution the deallocation does not\ncome after that",
         ),
         "tensor-relinquished" => (
             section::TENSOR_ALLOCATION,
