@@ -57,7 +57,7 @@ impl Reach {
         space.space().filter(|_| !space.is_param()).map_or(Reach::Anywhere, Reach::Space)
     }
 
-    /// Whether it has bytes of a variable, which is no alias.
+    /// Whether it has bytes of a variable, which is not an alias.
     pub fn includes(self, program: &Program, variable: VariableId) -> bool {
         match self {
             Reach::Variable(of) => program.root(of) == variable,
@@ -179,7 +179,7 @@ fn asynchronous(
         all.push(match place.addressing {
             Addressing::Indirect => Reach::Anywhere,
             Addressing::Descriptor => Reach::of(place.space),
-            // An operation may access the columns behind.
+            // An operation may access the columns after it.
             Addressing::Direct if place.space == SpaceQualifier::Tensor => Reach::of(place.space),
             Addressing::Direct => reach(place.address, place.space),
         });

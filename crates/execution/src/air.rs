@@ -20,7 +20,7 @@ use model::program::{Observed, Program, ThreadId};
 use model::rel::Conventions;
 use model::value::{Value, low_bytes};
 
-/// So many values that occur nowhere are tried: one for each of so many reads that depend on
+/// This many values that occur nowhere are tried: one for each of as many reads that depend on
 /// themselves, not on each other.
 const FRESH: usize = 3;
 
@@ -57,7 +57,7 @@ impl Air {
         Air { constants, tearing, agreed: OnceCell::new(), met, left_out }
     }
 
-    /// What became of the candidates since this was asked last.
+    /// What became of the candidates since the last call.
     pub fn take(&self) -> ThinAir {
         let (met, left_out) = (self.met.take(), self.left_out.take());
         match (met, left_out) {

@@ -156,7 +156,7 @@ struct ThreadLines<'p> {
     of: &'p Thread,
     /// Whether there are no branches.
     straight: bool,
-    /// For each line, whether a branch behind it leads to it or before it.
+    /// For each line, whether a branch after it leads to it or before it.
     in_loop: Vec<bool>,
 }
 
@@ -199,12 +199,12 @@ impl<'p> ThreadLines<'p> {
     }
 }
 
-/// What a register holds behind an instruction that writes to it.
+/// What a register holds after an instruction that writes to it.
 #[derive(Clone, Copy)]
 enum Holds {
     /// What is written.
     Only,
-    /// Or what it held before, in a thread whose registers are followed from its start each time.
+    /// The new or the old value; for straight-line threads, which are re-evaluated in order.
     AlsoHere,
     /// Or what it may hold anywhere.
     Also,

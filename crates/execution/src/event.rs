@@ -74,7 +74,7 @@ pub enum EventKind {
     Mbarrier,
     /// A wait for groups of asynchronous operations.
     WaitGroup,
-    /// The start of a thread whose kernel is launched behind another.
+    /// The start of a thread whose kernel is launched after another.
     KernelStart,
     /// `griddepcontrol.launch_dependents`.
     Trigger,
@@ -125,7 +125,7 @@ pub struct PathEvent {
     /// Of an event of an asynchronous operation.
     pub part: Option<AsyncPart>,
     /// The events of asynchronous operations that have completed: for a wait for groups, and for an arrival that
-    /// `cp.async.mbarrier.arrive` leaves behind.
+    /// `cp.async.mbarrier.arrive` leaves.
     pub completes: Mask,
     /// What a fence is for, if not for everything.
     pub covers: FenceCoverage,
@@ -266,7 +266,7 @@ impl ObjectPhase {
         self.initialization == other.initialization && self.number <= other.number
     }
 
-    /// The phase behind it.
+    /// The phase after it.
     #[must_use]
     pub fn next(self) -> ObjectPhase {
         ObjectPhase { number: self.number + 1, ..self }
@@ -289,7 +289,7 @@ impl MbarrierStep {
         pending: None,
     };
 
-    /// The same arrival, which finds so many pending ones.
+    /// The same arrival, which finds this many pending ones.
     #[must_use]
     pub fn finding(self, count: u64) -> MbarrierStep {
         match self {
@@ -311,7 +311,7 @@ impl MbarrierStep {
         if let MbarrierStep::Arrive { pending, .. } = self { pending } else { None }
     }
 
-    /// What it does to the counts of a phase; nothing if it is no operation within one.
+    /// What it does to the counts of a phase; nothing if it is not an operation within one.
     pub fn change(self) -> Option<PhaseChange> {
         match self {
             MbarrierStep::Tx(bytes) if bytes > 0 => Some(PhaseChange::RaisesBytes),
@@ -342,12 +342,12 @@ impl MbarrierStep {
         raises || open || self.found().is_some()
     }
 
-    /// Whether it tells its thread something that operations before it in the phase may decide.
+    /// Whether its result depends on earlier operations of the phase.
     pub fn has_result(self) -> bool {
         self.change().is_none() || self.found().is_some()
     }
 
-    /// Whether its place behind an operation of the phase that changes this matters, if its place does. Of two that raise
+    /// Whether its place after an operation of the phase that changes this matters, if its place does. Of two that raise
     /// counts, or of two that lower the same one, either may come first.
     pub fn comes_behind(self, other: PhaseChange) -> bool {
         match self.change() {

@@ -547,7 +547,7 @@ fn operands(expr: Expr) -> [Option<ExprId>; 3] {
 fn computed(expr: Expr, of: impl Fn(ExprId) -> Value) -> Value {
     match expr {
         Expr::Const(value) => value,
-        Expr::Read(_) | Expr::Reduced(_) => unreachable!("it is no operation"),
+        Expr::Read(_) | Expr::Reduced(_) => unreachable!("it is not an operation"),
         Expr::Alu { op, ty, a, b, c } => op.apply(ty, &[of(a), of(b), of(c)]),
         Expr::Atomic { op, ty, old, operand } => {
             let old = of(old);

@@ -44,7 +44,7 @@ pub struct Location {
     pub variable: VariableId,
     pub instance: u8,
     pub initial: Vec<u8>,
-    /// The states in which its elements are mbarrier objects before all threads; none if it is no such object.
+    /// The states in which its elements are mbarrier objects before all threads; none if it is not such an object.
     pub mbarriers: Vec<MbarrierState>,
     /// Whether it is tensor memory that is allocated before all threads.
     pub allocated: bool,
@@ -98,7 +98,7 @@ pub struct Layout {
 const STRIDE_BITS: u32 = 20;
 
 /// The same of tensor memory, whose addresses count columns, of which a CTA has 512. An address has the lane in its upper
-/// 16 bits (9.7.18.1). Behind 64 variables, addresses have a lane, which is [`Astray::Lane`].
+/// 16 bits (9.7.18.1). After 64 variables, addresses have a lane, which is [`Astray::Lane`].
 const TENSOR_STRIDE_BITS: u32 = 10;
 const LANE_SHIFT: u32 = 16;
 
@@ -212,7 +212,7 @@ impl Layout {
 
     /// The first address that is given to variables of a space.
     fn base(&self, space: Space) -> u64 {
-        // Nothing lies in the first window, unless a test puts it there: an offset is no generic
+        // Nothing lies in the first window, unless a test puts it there: an offset is not a generic
         // address by mistake.
         (space as u64 + 1) << self.window_bits
     }
@@ -385,7 +385,7 @@ impl Layout {
         ctas.map(|&cta| u64::from(cta) * self.cta_bytes).collect()
     }
 
-    /// The physical byte range behind a virtual one.
+    /// The physical byte range of a virtual one.
     pub fn physical(&self, va: Extent) -> Extent {
         Extent { object: self.virtuals[usize::from(va.object)].location, ..va }
     }
@@ -401,7 +401,7 @@ impl Layout {
         }
     }
 
-    /// The same bytes at each location behind a multimem address.
+    /// The same bytes at each location of a multimem address.
     pub fn behind(
         &self,
         program: &Program,

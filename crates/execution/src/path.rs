@@ -91,7 +91,7 @@ impl Assumption {
     }
 }
 
-/// `read == constant`, compared in so many bits.
+/// `read == constant`, compared in this many bits.
 fn equality(exprs: &Exprs, expr: ExprId, expected: bool) -> Option<(u16, Value, u16)> {
     let Expr::Alu { op: AluOp::Setp(comparison), ty, a, b, .. } = exprs.get(expr) else {
         return None;
@@ -168,7 +168,7 @@ pub struct Path {
     pub passed_over: bool,
     /// What might have changed mbarrier objects, and did not: reading R49.
     pub skipped: Vec<SkippedOperation>,
-    /// The iterations that have barriers and change nothing: the first event of each, and the one behind it. None overlap.
+    /// The iterations that have barriers and change nothing: the first event of each, and the one after it. None overlap.
     pub rounds: Vec<(u16, u16)>,
     /// The first thread with the same code.
     pub code: ThreadId,
@@ -271,7 +271,7 @@ const MAX_STEPS: u16 = 4096;
 pub struct LoopRule {
     /// How often each is unrolled.
     pub bound: u32,
-    /// Whether a path ends with so many iterations that have barriers and change nothing, as all who take part in them may
+    /// Whether a path ends with this many iterations that have barriers and change nothing, as all who take part in them may
     /// be in such iterations.
     pub rounds: Option<usize>,
     /// Whether iterations that change nothing are left out, and how many of them a path may have all the same.
@@ -312,7 +312,7 @@ pub fn paths(
     Ok(all.expect("no loop is followed beyond its bound"))
 }
 
-/// The same; `None` if loops that are followed beyond their bound make too many.
+/// As above, but `None` if following loops past the bound gives too many paths.
 fn listed(
     program: &Program,
     layout: &Layout,
@@ -422,7 +422,7 @@ struct Walk<'a> {
     facts: &'a LoopFacts<'a>,
     /// Whether some path has followed a loop beyond the bound.
     is_beyond: bool,
-    /// What memory may hold; computed when it is asked for, and nothing where the program does not say.
+    /// What memory may hold; computed at the first use, and nothing where the program does not say.
     contents: OnceCell<Option<MemoryContents>>,
     /// Where longer paths are left out, the shorter ones are first.
     pending: PendingPaths,

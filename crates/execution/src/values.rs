@@ -31,7 +31,7 @@ pub enum Memo {
     Known(Value),
 }
 
-/// The values of one candidate, computed as they are asked for.
+/// The values of one candidate, computed as they are needed.
 pub struct Values<'a, R> {
     unfolding: &'a Unfolding<'a>,
     sources: &'a [Source<R>],
@@ -114,7 +114,7 @@ impl<'a, R: BitRow> Values<'a, R> {
             let range = cell.start as usize..cell.end() as usize;
             return Some(little_endian(&initial[range]));
         };
-        // What is written behind the loop bound is not known.
+        // What is written after the loop bound is not known.
         let expr = event.of.and_then(|of| of.value)?;
         let value = self.eval(thread, expr)?;
         Some(value >> (8 * (cell.start - bytes.start)) & low_bytes(cell.length))

@@ -21,7 +21,7 @@ use model::reading::FailedCas;
 use model::rel::Conventions;
 use model::value::{Value, little_endian, low_bits};
 
-/// Values of a counter beyond which it is none.
+/// Values of a counter beyond which it is not one.
 const MOST_COUNTED: Value = 1 << 11;
 
 /// Values of bytes beyond which they may be any.
@@ -128,7 +128,7 @@ impl Written {
     }
 }
 
-/// Which operand an instruction writes, if it is none that computes what it writes.
+/// Which operand an instruction writes, unless it computes what it writes.
 fn written_operand(instruction: &Instruction) -> Option<usize> {
     if matches!(instruction, Instruction::Store(_)) {
         return Some(0);

@@ -105,7 +105,7 @@ impl ObjectState {
         arrivals && self.expected >= 0 && self.tx.abs() < MOST_TX
     }
 
-    /// The state after a step that is no wait; `None` where `.noComplete` completes a phase.
+    /// The state after a step that is not a wait; `None` where `.noComplete` completes a phase.
     fn after(self, step: MbarrierStep) -> Option<ObjectState> {
         let mut next = self;
         match step {
@@ -207,7 +207,7 @@ impl ArrivalSearch<'_> {
     /// Whether a thread stands at a wait that does not return what its path says, and does not block.
     pub(super) fn returns_otherwise(&self, state: &ArrivalState) -> bool {
         let at = |thread: usize| self.steps[thread].get(state.position[thread]);
-        // A thread that waits at a barrier has not come to the step behind it.
+        // A thread that waits at a barrier has not come to the step after it.
         let mut standing =
             (0..self.steps.len()).filter(|&thread| state.waiting[thread].is_none()).filter_map(at);
         standing.any(|step| {

@@ -25,7 +25,7 @@ struct PossibleOrders {
     other: Vec<(EventPlace, EventPlace)>,
 }
 
-/// The operations on an object, and the arrivals at a barrier, that may be ordered before one of another thread, or behind it, by more
+/// The operations on an object, and the arrivals at a barrier, that may be ordered before one of another thread, or after it, by more
 /// than the run; by thread and event of its path.
 pub(super) fn unsettled(
     paths: &[&Path],
@@ -41,10 +41,10 @@ pub(super) fn unsettled(
     let mut all = BTreeSet::new();
     for &((thread, index), of) in &places {
         let reached = orders.reached((thread, index), paths.len());
-        for &((there, behind), other) in &places {
-            let after = there != thread && reached[there].is_some_and(|from| from <= behind);
+        for &((there, tail), other) in &places {
+            let after = there != thread && reached[there].is_some_and(|from| from <= tail);
             if after && of == other {
-                all.extend([(thread, index), (there, behind)]);
+                all.extend([(thread, index), (there, tail)]);
             }
         }
     }
@@ -81,7 +81,7 @@ fn counted(steps: &[Vec<BarrierStep>]) -> BTreeSet<BarrierKey> {
 }
 
 impl PossibleOrders {
-    /// For each thread, the first event that may be behind this one, where more than the run orders the two.
+    /// For each thread, the first event that may be after this one, where more than the run orders the two.
     fn reached(&self, (thread, index): EventPlace, threads: usize) -> Vec<Option<usize>> {
         let (mut by_run, mut by_other) = (vec![None; threads], vec![None; threads]);
         by_run[thread] = Some(index);
@@ -170,7 +170,7 @@ fn arrivals_up_to(steps: &[BarrierStep], of: &BarrierStep) -> usize {
     steps.iter().filter(arrivals).filter(|step| step.event <= of.event).count()
 }
 
-/// From strong writes behind a release to strong reads of the same bytes before an acquire, from each `fence.sc` to all others, and
+/// From strong writes after a release to strong reads of the same bytes before an acquire, from each `fence.sc` to all others, and
 /// from kernels to others.
 fn other_orders(paths: &[&Path], placements: &[Placement]) -> Vec<(EventPlace, EventPlace)> {
     let strong = |kind: EventKind, tag: Tag| -> Vec<(EventPlace, Access)> {

@@ -20,10 +20,10 @@ use model::memory::{Extent, MBARRIER_BYTES, Space, TENSOR_COLUMN_BYTES};
 use model::program::ThreadId;
 use model::value::{Value, low64};
 
-/// The fault where an address is no multiple of the size of what is accessed.
+/// The fault where an address is not a multiple of the size of what is accessed.
 pub const MISALIGNED: &str = "a misaligned address";
 
-/// The fault where a computed address is none of those that there are.
+/// The fault where a computed address is not one of those that there are.
 pub const NOWHERE: &str = "an address outside every declared location, or misaligned";
 
 /// The fault where an address is not in the state space, or not in the part of it, that the instruction accesses.
@@ -47,7 +47,7 @@ pub(super) struct AddressUse {
 }
 
 impl AddressUse {
-    /// A read of so many elements, aligned as a whole.
+    /// A read of this many elements, aligned as a whole.
     fn new(space: SpaceQualifier, (ty, elements): (Type, u32), reach: AllowedSpaces) -> AddressUse {
         let (writes, prefetches, multimem, own_cta) = (false, false, false, false);
         let align = None;
@@ -66,7 +66,7 @@ impl AddressUse {
         AddressUse { reach: IN_SHARED, own_cta: true, ..whole }
     }
 
-    /// One side of a copy of so many bytes, in parts of 16.
+    /// One side of a copy of this many bytes, in parts of 16.
     pub(super) fn of_copy(space: SpaceQualifier, bytes: u32, writes: bool) -> AddressUse {
         let part = bytes.min(16);
         let ty = Type { kind: TypeKind::Bits, bits: u16::try_from(8 * part).expect("at most 128") };
@@ -235,8 +235,8 @@ impl Walk<'_> {
                 }
             })?;
         let object = &self.layout.virtuals[usize::from(whole.object)];
-        let behind = &self.program.variables[usize::from(object.variable.0)].multimem;
-        if of.multimem == behind.is_empty() {
+        let locations = &self.program.variables[usize::from(object.variable.0)].multimem;
+        if of.multimem == locations.is_empty() {
             return Err("multimem-mixed");
         }
         let space = object.space;

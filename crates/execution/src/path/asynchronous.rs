@@ -1,4 +1,4 @@
-//! Asynchronous operations as events of a path. They stand behind the event before which they are issued, and are in
+//! Asynchronous operations as events of a path. They stand after the event before which they are issued, and are in
 //! no program order.
 
 use super::address::AddressUse;

@@ -50,7 +50,7 @@ impl Walk<'_> {
         Ok(())
     }
 
-    /// A response with the first CTA of a cluster that no other request of the test receives: behind all CTAs of the
+    /// A response with the first CTA of a cluster that no other request of the test receives: after all CTAs of the
     /// test, numbered by threads and their requests.
     fn next_cluster(&self, state: &PathState) -> Value {
         let requests = state.events.iter().filter(|event| event.tags.has(Tag::Cancel));

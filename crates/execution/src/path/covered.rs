@@ -1,4 +1,4 @@
-//! Paths that ask again: states at the same line of which one only has more reads and fences behind it.
+//! Paths that ask again: states at the same line of which one only has more reads and fences after it.
 //!
 //! A thread that polls a flag and asks again if it is not set comes to the same line with the same live registers,
 //! after one read or after several. Each execution of the longer path without the further reads and fences is an
@@ -70,7 +70,7 @@ impl<'a> Alignment<'a> {
         }
         let mut of = vec![None; long.events.len()];
         let mut left = short.events.len();
-        // What the shorter state has behind an event, up to the first that other threads may be ordered before.
+        // What the shorter state has after an event, up to the first that other threads may be ordered before.
         let mut next: Vec<&PathEvent> = Vec::new();
         for (at, event) in long.events.iter().enumerate().rev() {
             if left > 0 && same_form(&short.events[left - 1], event) {

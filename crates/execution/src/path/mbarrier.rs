@@ -21,7 +21,7 @@ use model::value::{Value, low64};
 /// The largest count of an mbarrier object of any layout, and the bound of its tx-count: 9.7.15.16.
 const MOST: u64 = (1 << 20) - 1;
 
-/// The values of the opaque states that arrivals return: this, the pending count if it may be asked for, and the index of the
+/// The values of the opaque states that arrivals return: this, the pending count if it may be read, and the index of the
 /// arrival.
 const STATE: Value = 0x6d62_6172_0000_0000;
 /// The lowest bit of that count.
@@ -139,7 +139,7 @@ impl Walk<'_> {
             return Ok(Vec::new());
         }
         let variable = self.layout.locations[usize::from(object.pa.object)].variable;
-        // No count is asked for of an object that nobody initializes.
+        // No count is read of an object that nobody initializes.
         let counts = self.program.pending_counts(variable);
         let few = counts.filter(|(least, most)| most - least <= MOST_COUNTS);
         few.map(|(least, most)| (least..=most).collect()).ok_or(UnfoldLimit::PhaseState)
@@ -255,7 +255,7 @@ impl Walk<'_> {
         state.pc += 1;
     }
 
-    /// Whether the code behind a wait comes back to it, and does nothing else, as long as it returns false. What sets a
+    /// Whether the code after a wait comes back to it, and does nothing else, as long as it returns false. What sets a
     /// register to a constant does so once as well as often.
     fn repeats(&self, wait: usize, done: Reg) -> bool {
         let lines = &self.program.threads[usize::from(self.thread.0)].lines;

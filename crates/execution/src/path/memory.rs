@@ -194,7 +194,7 @@ impl Walk<'_> {
         flushed(state, sum)
     }
 
-    /// After an atomic: whether it has changed anything is asked where the loop comes back.
+    /// After an atomic: whether it has changed anything is decided where the loop comes back.
     fn keep_heads(&self, state: &mut PathState) {
         if !self.conventions.silent_atomics {
             state.heads.clear();

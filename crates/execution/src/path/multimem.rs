@@ -1,4 +1,4 @@
-//! Operations on multimem addresses as events of a path: the events of each location behind the address, by the
+//! Operations on multimem addresses as events of a path: the events of each location of the address, by the
 //! address that the location has (reading B22).
 
 use super::address::AddressUse;
@@ -101,7 +101,7 @@ impl Walk<'_> {
         }
     }
 
-    /// The same bytes at each location behind a multimem address.
+    /// The same bytes at each location of a multimem address.
     pub(super) fn behind(&self, accesses: &[Access]) -> Vec<Vec<Access>> {
         self.layout.behind(self.program, self.thread, accesses)
     }

@@ -60,7 +60,7 @@ impl PrivateFinal {
     }
 }
 
-/// The type of so many bytes.
+/// The type of this many bytes.
 fn bits(bytes: u32) -> Type {
     let bits = u16::try_from(8 * bytes).expect("an access has few bytes");
     Type { kind: TypeKind::Bits, bits }
@@ -254,7 +254,7 @@ impl Walk<'_> {
     }
 }
 
-/// A value without the bits above so many bytes.
+/// A value without the bits above this many bytes.
 pub(super) fn narrowed(state: &mut PathState, value: ExprId, length: u32) -> ExprId {
     let ty = bits(length);
     let fits = match state.exprs.get(value) {

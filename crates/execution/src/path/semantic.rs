@@ -20,7 +20,7 @@ use crate::expr::{Expr, ExprId};
 use crate::unfold::Ends;
 use model::value::{Value, low_bits, low_bytes};
 
-/// Takes the dependencies that are none of values from `paths`, all those of one thread.
+/// Takes the dependencies that are not of values from `paths`, all those of one thread.
 ///
 /// If only those are wanted that are `shown`, the others remain none: reads with two values of which
 /// what is computed differs, decisions that examples make either way.
@@ -50,7 +50,7 @@ pub(super) fn lessen(paths: &mut [Path], shown: bool, ends: Ends<'_>) -> Result<
         for (of, real) in path.skipped.iter_mut().zip(skipped) {
             of.taint &= real;
         }
-        // What a wait returned is no value of memory: what depends on that still does.
+        // What a wait returned is not a value of memory: what depends on that still does.
         let waits = (0..).zip(&path.events).filter(|(_, of)| of.mbarrier.is_some());
         let waits = waits.fold(0, |all: Mask, (event, _)| all | 1 << event);
         for (event, (mask, predicate)) in path.events.iter_mut().zip(real) {

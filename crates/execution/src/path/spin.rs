@@ -169,7 +169,7 @@ impl Walk<'_> {
         Some(open)
     }
 
-    /// Goes on where the first of these writes that is none of what is there is each of them.
+    /// Goes on where the first of these writes that differs from what is there is each of them.
     fn changed(&mut self, state: &PathState, kept: &[ExprId], target: usize) {
         for (at, &changed) in kept.iter().enumerate() {
             let mut other = state.clone();
@@ -235,7 +235,7 @@ impl Walk<'_> {
 }
 
 /// Whether each arrival at a barrier is waited for before there is another one, so that its generation is complete. How many
-/// have arrived at a barrier that counts them is shared with others, so that it is no place for iterations that change nothing.
+/// have arrived at a barrier that counts them is shared with others, so that it is not a place for iterations that change nothing.
 fn are_passed(events: &[PathEvent]) -> bool {
     let mut arrived: BTreeSet<Resource> = BTreeSet::new();
     let passed = events.iter().filter_map(|of| Some((of.kind, of.barrier?))).all(|(kind, used)| {

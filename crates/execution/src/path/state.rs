@@ -100,7 +100,7 @@ pub(super) struct TensorGroups {
 
 /// The states from which paths go on.
 pub(super) struct PendingPaths {
-    /// Whether a state with the fewest events is next, and not the last one.
+    /// Take the shortest pending path first; otherwise the most recent.
     shortest_first: bool,
     all: BTreeMap<(usize, u16, usize), PathState>,
     count: usize,

@@ -17,7 +17,7 @@ use model::isa::{Instruction, Operand, Reg, SpaceQualifier, TypeKind};
 use model::program::ThreadId;
 use model::value::{Value, little_endian, low_bits};
 
-/// Values beyond which this is no help.
+/// Values beyond which this does not help.
 const MOST: usize = 64;
 
 impl Walk<'_> {

@@ -269,8 +269,8 @@ impl Walk<'_> {
         count: usize,
         writes: bool,
     ) -> Result<Option<OperandPlace>, Next> {
-        let Some(behind) = layout.second else { return Ok(None) };
-        let second = Address { offset: first.offset + behind, ..first };
+        let Some(distance) = layout.second else { return Ok(None) };
+        let second = Address { offset: first.offset + distance, ..first };
         self.columns(state, second, count, writes).map(Some)
     }
 

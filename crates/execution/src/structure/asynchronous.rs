@@ -202,7 +202,7 @@ fn looks<'u>(u: &'u Unfolding<'u>) -> impl Iterator<Item = (usize, Extent, Objec
     })
 }
 
-/// From what takes part in a phase to the waits that tell that it had ended, or that one behind it had not.
+/// From what takes part in a phase to the waits that tell that it had ended, or that one after it had not.
 pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
     for (wait, object, open) in looks(u) {
@@ -215,7 +215,7 @@ pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
-/// From operations of a phase to those whose result they decide: a count that is asked for, or that the phase had not ended.
+/// From operations of a phase to those whose result they decide: a count that is read, or that the phase had not ended.
 pub(super) fn decided<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
     for (event, used, _) in operations(u).filter(|(_, of, _)| of.step.has_result()) {
@@ -282,7 +282,7 @@ fn in_a_phase<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     relation
 }
 
-/// From the operations on an object to the `mbarrier.inval` behind them, and from there to those behind the next
+/// From the operations on an object to the `mbarrier.inval` after them, and from there to those after the next
 /// `mbarrier.init`.
 fn invalidated<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());
@@ -325,7 +325,7 @@ pub(super) fn object_order<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
             }
         }
     }
-    // A wait came before the phase behind the open one began.
+    // A wait came before the phase after the open one began.
     for (wait, object, open) in looks(u) {
         for (after, other, its) in advances(u).chain(looks(u)) {
             if object == other && open.next().is_up_to(its) {

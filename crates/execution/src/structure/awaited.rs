@@ -56,19 +56,19 @@ pub(super) fn awaited<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
 }
 
 /// What decides that an operation on an mbarrier object is skipped, with the operations of other threads on the object
-/// that wait for what comes behind it. Those of its own thread depend on it by themselves.
+/// that wait for what comes after it. Those of its own thread depend on it by themselves.
 fn skipped_before<R: BitRow>(u: &Unfolding<'_>, awaits: &BitRel<R>) -> Vec<(usize, usize)> {
     let mut all = Vec::new();
     for (thread, path) in u.paths.iter().enumerate() {
         let (first, end) = (u.first[thread], u.first[thread] + path.events.len());
         let thread = ThreadId(u8::try_from(thread).expect("few threads"));
         for skipped in &path.skipped {
-            let behind = first + usize::from(skipped.before)..end;
+            let tail = first + usize::from(skipped.before)..end;
             let operations = (0..u.events.len()).filter(|&event| {
                 let used = u.events[event].of.and_then(|of| of.mbarrier);
                 used.is_some_and(|used| {
                     used.step.follows_skipped() && skipped.may_be_on(used.object)
-                }) && behind.clone().any(|of| awaits.has(of, event))
+                }) && tail.clone().any(|of| awaits.has(of, event))
             });
             let operations: Vec<usize> = operations.collect();
             let decides = |event: &Event<'_>| event.is_read() || ends(event) == Some(false);
@@ -124,7 +124,7 @@ fn ends(event: &Event<'_>) -> Option<bool> {
     (step.looks() || step.found().is_some()).then_some(false)
 }
 
-/// From a wait to what would not be executed if it did not end: all that is behind a wait that blocks, and otherwise what
+/// From a wait to what would not be executed if it did not end: all that is after a wait that blocks, and otherwise what
 /// depends on what the wait returned.
 fn followed<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());

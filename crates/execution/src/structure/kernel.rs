@@ -25,7 +25,7 @@ fn kind(event: &Event<'_>) -> Option<EventKind> {
     event.of.map(|of| of.kind)
 }
 
-/// Relates the events of kernels to those of the kernels that are launched behind them, in so far as `related` says so.
+/// Relates the events of kernels to those of the kernels that are launched after them, in so far as `related` says so.
 fn between<R: BitRow>(
     u: &Unfolding<'_>,
     related: impl Fn(&Event<'_>, &Event<'_>, LaunchOrder) -> bool,

@@ -17,7 +17,7 @@ fn accesses<'u>(
     })
 }
 
-/// What is behind the instruction of an operation in its thread: events of the thread, and later operations on tensor
+/// What is after the instruction of an operation in its thread: events of the thread, and later operations on tensor
 /// memory.
 pub(super) fn behind<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     let mut relation = BitRel::empty(u.events.len());

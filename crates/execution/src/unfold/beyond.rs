@@ -1,4 +1,4 @@
-//! Paths that were cut at the loop bound, as far as they go, with what may come behind them.
+//! Paths that were cut at the loop bound, as far as they go, with what may come after them.
 //!
 //! Where no such unfolding is consistent, no execution goes beyond the bound: what an execution does up to there, and of
 //! what a cut thread does later just those writes that others read, is one of these, and relations among fewer events are
@@ -25,7 +25,7 @@ const MOST_EVENTS: usize = 120;
 
 impl Unfolded<'_> {
     /// Visits the unfoldings in which some path was cut, until `visit` returns false. Says whether all were visited;
-    /// `None` if what may come behind them is not known. `conventions` are those of the paths.
+    /// `None` if what may come after them is not known. `conventions` are those of the paths.
     pub fn visit_beyond(
         &self,
         conventions: Conventions,
@@ -101,7 +101,7 @@ impl Unfolded<'_> {
         Ok(known.then_some(complete))
     }
 
-    /// A path, if it goes on behind its end with each sequence of later writes behind it that others may read, whose values are not known:
+    /// A path, if it goes on after its end with each sequence of later writes after it that others may read, whose values are not known:
     /// no more than others have reads for. `None` if it is not known where they write, or there are too many.
     fn ways_on(
         &self,
@@ -158,7 +158,7 @@ impl Unfolded<'_> {
         Some(ways)
     }
 
-    /// What a thread may write behind the end of a path, as its other paths write it, without values. `None` if that is not
+    /// What a thread may write after the end of a path, as its other paths write it, without values. `None` if that is not
     /// known, or if it may change an mbarrier object there.
     fn later_writes(&self, thread: usize, path: &Path, own: &[&Path]) -> Option<Vec<PathEvent>> {
         let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
@@ -229,14 +229,14 @@ fn pieces(read: &PathEvent, there: Placement, writes: &[PathEvent], here: Placem
     whole.map_or(0, |whole| if whole { 1 } else { access.pa.length as usize })
 }
 
-/// Whether an instruction has no effect behind a cut that is not known here.
+/// Whether an instruction has no effect after a cut that is not known here.
 fn is_followed(instruction: &Instruction) -> bool {
     let asynchronous = instruction.as_asynchronous();
     asynchronous.is_none_or(|of| matches!(of, Asynchronous::Mbarrier(_)))
         && !matches!(instruction, Instruction::ProxyFence(_) | Instruction::Unsupported(_))
 }
 
-/// Whether each barrier of a path completes when all have arrived: who does not arrive behind a cut only lets others wait. Which
+/// Whether each barrier of a path completes when all have arrived: who does not arrive after a cut only lets others wait. Which
 /// lanes are active, or elected, is not known where some stop.
 fn waits_for_all(path: &Path) -> bool {
     let mut used = path.events.iter().filter_map(|event| event.barrier);

@@ -1,4 +1,4 @@
-//! Kernels that wait for one that never ends: a kernel behind it in its stream does not start, and a dependent one
+//! Kernels that wait for one that never ends: a kernel after it in its stream does not start, and a dependent one
 //! does not get past its `griddepcontrol.wait` (8.9.4, 9.7.15.14).
 
 use std::collections::BTreeSet;

@@ -9,7 +9,7 @@ use crate::path::Path;
 use model::program::ThreadId;
 
 impl Unfolded<'_> {
-    /// Whether threads go on behind the iterations that they leave out, and what paths assume of warps holds. `at` is for each
+    /// Whether threads go on after the iterations that they leave out, and what paths assume of warps holds. `at` is for each
     /// thread the event at which it waits for ever, if it does.
     pub(super) fn happens(
         &self,

@@ -38,5 +38,5 @@ impl UnfoldLimit {
     }
 }
 
-/// Says which of the caller's limits is reached, if one is, when about so many bytes are held.
+/// Says which of the caller's limits is reached, if one is, when about this many bytes are held.
 pub type Ends<'t> = &'t dyn Fn(usize) -> Option<UnfoldLimit>;

@@ -38,7 +38,7 @@ impl Path {
     }
 }
 
-/// Whether every run in which a thread has so many iterations with barriers that change nothing has some that can be left out
+/// Whether every run in which a thread has this many iterations with barriers that change nothing has some that can be left out
 /// together: the run without them has the same outcome.
 pub(super) fn are_common(unfolded: &Unfolded<'_>, most: usize) -> Result<bool, UnfoldLimit> {
     let placements: Vec<Placement> =
