@@ -384,7 +384,7 @@ impl Machine<'_> {
     ) {
         let known = self.known(state, thread);
         let line = known.local.pc;
-        let waits = known.local.behind.is_some()
+        let waits = known.local.fenced.is_some()
             || self.keeps(MachineRule::LoadsSeeBuffer)
                 && self.has_buffered_cells(state, thread, copy);
         if waits {
@@ -585,7 +585,7 @@ impl Machine<'_> {
         bulk.fold(0, |all, copy| all | copy.mask() | copy.unread())
     }
 
-    /// Whether no store to one of these cells waits in the link of a thread's GPU: a bulk copy comes behind those.
+    /// Whether no store to one of these cells waits in the link of a thread's GPU: a bulk copy comes after those.
     fn link_is_clear(&self, state: &State, thread: usize, cells: u64) -> bool {
         if !self.keeps(MachineRule::BulkBehindLink) {
             return true;

@@ -63,9 +63,9 @@ impl Machine<'_> {
         let line = known.local.pc;
         let Ask::Barrier { id, count, waits, vote } = known.ask else { return false };
         let loads = known.idle || !self.keeps(MachineRule::BarWaits);
-        let behind = known.local.behind.is_some();
+        let fenced = known.local.fenced.is_some();
         let stores = !self.has_buffered(state, thread) || !self.keeps(MachineRule::BarDrainsBuffer);
-        if known.local.phase == Phase::Arrived || !loads || behind || !stores {
+        if known.local.phase == Phase::Arrived || !loads || fenced || !stores {
             return false;
         }
         let index = self.cta_barrier(thread, line, id);

@@ -18,7 +18,7 @@ pub enum Family {
 struct FamilyRow {
     family: Family,
     name: &'static str,
-    /// The numbers behind `sm_`.
+    /// The numbers after `sm_`.
     targets: RangeInclusive<u16>,
     /// Whether the memory model applies: operations have scopes.
     scopes: bool,

@@ -22,7 +22,7 @@ impl Machine<'_> {
     pub(super) fn fence(&mut self, state: &mut State, thread: usize) -> Option<Step> {
         let known = self.known(state, thread);
         let (ask, line, idle) = (known.ask, known.local.pc, known.idle);
-        let (phase, behind) = (known.local.phase, known.local.behind.is_some());
+        let (phase, fenced) = (known.local.phase, known.local.fenced.is_some());
         let t = Self::small(thread);
         let lines = &self.program.threads[thread].lines;
         let instruction = lines.get(usize::from(line)).map(|line| &line.instruction);
@@ -35,14 +35,14 @@ impl Machine<'_> {
                 let rule =
                     if is_fence { MachineRule::MembarCtaWaits } else { MachineRule::AcquireWaits };
                 // Loads that pass the MEMBAR.CTA of a fence pass the fence (reading R53).
-                let passed = is_fence && known.local.behind.is_some_and(|behind| behind.loads);
+                let passed = is_fence && known.local.fenced.is_some_and(|fenced| fenced.loads);
                 if !idle && !passed && self.keeps(rule) {
                     return None;
                 }
                 self.change(state, thread, Change::Advance);
                 Some(Step::Through { thread: t, line })
             }
-            Ask::Membar { .. } | Ask::ReleaseWait | Ask::View | Ask::SharedView if behind => None,
+            Ask::Membar { .. } | Ask::ReleaseWait | Ask::View | Ask::SharedView if fenced => None,
             Ask::ReleaseWait | Ask::View | Ask::SharedView => {
                 self.asynchronous_fence(state, thread)
             }
@@ -103,7 +103,7 @@ impl Machine<'_> {
                 self.change(state, thread, Change::Advance);
                 Some(Step::Fence { thread: t, line })
             }
-            Ask::ClusterArrive if !behind => {
+            Ask::ClusterArrive if !fenced => {
                 self.cluster_arrive(state, thread);
                 Some(Step::Fence { thread: t, line })
             }
@@ -188,17 +188,17 @@ impl Machine<'_> {
     /// A `MEMBAR` that loads have gone past, one phase on (reading R53).
     pub(super) fn follow(&mut self, state: &mut State, thread: usize) -> bool {
         let known = self.known(state, thread);
-        let (Some(behind), idle) = (known.local.behind, known.idle) else { return false };
-        if behind.loads {
+        let (Some(fenced), idle) = (known.local.fenced, known.idle) else { return false };
+        if fenced.loads {
             if idle {
                 self.change(state, thread, Change::Through);
             }
             return idle;
         }
-        if !self.is_through(state, thread, behind.far) {
+        if !self.is_through(state, thread, fenced.far) {
             return false;
         }
-        if behind.then_far && self.keeps(MachineRule::MembarSysReachesHome) {
+        if fenced.then_far && self.keeps(MachineRule::MembarSysReachesHome) {
             self.await_stores(state, thread, true);
             self.change(state, thread, Change::Far);
         } else {
@@ -267,7 +267,7 @@ impl Machine<'_> {
     pub(super) fn still_awaited(&self, state: &State, awaited: u16) -> u16 {
         let near = |thread: &usize| {
             let local = &self.known(state, *thread).local;
-            local.phase == Phase::Draining || local.behind.is_some_and(|behind| !behind.far)
+            local.phase == Phase::Draining || local.fenced.is_some_and(|fenced| !fenced.far)
         };
         let awaiting = (0..self.sm.len()).filter(|thread| awaited & Self::bit(*thread) != 0);
         awaiting.filter(|thread| !near(thread)).fold(0, |all, thread| all | Self::bit(thread))

@@ -2,7 +2,7 @@
 //!
 //! Why they are sound. Coherence order is the order in which writes perform at memory. An SM's line
 //! holds a value that memory held at some time, or the SM's youngest store to it that is still queued. Accesses of
-//! an SM to one location take effect in the order of issue, since each access waits behind
+//! an SM to one location take effect in the order of issue, since each access waits in the queue for
 //! the SM's older ones, and a line never returns to a value older than a store, an atomic or a strong load of its
 //! SM. Coherence and SC-per-Location require no more. A value comes only from a store whose
 //! data was known when it was issued, so no value comes out of thin air.
@@ -100,7 +100,7 @@ impl Machine<'_> {
         }
         let class = usize::from(self.class[thread]);
         let known = self.known(state, thread);
-        let behind = known.local.behind.is_some();
+        let fenced = known.local.fenced.is_some();
         if self.has(Variant::InOrder) && !known.idle {
             return false;
         }
@@ -108,7 +108,7 @@ impl Machine<'_> {
             let piece = &self.tables.pieces[index as usize];
             let site = &self.plans[class].sites[usize::from(piece.site)];
             // Only loads go past a MEMBAR.
-            (!behind || !site.is_store())
+            (!fenced || !site.is_store())
                 && (!self.options.store_buffers || self.buffer_allows(state, thread, piece))
         })
     }
@@ -414,7 +414,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A piece of an access, behind those of its queue.
+    /// A piece of an access, after those of its queue.
     #[allow(clippy::too_many_arguments, reason = "the fields of an entry")]
     fn push(
         &self,

@@ -12,7 +12,7 @@ pub enum MachineLane {
     L2(u8),
     /// The queues to the memory of other GPUs and of the host.
     Link(u8),
-    /// The memory where a location is at home, behind a link.
+    /// The memory where a location is at home, across a link.
     Home,
 }
 

@@ -63,7 +63,7 @@ pub(super) struct ThreadState {
     pub(super) pending: Vec<Pending>,
     pub(super) cluster: Cluster,
     /// A `MEMBAR` that loads have gone past, and how far (reading R53).
-    pub(super) behind: Option<Behind>,
+    pub(super) fenced: Option<Behind>,
     pub(super) in_flight: InFlight,
 }
 
@@ -130,7 +130,7 @@ pub(super) enum Want {
         vote: bool,
     },
     End,
-    /// No execution goes on from here: an address that is none, or a branch of a loop that does nothing.
+    /// No execution goes on from here: an address that does not exist, or a branch of a loop that does nothing.
     Fault,
 }
 
@@ -178,7 +178,7 @@ impl ThreadState {
             registers,
             pending: Vec::new(),
             cluster: Cluster::Outside,
-            behind: None,
+            fenced: None,
             in_flight: InFlight::default(),
         }
     }
@@ -335,7 +335,7 @@ impl ThreadState {
         if count == Some(0) {
             return Want::Fault;
         }
-        // No machine has so many threads.
+        // No machine has that many threads.
         let count = count.map(|count| u8::try_from(count).unwrap_or(u8::MAX));
         let vote = match *kind {
             BarrierKind::Reduce { source, negated, .. } => {

@@ -73,7 +73,7 @@ impl ObjectStep {
 }
 
 impl ObjectWord {
-    /// After an operation that is no wait; `None` where it has no meaning.
+    /// After an operation that is not a wait; `None` where it has no meaning.
     fn after(self, step: ObjectStep) -> Option<ObjectWord> {
         let mut next = self;
         let (ends, may_end) = match step {
@@ -168,7 +168,7 @@ impl Machine<'_> {
         self.shape.set_object(state, slot, id);
     }
 
-    /// Does an operation that is no wait. One without meaning is a fault of its thread at this line.
+    /// Does an operation that is not a wait. One without meaning is a fault of its thread at this line.
     pub(super) fn operate(
         &mut self,
         state: &mut State,
@@ -197,7 +197,7 @@ impl Machine<'_> {
         visit: StepVisitor<'_>,
     ) {
         let known = self.known(state, thread);
-        let (line, behind) = (known.local.pc, known.local.behind.is_some());
+        let (line, fenced) = (known.local.pc, known.local.fenced.is_some());
         if self.has(Variant::InOrder) && !known.idle {
             return;
         }
@@ -221,7 +221,7 @@ impl Machine<'_> {
             return;
         }
         // Only loads go past a MEMBAR.ALL.
-        if behind {
+        if fenced {
             return;
         }
         let mut next = self.copy(state);

@@ -81,7 +81,7 @@ pub enum Reduce {
     Sleep,
     /// Steps that commute with all others are taken at once.
     Por,
-    /// And threads that run the same code are told apart by what they do only.
+    /// And threads that run the same code are distinguished by what they do only.
     All,
 }
 
@@ -245,7 +245,7 @@ impl MachineRule {
                 ("R20d", "a releasing arrival drains the store buffer")
             }
             MachineRule::CopiesKeepOrder => {
-                ("R24", "LDGSTS stays behind older accesses of its SM to its source")
+                ("R24", "LDGSTS stays after older accesses of its SM to its source")
             }
             MachineRule::GroupWaits => {
                 ("R25", "DEPBAR.LE waits for all but the latest groups of copies")
@@ -258,7 +258,7 @@ impl MachineRule {
                 ("R29", "FENCE.VIEW.ASYNC.S has bulk copies see what is in shared memory")
             }
             MachineRule::BulkBehindLink => {
-                ("R28", "a bulk copy comes behind the stores in its GPU's link")
+                ("R28", "a bulk copy comes after the stores in its GPU's link")
             }
         }
     }

@@ -44,7 +44,7 @@ impl Machine<'_> {
         (entry.list, entry.cell, owner)
     }
 
-    /// Puts an entry behind those of its queue; where there is no order, in one that depends on
+    /// Puts an entry after those of its queue; where there is no order, in one that depends on
     /// nothing but what is there.
     pub(super) fn enqueue(&self, state: &mut State, entry: QueueEntry) {
         let key = self.queue(&entry);
@@ -278,9 +278,9 @@ impl Machine<'_> {
 
     /// Rule Link-forward: a load may be answered by the youngest store that waits in its GPU's
     /// link, or by its GPU's copy (reading R58). Of all in that link the store performs last, and
-    /// nothing of this GPU comes before it any more: the load sees what it would see behind it.
-    /// What it sees may be older than what a strong load of its SM will read, which waits behind that store: then it
-    /// fills no line, since the line would go back behind that load.
+    /// nothing of this GPU comes before it any more: the load sees what it would see after it.
+    /// What it sees may be older than what a strong load of its SM will read, which waits after that store: then it
+    /// fills no line, since the line would go back after that load.
     fn answered_on_the_way(&mut self, state: &State, group: &ScalarGroup, visit: StepVisitor<'_>) {
         if group.count != 1 {
             return;
@@ -391,7 +391,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A read has its value: it is on its way back. What can not be told from its being there is.
+    /// A read has its value: it is on its way back. So is what cannot be distinguished from that.
     pub(super) fn come_back(&mut self, state: &mut State, entry: QueueEntry) {
         let QueueEntry { cell, thread, fill, .. } = entry;
         if self.is_of_copy(&entry) {
@@ -406,7 +406,7 @@ impl Machine<'_> {
     }
 
     /// Rule Return: the value is there, and fills its line; it may not where a newer access of the
-    /// SM has canceled the fill, since the line would go back behind that one.
+    /// SM has canceled the fill, since the line would go back after that one.
     fn arrived(&mut self, state: &mut State, entry: QueueEntry) {
         if entry.fill {
             let row = usize::from(self.sm[usize::from(entry.thread)]) * self.cells.len();

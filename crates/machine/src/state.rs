@@ -241,7 +241,7 @@ impl StateLayout {
         state.bytes.truncate(length - self.entry);
     }
 
-    /// Puts an entry behind those for which `before` holds, which come first.
+    /// Puts an entry after those for which `before` holds, which come first.
     pub(super) fn insert(
         &self,
         state: &mut State,

@@ -71,7 +71,7 @@ impl Step {
 /// One transition.
 #[derive(Clone, Copy, Debug)]
 pub struct Taken<'s> {
-    /// The choice, and after it what could not be told from happening at once.
+    /// The choice, and after it what could as well have happened at once.
     pub steps: &'s [Step],
     /// By thread of the new state: which one it was of the old state. Empty: each is itself.
     pub threads: &'s [u8],

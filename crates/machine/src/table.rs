@@ -396,14 +396,14 @@ impl Machine<'_> {
             Change::Pass { reach } => {
                 let then_far = reach == MembarScope::Sys;
                 let loads = reach == MembarScope::Cta;
-                local.behind = Some(super::local::Behind { far: false, then_far, loads });
+                local.fenced = Some(super::local::Behind { far: false, then_far, loads });
                 local.advance(&context);
             }
             Change::Far => {
-                let behind = super::local::Behind { far: true, then_far: false, loads: false };
-                local.behind = Some(behind);
+                let fenced = super::local::Behind { far: true, then_far: false, loads: false };
+                local.fenced = Some(fenced);
             }
-            Change::Through => local.behind = None,
+            Change::Through => local.fenced = None,
             Change::Cluster(cluster) => local.cluster = cluster,
             Change::Start(copy) => {
                 local.in_flight.start(copy);
