@@ -4,7 +4,7 @@
 //! A context is written in the language of the source; [`super::mapping`] lowers it for the target's side.
 //! Each operation has the smallest scope that includes all threads that access the location, because a
 //! stronger context hides the outcomes that it should show. The context's own accesses are relaxed, or plain
-//! behind a guard: a context with a race shows nothing about a C++ source. The lists are the bound: reading
+//! after a guard: a context with a race shows nothing about a C++ source. The lists are the bound: reading
 //! R84.
 
 use std::ops::Range;

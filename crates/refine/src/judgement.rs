@@ -360,7 +360,7 @@ pub(crate) fn undefined(why: &str, context: String) -> Finding {
 /// The finding if no outcome is added. `sufficient` would suffice too.
 pub(crate) fn included(tally: Tally, more: &str, sufficient: Option<String>) -> Finding {
     let Tally { checked, source_racy, withdrawn, syntactic } = tally;
-    // Where the source is undefined, any target would do: that is no evidence for this one.
+    // Where the source is undefined, any target would do: that is not evidence for this one.
     let compared = checked > 0 || (source_racy == 0 && withdrawn == 0);
     let mut why = if compared {
         format!("no outcome is added in {checked} contexts")

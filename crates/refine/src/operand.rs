@@ -64,7 +64,7 @@ fn constant(text: &str) -> Option<u64> {
     Some(if negative { value.wrapping_neg() } else { value })
 }
 
-/// The origin of an operand; `None` if it was computed, or is no integer.
+/// The origin of an operand; `None` if it was computed, or is not an integer.
 fn origin<'a>(
     text: &str,
     bits: u32,

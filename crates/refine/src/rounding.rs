@@ -17,7 +17,7 @@ pub(crate) fn all_near(ours: &[Value], theirs: &[Value], flushes: bool) -> bool 
 /// The magnitude of floats below which a value is rather an integer, whose bits mean so small a float.
 const LEAST: f64 = 1e-9;
 
-/// Whether two values are close as a double, as singles, as halves or as `.bf16`. Two that are no numbers are.
+/// Whether two values are close as a double, as singles, as halves or as `.bf16`. Two NaNs are.
 fn is_near(ours: Value, theirs: Value, flushes: bool) -> bool {
     let close = |a: Option<f64>, b: Option<f64>| {
         a.zip(b).is_some_and(|(a, b)| {

@@ -152,9 +152,9 @@ impl RandomPartners<'_> {
         }
         let own = self.own();
         let mut before = Vec::new();
-        let mut behind = Vec::new();
+        let mut after = Vec::new();
         if self.framed {
-            for ops in [&mut before, &mut behind] {
+            for ops in [&mut before, &mut after] {
                 for _ in 0..numbers.of(&[0, 1, 1, 2]) {
                     if numbers.one_in(4) {
                         ops.push(self.fence(numbers));
@@ -166,7 +166,7 @@ impl RandomPartners<'_> {
                 }
             }
         }
-        threads.insert(0, [before, vec![ContextOp::Judged], behind].concat());
+        threads.insert(0, [before, vec![ContextOp::Judged], after].concat());
         let judged = 0..own.start;
         let distance = "at random distances";
         Some(Context { threads, placements, distance, judged, expects_partner: false })

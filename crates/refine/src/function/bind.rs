@@ -128,7 +128,7 @@ pub enum Argument {
     Integer(u64),
 }
 
-/// A part of a parameter that is no scalar.
+/// A part of a parameter that is not a scalar.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ParameterPiece {
     /// The index of the parameter.
@@ -146,7 +146,7 @@ pub struct Setup {
     pub arguments: Vec<Argument>,
     /// The special registers whose values are other than those of the first thread.
     pub special: BTreeMap<String, u64>,
-    /// The parts of parameters that are no scalars. They do not overlap.
+    /// The parts of parameters that are not scalars. They do not overlap.
     pub pieces: Vec<ParameterPiece>,
     /// The memory to which `%envreg2` and `%envreg1` lead, its low and its high half: that of a grid whose CTAs
     /// synchronize.
@@ -367,7 +367,7 @@ pub fn bind(
     function: &Function,
     frame: &[ThreadPiece; 2],
 ) -> Result<BoundFunction, Refused> {
-    let [before, behind] = frame;
+    let [before, after] = frame;
     let variables: Vec<VariableId> = function
         .variables
         .iter()
@@ -409,7 +409,7 @@ pub fn bind(
             rows.push(Some(index));
         }
     }
-    behind.append(&mut thread);
+    after.append(&mut thread);
     rows.resize(thread.lines.len(), None);
     lowered.resize(thread.lines.len(), LoweredInstruction::default());
     let variables = setup.memory.iter().map(Memory::variable).collect();

@@ -473,7 +473,7 @@ fn identity(
     (parts, reads.iter().map(|read| sources[read]).collect())
 }
 
-/// Whether an operation has one result for many values, and is no comparison: a mask, a shift, a part, a minimum.
+/// Whether an operation has one result for many values, and is not a comparison: a mask, a shift, a part, a minimum.
 fn merges(expr: &Expr) -> bool {
     let Expr::Alu { op, .. } = expr else { return matches!(expr, Expr::Extend { .. }) };
     match op {

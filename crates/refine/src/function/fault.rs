@@ -109,7 +109,7 @@ pub(super) fn unpromised(
 }
 
 /// The line of the target's only instruction that writes what it alone leaves differently in memory. `None` if there
-/// are several, or what differs is no memory.
+/// are several, or what differs is not memory.
 pub(super) fn writer(
     case: &mut RefinementCase<'_>,
     scans: &[ThreadScan; 2],

@@ -1,6 +1,6 @@
 //! Inputs with other data: numbers that decide no branch get the values at which arithmetic differs (reading R90).
 //!
-//! A branch on an argument or on a flag would hide the data behind it if all numbers were changed together, so a number is
+//! A branch on an argument or on a flag would hide the data after it if all numbers were changed together, so a number is
 //! changed only if the source takes the same path with it.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ const PATHS: usize = 4;
 const FIRST_TRIES: usize = 16;
 const TRIES: usize = 4;
 
-/// The values of the fills by number and width in bits: small negative numbers that are no multiples of 4 (division is
+/// The values of the fills by number and width in bits: small negative numbers that are not multiples of 4 (division is
 /// no shift for them), all bits, the largest and the least signed number, what is above that, and 0.
 const FILLS: [fn(u64, u32) -> u64; 6] = [
     |number, bits| cut(0_u64.wrapping_sub(3 + 4 * (number % 24)), bits),

@@ -229,7 +229,7 @@ fn growing(space: Space, name: String) -> Memory {
 }
 
 /// The same setup with memory to which pointers lead that are read from memory, before that of the context. There is more
-/// than one, so that a pointer that is no null pointer at first can be replaced.
+/// than one, so that a pointer that is not a null pointer at first can be replaced.
 pub(super) fn with_pointees(setup: &Setup, sides: [&Function; 2]) -> Setup {
     let mut setup = setup.clone();
     let mut taken = taken(sides);
@@ -263,7 +263,7 @@ pub(super) fn with_names(setup: &Setup, of: &[usize], sides: [&Function; 2]) -> 
     setup
 }
 
-/// The parts of parameters that are no scalars: the widest ones that either side reads. Each of 64 bits may be a
+/// The parts of parameters that are not scalars: the widest ones that either side reads. Each of 64 bits may be a
 /// pointer.
 fn pieces(setup: &mut Setup, sides: [&Function; 2], taken: &mut BTreeSet<String>) {
     let read = sides.iter().flat_map(|side| &side.initial).filter_map(|(_, value)| match value {

@@ -2,7 +2,7 @@
 //! at least as strong and in the same order.
 //!
 //! If so, each outcome of the target in any context is an outcome of the other side there, and refutes nothing: a
-//! stronger access or one more fence adds no outcome, and what the mapping adds is no fault of the target (reading
+//! stronger access or one more fence adds no outcome, and what the mapping adds is not a fault of the target (reading
 //! R81). Contexts need not be tried (reading R106).
 //!
 //! Both sides are unfolded where every read may return anything. The order of two accesses counts only if one of them
@@ -331,10 +331,10 @@ impl<'u> ComparedPath<'u> {
             self.orders(first, second) && !target.orders(first, second)
         };
         let fence = |&fence: &usize| {
-            let [before, behind]: [Vec<usize>; 2] =
+            let [before, after]: [Vec<usize>; 2] =
                 all.clone().partition(|&at| self.events[at] < fence).into();
             let begin = before.iter().map(|&at| target.events[at] + 1).max().unwrap_or(0);
-            let end = behind.iter().map(|&at| target.events[at]).min().unwrap_or(usize::MAX);
+            let end = after.iter().map(|&at| target.events[at]).min().unwrap_or(usize::MAX);
             let tags =
                 |index: usize| (target.path.events[index].tags, self.path.events[fence].tags);
             target.fences.iter().any(|&index| {

@@ -350,8 +350,8 @@ fn fitted(
                 let is_defined = || scans(&setup, [checked(sides[0]), sides[0]], &refiner).is_ok();
                 let faults = side == SIDES[1] && why == MISALIGNED && is_defined();
                 let verdict = if faults { Verdict::WrongValue } else { Verdict::Unsupported };
-                let behind = if faults { ", and the source ends" } else { "" };
-                let why = format!("line {line} of the {side}: {why}{behind}");
+                let after = if faults { ", and the source ends" } else { "" };
+                let why = format!("line {line} of the {side}: {why}{after}");
                 return Err(found(verdict, why));
             }
             Err((side, ScanError::Cut)) => {
@@ -427,7 +427,7 @@ pub(super) fn fill(setup: &mut Setup, scans: &[ThreadScan; 2]) {
     }
 }
 
-/// A number for each place; floats of so many bits in all parts of the place.
+/// A number for each place; floats of this many bits in all parts of the place.
 pub(super) fn distinct(number: u64, float: Option<u16>, bytes: u32) -> u64 {
     let Some(bits) = float else { return 51 + number };
     as_float(2 + number, bits, bytes)

@@ -14,7 +14,7 @@ use model::strength::{AccessOrder, OperationKind, Strength};
 
 use crate::step::{AccessKind, Step, TestLocation};
 
-/// The function with each access and each fence lowered by `lower`, which is told whether the access is to
+/// The function with each access and each fence lowered by `lower`, which receives whether the access is to
 /// shared memory. `None` if one of them has no lowering.
 pub(super) fn mapped(
     function: &Function,

@@ -74,7 +74,7 @@ pub(super) fn not_met(
 pub(super) fn counted(scans: &[ThreadScan; 2]) -> Option<Finding> {
     let mut all = scans.iter().filter_map(met).flatten();
     let (id, count) = all.find_map(|(id, count)| Some((id, count?)))?;
-    let why = format!("barrier {id} is of {count} threads, and no context has so many");
+    let why = format!("barrier {id} is of {count} threads, and no context has that many");
     Some(Finding::new(Verdict::Undecided, why))
 }
 

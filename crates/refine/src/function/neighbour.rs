@@ -13,7 +13,7 @@ use super::scan::{ByteRange, ThreadScan};
 /// The special registers that tell threads apart.
 const PLACES: [&str; 2] = ["ctaid.", "tid."];
 
-/// Choices like the first one, for the next thread or CTA: those in which some line reads, behind a strong access, what
+/// Choices like the first one, for the next thread or CTA: those in which some line reads, after a strong access, what
 /// the thread has not written before, and in all choices so far it reads there only what the thread has written.
 pub(super) fn neighbours(
     chosen: &[ScannedSetup],
@@ -52,7 +52,7 @@ pub(super) fn neighbours(
     all
 }
 
-/// The lines that read behind a strong access, which may order them behind what other threads wrote.
+/// The lines that read after a strong access, which may order them after what other threads wrote.
 #[derive(Default)]
 struct ReadingLines {
     /// Those that read bytes which the thread has written before, on some path.

@@ -62,7 +62,7 @@ pub(super) fn unseen(
     for (side, name) in SIDES.into_iter().enumerate() {
         let function = [case.source, case.target][side];
         let Ok(bound) = bind(&case.setup, function, &Default::default()) else { continue };
-        // Calls, returns and ends of relocatable code are compared with what callers expect, which is no condition of
+        // Calls, returns and ends of relocatable code are compared with what callers expect, which is not a condition of
         // the program.
         let of_calls = |line: usize| {
             let row = bound.rows.get(line).copied().flatten();

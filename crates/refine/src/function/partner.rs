@@ -83,7 +83,7 @@ const FENCED: &str = "R | st y; f.sc; ld x | st x";
 /// The partner takes what the function gives back: a lock, or one of a count. `y` then has the value it began with.
 const GIVEN_BACK: [&str; 2] = ["R | swap.acq y; unless; st x", "R | swap.acq y; unless; ld x"];
 
-/// A callee, as another thread: it is asked at `y` and answers at `z`, and what it does with `x` happens in between.
+/// A callee, as another thread: it reads its arguments at `y` and answers at `z`, and what it does with `x` happens in between.
 const CALLED: [&str; 2] = ["R | ld.acq y; if; ld x; st.rel z", "R | ld.acq y; if; st x; st.rel z"];
 
 /// Shapes for one place.
@@ -139,7 +139,7 @@ pub fn contexts(
     scopes: &JudgedScopes,
     more: &[ContextShape],
 ) -> Vec<Context> {
-    let [frame, other, link] = [3, 2, 1].map(|behind| locations.len() - behind);
+    let [frame, other, link] = [3, 2, 1].map(|from_end| locations.len() - from_end);
     let racy = !cxx && scan.fences;
     let mut maker = ContextBuilder { locations, link, scopes, racy, all: Vec::new() };
     let places: Vec<usize> =
@@ -181,8 +181,8 @@ pub fn contexts(
                 maker.pair(shape, [place, frame], [&[], &[op]]);
             }
             // Accesses before and after the function that only its fences order.
-            for behind in ops(other).into_iter().filter(|_| scan.fences) {
-                maker.pair(shape, [frame, other], [&[op], &[behind]]);
+            for tail in ops(other).into_iter().filter(|_| scan.fences) {
+                maker.pair(shape, [frame, other], [&[op], &[tail]]);
             }
         }
     }
@@ -254,20 +254,20 @@ fn meeting(shape: &ContextShape, scan: &ThreadScan) -> Vec<ContextShape> {
     };
     let barriers = met(scan);
     let mut parts = shape.threads[mate].splitn(2, |op| *op == ContextOp::RowBarriers);
-    let (before, behind) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
+    let (before, tail) = (parts.next().unwrap_or_default(), parts.next().unwrap_or_default());
     // A thread executes each barrier once.
-    let again = behind.contains(&ContextOp::RowBarriers);
+    let again = tail.contains(&ContextOp::RowBarriers);
     let count = if again { 0 } else { barriers.len() };
     let mut all = Vec::new();
     for first in 0..count {
         for last in first + 1..=count {
-            if before.is_empty() && first > 0 || behind.is_empty() && last < count {
+            if before.is_empty() && first > 0 || tail.is_empty() && last < count {
                 continue;
             }
             let [early, between, late] =
                 [&barriers[..first], &barriers[first..last], &barriers[last..]];
             let mut one = shape.clone();
-            one.threads[mate] = [early, before, between, behind, late].concat();
+            one.threads[mate] = [early, before, between, tail, late].concat();
             all.push(one);
         }
     }
@@ -290,7 +290,7 @@ fn within(ops: &[ContextOp]) -> Scope {
     if barriers.all(of_cta) { Scope::Cta } else { Scope::Cluster }
 }
 
-/// The context without other threads, for so many places.
+/// The context without other threads, for this many places.
 pub fn alone(locations: usize) -> Context {
     Context {
         threads: vec![vec![ContextOp::Judged]],
@@ -412,7 +412,7 @@ impl ContextBuilder<'_> {
         }
     }
 
-    /// What a callee may do between what it is asked and what it answers.
+    /// What a callee may do between its call and its answer.
     fn callees(&mut self, places: &[usize]) {
         let link = self.link;
         let shapes = CALLED.map(shape);
@@ -448,13 +448,13 @@ impl ContextBuilder<'_> {
             let before = [access(AccessKind::Store), fence];
             self.pair(&read, [frame, place], [&before, &[]]);
             let written = shape("R | st y; st.rel x");
-            let behind = [fence, access(AccessKind::Load)];
-            self.pair(&written, [place, frame], [&[], &behind]);
+            let tail = [fence, access(AccessKind::Load)];
+            self.pair(&written, [place, frame], [&[], &tail]);
         }
     }
 
     /// Adds the context at every distance that a shared place allows.
-    fn place(&mut self, partners: &[Vec<ContextOp>], [before, behind]: [&[ContextOp]; 2]) {
+    fn place(&mut self, partners: &[Vec<ContextOp>], [before, tail]: [&[ContextOp]; 2]) {
         let shared = partners
             .iter()
             .flatten()
@@ -475,7 +475,7 @@ impl ContextBuilder<'_> {
             if !known.insert(self.relations(&placements)) {
                 continue;
             }
-            let first = [before, &[ContextOp::Judged], behind].concat();
+            let first = [before, &[ContextOp::Judged], tail].concat();
             let threads = std::iter::once(first).chain(partners.iter().cloned()).collect();
             self.push(threads, placements, distance);
         }
@@ -560,14 +560,14 @@ impl ContextBuilder<'_> {
             !(idle || act.writes() && location.promised || location.place.bytes > 16)
         });
         let kinds: Vec<AccessKind> = kinds.collect();
-        for (behind, &act) in
+        for (tail, &act) in
             (0..=barriers.len()).flat_map(|at| kinds.iter().map(move |act| (at, act)))
         {
             let op = access(act, at, order);
             let all = [vec![op], vec![acquire, op], vec![op, release]];
             for added in all.into_iter().take(if named { 3 } else { 1 }) {
                 let mut ops = barriers.to_vec();
-                ops.splice(behind..behind, added);
+                ops.splice(tail..tail, added);
                 for (distance, placements, _) in &near {
                     if shared && !self.reach().includes(placements[0], placements[1]) {
                         continue;

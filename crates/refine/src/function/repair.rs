@@ -36,7 +36,7 @@ pub(super) fn missing(
             all.extend(changed.map(|changed| (line, changed, added(now, stronger))));
         }
     }
-    // A change with fewer words is smaller. A wait that a listing does not show is no place for one.
+    // A change with fewer words is smaller. A wait that a listing does not show is not a place for one.
     let waits = |line: &usize| target.threads[0].lines[*line].text.starts_with("NOP");
     all.sort_by_key(|(line, _, added)| (waits(line), added.split(' ').count()));
     let machine = matches!(case.target.language, Language::Sass(_));

@@ -291,7 +291,7 @@ fn scan_as_given(program: &Program, options: ScanOptions<'_>) -> Result<ThreadSc
 }
 
 fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan, ScanError> {
-    // Whether an execution is undefined is asked of the programs in contexts.
+    // Whether an execution is undefined is decided for the programs in contexts.
     let program = &Program { sizes_agree: true, ..program.clone() };
     let ends = |_| (options.is_over)().then_some(UnfoldLimit::Time);
     let unfolded = Unfolded::within(program, Conventions::default(), options.bound, &ends)

@@ -149,7 +149,7 @@ fn elsewhere(
 /// The maximum number of inputs for the last CTA.
 const LAST: usize = 16;
 
-/// The inputs of the last CTA of so many: a counter has the number of those before it.
+/// The inputs of the last CTA of this number: a counter has the number of those before it.
 fn last(setup: &Setup, scans: &[ThreadScan; 2], sides: [&Function; 2]) -> Vec<Setup> {
     let count = "nctaid.x".to_owned();
     if !specials(sides).contains(&count) {
@@ -369,7 +369,7 @@ fn negative(setup: &Setup, scans: &[ThreadScan; 2], function: &Function) -> Vec<
     all
 }
 
-/// Another value for each number, which is no float: in memory, and as an argument. `value` has its own number and
+/// Another value for each number, which is not a float: in memory, and as an argument. `value` has its own number and
 /// its width in bits.
 pub(super) fn numbers(
     setup: &Setup,
@@ -398,7 +398,7 @@ pub(super) fn numbers(
     all
 }
 
-/// The signs of all floats of so many bits in a place.
+/// The signs of all floats of this many bits in a place.
 fn signs(bits: u16, bytes: u32) -> u64 {
     let bits = u32::from(bits).min(8 * bytes);
     (1..=8 * bytes / bits).fold(0, |all, part| all | 1 << (part * bits - 1))

@@ -73,10 +73,10 @@ impl ContextBuilder<'_> {
         for at in places.iter().filter_map(|&at| self.name(at)).collect::<Vec<usize>>() {
             self.at_barriers(&met(scan), at);
         }
-        let [behind, before, between] = [BEHIND, BEFORE, BETWEEN].map(|all| all.map(aliased));
+        let [after, before, between] = [BEHIND, BEFORE, BETWEEN].map(|all| all.map(aliased));
         for &(first, second) in ordered.iter().filter(|(first, second)| first != second) {
             if let Some(first) = self.name(first) {
-                self.pairs(&behind, [first, second], [&[], &[]]);
+                self.pairs(&after, [first, second], [&[], &[]]);
             }
             if let Some(second) = self.name(second) {
                 self.pairs(&before, [second, first], [&[], &[]]);
@@ -95,12 +95,12 @@ impl ContextBuilder<'_> {
         let signal = relaxed(AccessKind::Store, other);
         let poll = relaxed(AccessKind::Load, other);
         for op in [AccessKind::Store, AccessKind::Load].map(|act| relaxed(act, frame)) {
-            self.pairs(&behind, [named, other], [&[op], &[signal]]);
+            self.pairs(&after, [named, other], [&[op], &[signal]]);
             self.pairs(&before, [named, other], [&[poll], &[op]]);
             self.pairs(&cumulative[..1], [frame, other], [&[op], &[signal]]);
             for &at in places {
                 self.pairs(&cumulative[..1], [frame, at], [&[op], &[]]);
-                self.pairs(&behind, [named, at], [&[op], &[]]);
+                self.pairs(&after, [named, at], [&[op], &[]]);
                 self.pairs(&before, [named, at], [&[], &[op]]);
             }
         }
@@ -118,7 +118,7 @@ impl ContextBuilder<'_> {
             self.pairs(&cumulative, [at, other], [&[], &[signal]]);
         }
         for at in places.iter().filter_map(|&at| self.name(at)).collect::<Vec<usize>>() {
-            self.pairs(&behind, [at, other], [&[], &[signal]]);
+            self.pairs(&after, [at, other], [&[], &[signal]]);
             self.pairs(&before, [at, other], [&[poll], &[]]);
             let location = &self.locations[at];
             let order = if location.plain { AccessOrder::Weak } else { AccessOrder::Relaxed };
@@ -138,12 +138,12 @@ impl ContextBuilder<'_> {
 
     /// The function between other code of its thread, without other threads: also with the half of an alias fence that
     /// the function may lack.
-    fn around(&mut self, before: Option<ContextOp>, behind: Option<ContextOp>) {
+    fn around(&mut self, before: Option<ContextOp>, after: Option<ContextOp>) {
         let half = |op: Option<ContextOp>, order| op.map(|_| ContextOp::AliasFence(order));
         let release = half(before, FenceOrder::Release);
-        let acquire = half(behind, FenceOrder::Acquire);
+        let acquire = half(after, FenceOrder::Acquire);
         for (release, acquire) in [(None, None), (release, None), (None, acquire)] {
-            let all = [before, release, Some(ContextOp::Judged), acquire, behind];
+            let all = [before, release, Some(ContextOp::Judged), acquire, after];
             let thread: Vec<ContextOp> = all.into_iter().flatten().collect();
             if !self.all.iter().any(|known| known.threads == [&*thread]) {
                 self.push(vec![thread], vec![HERE], "alone");
