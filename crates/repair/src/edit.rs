@@ -38,7 +38,7 @@ pub enum EditKind {
     RegisterFence,
     /// A wait waits for more groups of asynchronous operations, or also for what they write; or there is a new one.
     GroupWait,
-    /// Inserts a `commit_group` before a wait for groups, or a `tcgen05.commit` behind operations on tensor memory.
+    /// Inserts a `commit_group` before a wait for groups, or a `tcgen05.commit` after operations on tensor memory.
     Commit,
     /// Inserts `fence.mbarrier_init`.
     InitFence,
@@ -403,7 +403,7 @@ pub(crate) fn is_repeated(source: &SourceTest, thread: usize, text: &str) -> boo
     source.cells[thread].iter().filter(|cell| cell.text == text).count() > 1
 }
 
-/// The line of a cell in the file; that of the last one for what is behind it.
+/// The line of a cell in the file; that of the last one for what is after it.
 pub(crate) fn line_number(source: &SourceTest, thread: usize, cell: usize) -> usize {
     let numbers = &source.test.line_numbers[thread];
     let line = source.cells[thread].get(cell).map(|cell| cell.lines.start);
@@ -437,8 +437,8 @@ pub fn cost_between(before: &Test, after: &Test) -> Option<EditCost> {
         places.push(after.lines.len());
         // A branch may lead to what was inserted before its target.
         let leads_on = |&(from, to): &(usize, usize)| {
-            let behind = from.checked_sub(1).is_none_or(|last| places[last] < to);
-            behind && to <= places[from.min(places.len() - 1)]
+            let follows = from.checked_sub(1).is_none_or(|last| places[last] < to);
+            follows && to <= places[from.min(places.len() - 1)]
         };
         if left.next().is_some() || !targets.iter().all(leads_on) {
             return None;

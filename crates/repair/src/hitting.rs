@@ -1,7 +1,7 @@
 //! The smallest sets with a property that a larger set never loses.
 //!
 //! A set without the property is made as large as it may be without it. Every set with the property then has a member
-//! outside it, so few sets are asked for.
+//! outside it, so few sets are tried.
 
 /// The smallest sets of the numbers below `count` with a property, those of fewer members first, with at most `most`
 /// members; `None` if not even all numbers together have it. Sets larger than the smallest one are looked for only if
@@ -70,8 +70,8 @@ fn advance(set: &mut [usize], count: usize) -> bool {
     for at in (0..size).rev() {
         if set[at] < count - (size - at) {
             set[at] += 1;
-            for behind in at + 1..size {
-                set[behind] = set[behind - 1] + 1;
+            for after in at + 1..size {
+                set[after] = set[after - 1] + 1;
             }
             return true;
         }

@@ -1,4 +1,4 @@
-//! What is asked of a changed test, and how often.
+//! The questions about a changed test, and their number.
 
 use std::collections::BTreeMap;
 
@@ -81,7 +81,7 @@ impl RepairLimit {
     }
 }
 
-/// The answers for changed tests, each asked for once.
+/// The answers for changed tests, each computed once.
 pub(crate) struct Questions<'q> {
     pub(crate) source: &'q SourceTest,
     pub(crate) options: &'q RepairOptions<'q>,
@@ -191,7 +191,7 @@ impl<'q> Questions<'q> {
         true
     }
 
-    /// Whether no more is asked.
+    /// Whether no more tests are judged.
     pub(crate) fn has_ended(&self) -> bool {
         matches!(self.limit, Some(RepairLimit::Questions(_) | RepairLimit::Time))
     }
@@ -284,7 +284,7 @@ pub(crate) fn excluded(source: &SourceTest) -> Option<String> {
     None
 }
 
-/// Why the verdict of a test is no answer: it is not judged, or no execution of it finishes.
+/// Why the verdict of a test is not an answer: it is not judged, or no execution of it finishes.
 pub(crate) fn unanswered(judgement: &Judgement) -> Option<String> {
     match &judgement.verdict {
         Verdict::Holds | Verdict::Fails | Verdict::Undefined(_) => None,

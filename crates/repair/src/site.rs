@@ -219,7 +219,7 @@ fn gap(source: &SourceTest, thread: usize, cell: usize) -> Vec<EditSite> {
     if !events(0..cell) || !events(cell..count) {
         return Vec::new();
     }
-    // Behind the loop is enough.
+    // After the loop is enough.
     if waits(source, thread, cell) {
         return Vec::new();
     }
@@ -337,7 +337,7 @@ fn tensormap_scope(source: &SourceTest) -> Option<Scope> {
     [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys].into_iter().find(all)
 }
 
-/// Whether a thread initializes an mbarrier object before a cell, and arrives relaxed at the barrier of the cluster behind.
+/// Whether a thread initializes an mbarrier object before a cell, and arrives relaxed at the barrier of the cluster after.
 fn initializes(source: &SourceTest, thread: usize, cell: usize) -> bool {
     let lines = &source.test.program.threads[thread].lines;
     let at = source.cells[thread].get(cell).map_or(lines.len(), |cell| cell.lines.start);

@@ -295,7 +295,7 @@ fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
     all
 }
 
-/// A `tcgen05.commit` on an object behind operations on tensor memory that one can track, or in the place of an arrival.
+/// A `tcgen05.commit` on an object after operations on tensor memory that one can track, or in the place of an arrival.
 fn tensor_commits(source: &SourceTest, objects: &[VariableId]) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
     let name = |object: VariableId| &source.test.program.variables[usize::from(object.0)].name;
