@@ -82,7 +82,7 @@ struct Printer<'n> {
     names: &'n dyn OperandNames,
 }
 
-/// The parts of a name that are there, each behind a dot.
+/// The parts of a name that are there, each after a dot.
 fn dotted<const N: usize>(parts: [&str; N]) -> String {
     let parts: Vec<&str> = parts.into_iter().filter(|part| !part.is_empty()).collect();
     parts.join(".")
@@ -106,7 +106,7 @@ fn load_order(order: LoadOrder) -> String {
         LoadOrder::MmioRelaxed => "mmio.relaxed.sys".to_owned(),
         LoadOrder::MmioAcquire => "mmio.acquire.sys".to_owned(),
         LoadOrder::Readonly => "proxy::readonly".to_owned(),
-        // The opcode, or a word behind the state space.
+        // The opcode, or a word after the state space.
         LoadOrder::NonCoherent | LoadOrder::Uniform => String::new(),
     }
 }
