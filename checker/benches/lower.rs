@@ -1,7 +1,7 @@
 //! How fast lowerings are judged: `cargo bench -p causeway --bench lower`.
 //!
 //! A judgement is a question in one context: both sides of it, and the comparison. Each kind is of one
-//! thread; every question is asked anew, so that nothing is remembered but what the program itself
+//! thread; every question is answered anew, so that nothing is remembered but what the program itself
 //! remembers between targets of one source. `--rows FILE.csv` judges a file of rows too, and
 //! `--generated N` the published mapping of C++ in N generated programs of each shape. `--contexts N` judges N pairs
 //! of a random context and a row, from `--seed S` on, and measures nothing else.

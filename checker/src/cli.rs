@@ -28,7 +28,7 @@ use crate::sass::args::{Decode, SassExplain, SassRead};
 use crate::schema::SchemaArgs;
 use crate::serve;
 
-/// Where options of every command stand in a help text: behind those of the command itself.
+/// Where options of every command stand in a help text: after those of the command itself.
 const LAST: usize = 900;
 
 /// A checker for the memory model of NVIDIA GPUs: the PTX document made executable.

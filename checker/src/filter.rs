@@ -243,7 +243,7 @@ impl<'a> FilterReader<'a> {
         if self.eat(')') { Ok(FilterTerm::Threads(count)) } else { Err(self.expected("`)`")) }
     }
 
-    /// A pattern, and the parenthesis behind it.
+    /// A pattern, and the parenthesis after it.
     fn pattern(&mut self) -> Result<TextPattern, ErrorReported> {
         self.blank();
         if self.eat('/') {

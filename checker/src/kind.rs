@@ -129,7 +129,7 @@ fn text(text: &str) -> Option<FileKind> {
 fn without_comments(text: &str) -> &str {
     let mut rest = text.trim_start();
     loop {
-        let behind = if rest.starts_with("//") || rest.starts_with(';') {
+        let after = if rest.starts_with("//") || rest.starts_with(';') {
             rest.find('\n')
         } else if rest.starts_with("(*") {
             rest.find("*)").map(|end| end + 1)
@@ -138,7 +138,7 @@ fn without_comments(text: &str) -> &str {
         } else {
             return rest;
         };
-        let Some(end) = behind else { return "" };
+        let Some(end) = after else { return "" };
         rest = rest[end + 1..].trim_start();
     }
 }

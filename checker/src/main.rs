@@ -54,7 +54,7 @@ fn main() -> ExitCode {
     let mut out: Box<dyn Write> = match &file {
         None => Box::new(BufWriter::new(AutoStream::new(io::stdout().lock(), colour))),
         Some(file) => {
-            // A file has no colours unless they are asked for.
+            // A file has no colours unless they are requested.
             let colour = if cli.color == Colour::Auto { ColorChoice::Never } else { colour };
             let file: Box<dyn Write> = Box::new(file.clone());
             Box::new(BufWriter::new(AutoStream::new(file, colour)))

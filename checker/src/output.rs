@@ -1,6 +1,6 @@
 //! Files that a run writes: beside their place first, and renamed when they are whole.
 //!
-//! A run that fails, and a full disk, leave what was there before. A file that the run reads is no output.
+//! A run that fails, and a full disk, leave what was there before. A file that the run reads is not an output.
 
 use std::collections::BTreeSet;
 use std::fs::{self, File};

@@ -87,7 +87,7 @@ pub(crate) fn other_model(path: &Path, err: &mut dyn Write) -> io::Result<Option
             if model.leaves_co_open() {
                 writeln!(
                     err,
-                    "warning: {}: no axiom demands that `co` orders two writes, so `co` and `fr` forbid next to nothing\n  = help: \
+                    "warning: {}: no axiom constrains `co`, so `co` and `fr` rule out almost nothing\n  = help: \
                      `include \"cos.cat\"` makes `co` total on each location",
                     input::shown(path)
                 )?;

@@ -63,7 +63,7 @@ impl SlowTests {
     }
 }
 
-/// The tests that have become slow since this was asked last, and their seconds.
+/// The tests that have become slow since the last call, and their seconds.
 fn due(running: &RunningTests) -> Vec<(usize, u64)> {
     let mut all = running.lock().unwrap_or_else(PoisonError::into_inner);
     let late = all.iter_mut().filter(|(_, test)| test.since.elapsed() >= test.next);

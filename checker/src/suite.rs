@@ -121,7 +121,7 @@ impl SuiteItem {
     }
 }
 
-/// What is asked of which files.
+/// The question, and the files.
 #[derive(Clone, Copy, Default)]
 pub struct SuiteRequest<'a> {
     pub filter: Option<&'a TestFilter>,

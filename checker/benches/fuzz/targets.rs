@@ -240,7 +240,7 @@ fn spa5(bytes: &[u8]) -> Result<(), String> {
             Ok(single) => inside(&single.diagnostics, line.as_bytes())?,
             Err(all) => errors(&all, line.as_bytes())?,
         }
-        // What is no word is told as what it is.
+        // What is not a word is reported as what it is.
         drop(sass::decode::line(line, target));
     }
     Ok(())

@@ -151,7 +151,7 @@ fn jobs(check: &Check) -> usize {
     check.jobs.map_or_else(cores, usize::from)
 }
 
-/// The command that explains what `check` was asked of a file, without the file.
+/// The command that explains the answer of `check` on a file, without the file.
 fn explain_command(check: &Check) -> String {
     let judging = &check.judging;
     let mut words = vec!["causeway explain".to_owned()];

@@ -102,7 +102,7 @@ fn bound(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<
     }
 }
 
-/// The outcomes, a line for each; those with which the condition is true have a star. Where executions are counted, behind
+/// The outcomes, a line for each; those with which the condition is true have a star. Where executions are counted, after
 /// the number of those that end with it.
 pub(super) fn outcomes(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
     let counted = judgement.found.seen.executions.is_some();

@@ -34,10 +34,10 @@ pub(super) fn lacking(
     let note = |(reading, subject): (&model::reading::Reading, ReadingSubject)| {
         let (name, what) = (reading.name, subject.text());
         if is_generated {
-            let text = format!("no generated test has {what}, which reading {name} is about");
+            let text = format!("no generated test has what reading {name} is about: {what}");
             return DiffNote { text, help: Some(help(subject)) };
         }
-        let text = format!("no test of the files has {what}, which reading {name} is about");
+        let text = format!("no test of the files has what reading {name} is about: {what}");
         DiffNote { text, help: None }
     };
     open.into_iter().map(note).collect()

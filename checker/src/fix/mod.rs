@@ -103,7 +103,7 @@ const WORK: u64 = 1 << 14;
 const QUESTIONS: usize = 1_000;
 
 /// Prints how to forbid the outcome of an explained test if it is allowed, or what the test does not need; only
-/// the enumerating engine is asked.
+/// the enumerating engine is used.
 pub(crate) fn advise(
     (path, bytes, ask): (&Path, &[u8], Option<&str>),
     (model, bound, alternatives): (&Model, u32, &[Alternative]),

@@ -328,7 +328,7 @@ pub(crate) struct FixObject<'a> {
     proposals: Vec<FixProposal<'a>>,
     /// The number of sets of edits that were found.
     found: usize,
-    /// Whether all edits together forbid the outcome; `null` if that is not known, or was not asked.
+    /// Whether all edits together forbid the outcome; `null` if that is not known, or was not examined.
     possible: Option<bool>,
     /// With `--weaken`, edits of which each alone keeps the outcome forbidden.
     superfluous: Vec<FixEdit<'a>>,

@@ -113,7 +113,7 @@ pub fn command(
     Ok(exit(&campaign.state))
 }
 
-/// What a progress bar says behind its blocks.
+/// What a progress bar says after its blocks.
 fn message(state: &CampaignState) -> String {
     let sum = |of: fn(&campaign::LawTally) -> u64| state.tallies.iter().map(of).sum::<u64>();
     let skipped = sum(|tally| tally.cases) - sum(campaign::LawTally::compared);

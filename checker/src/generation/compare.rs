@@ -122,7 +122,7 @@ pub fn command(
 /// The tests of a log; `None` after its error was printed.
 pub(crate) fn read(path: &Path, err: &mut dyn Write) -> io::Result<Option<Vec<LoggedTest>>> {
     let text = match input::read(path) {
-        // A log may be large: it is copied only if it is no UTF-8.
+        // A log may be large: it is copied only if it is not UTF-8.
         Ok(bytes) => String::from_utf8(bytes)
             .unwrap_or_else(|error| String::from_utf8_lossy(error.as_bytes()).into_owned()),
         Err(error) => {

@@ -21,13 +21,13 @@ pub struct RequestedCycles {
     /// Cycles such as `PodWW Rfe PodRR Fre`, families such as MP, names of generated tests, or skeletons such as `st x; st.rel y | ld.acq y; ld x`
     #[arg(value_name = "CYCLE")]
     pub cycles: Vec<String>,
-    /// All cycles of so many threads: 3, or 2..4
+    /// All cycles of this number of threads: 3, or 2..4
     #[arg(long, value_name = "N..M", value_parser = range, conflicts_with = "cycles")]
     pub threads: Option<RangeInclusive<usize>>,
-    /// Of these, the cycles of so many edges [default: any]
+    /// Of these, the cycles of this number of edges [default: any]
     #[arg(long, value_name = "N..M", value_parser = range, conflicts_with = "cycles")]
     pub edges: Option<RangeInclusive<usize>>,
-    /// Which cycles of so many threads, a list: `critical`; `coherence`, of one location; `atomic`, critical but for threads
+    /// Which cycles of that number of threads, a list: `critical`; `coherence`, of one location; `atomic`, critical but for threads
     /// that only do an atomic; `pattern`, critical but for threads that begin or end with two accesses to one location; and of
     /// one location `overwritten`, with a read of a write that the cycle overwrites, `divided`, with a write between the
     /// halves of an atomic, and `unordered`, whose reads return what the next thread overwrites; or `all`

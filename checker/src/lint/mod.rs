@@ -72,7 +72,7 @@ struct LintEdit<'a> {
     line: usize,
     column: usize,
     end_line: usize,
-    /// The column behind the last character.
+    /// The column after the last character.
     end_column: usize,
     text: &'a str,
 }

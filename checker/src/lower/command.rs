@@ -1,4 +1,4 @@
-//! Runs `causeway lower`: the compiler where one is asked for, and the settings of the judge.
+//! Runs `causeway lower`: the compiler where one is requested, and the settings of the judge.
 
 use std::io::{self, Write};
 use std::time::Instant;

@@ -38,7 +38,7 @@ impl FilePair<'_> {
         [of(source, said.source_line), of(target, said.target_line)]
     }
 
-    /// Whether people find the target where the run says: it is no temporary file, nor standard input.
+    /// Whether people find the target where the run says: it is not a temporary file, nor standard input.
     fn is_target_found(&self) -> bool {
         self.kept_by.is_none()
             && !input::is_standard(self.target)

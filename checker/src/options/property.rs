@@ -3,7 +3,7 @@
 use clap::ValueEnum;
 use judge::Property;
 
-/// What is asked of a test: two names are those of Dartagnan.
+/// The property that is checked: two names are those of Dartagnan.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
 pub enum PropertyName {
     /// The condition of the test, with its quantifier.

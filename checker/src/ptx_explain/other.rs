@@ -166,7 +166,7 @@ fn tensor_variables(instruction: &str) -> &'static [&'static str] {
 /// Targets that have all asynchronous operations between them.
 const TARGETS: [&str; 3] = ["sm_90a", "sm_100a", "sm_101a"];
 
-/// The asynchronous operation that an instruction is, with variables in place of its addresses. `None` if it is none,
+/// The asynchronous operation that an instruction is, with variables in place of its addresses. `None` if it is not one,
 /// or not read on its own.
 fn read_asynchronous(instruction: &str) -> Option<Asynchronous> {
     let line = instruction.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -248,9 +248,9 @@ pub(super) struct OtherObject<'a> {
 pub(crate) struct PtxExplainObject<'a> {
     pub(super) instruction: &'a str,
     pub(super) diagnostics: Vec<LintObject<'a>>,
-    /// `null` where it cannot be read, breaks a rule, or is no memory instruction.
+    /// `null` where it cannot be read, breaks a rule, or is not a memory instruction.
     pub(super) explained: Option<PtxExplanationObject<'a>>,
-    /// An instruction that is none of memory; `null` for those.
+    /// An instruction that is not a memory instruction; `null` for those.
     pub(super) other: Option<OtherObject<'a>>,
 }
 

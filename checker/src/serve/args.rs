@@ -27,7 +27,7 @@ pub struct Serve {
     /// The memory limit of each search, after which the test is undecided, such as `512MiB`
     #[arg(long, value_name = "SIZE", default_value_t = ByteSize::b(AnswerLimits::MEMORY as u64), value_parser = size)]
     pub memory: ByteSize,
-    /// The number of tests to judge in parallel; more are asked to come back later [default: one per core]
+    /// The number of tests to judge in parallel; more are refused for the moment [default: one per core]
     #[arg(short, long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=256))]
     pub jobs: Option<u16>,
 }
