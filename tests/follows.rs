@@ -4,9 +4,9 @@ use std::fs;
 use std::time::Duration;
 
 use engine::MEMORY;
-use refine::csv;
 use refine::function::{FunctionPair, follows, paired};
 use refine::{Models, Patience, Refiner};
+use text::csv;
 
 use crate::functions::{judge_pair, kernel, module};
 use crate::pairs::functions;

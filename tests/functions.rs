@@ -9,10 +9,10 @@ use engine::MEMORY;
 use engine::exit::Exit;
 use lift::listing::Signature;
 use model::ptx;
-use refine::csv;
 use refine::function::{FunctionPair, PairReport, judge, paired};
 use refine::verdict::{Finding, Refuter, Verdict};
 use refine::{JudgeSettings, Models, Patience, Refiner, RowTable};
+use text::csv;
 
 use crate::fmt::formatted;
 use crate::suite;

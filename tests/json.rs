@@ -245,16 +245,19 @@ fn the_schemas_are_those_of_the_program() {
 fn every_line_is_as_its_schema_says() {
     for &(kind, commands) in COMMANDS {
         let schema = schema_of(kind);
-        let validator = jsonschema::draft202012::new(&schema).expect("it is a schema");
+        let mut compiler = boon::Compiler::new();
+        compiler.set_default_draft(boon::Draft::V2020_12);
+        compiler.add_resource(kind, schema.clone()).expect("it is JSON");
+        let mut schemas = boon::Schemas::new();
+        let index = compiler.compile(kind, &mut schemas).expect("it is a schema");
         for line in lines_of(kind, commands) {
-            let wrong: Vec<String> =
-                validator.iter_errors(&line).map(|error| error.to_string()).collect();
-            assert!(wrong.is_empty(), "{kind}: {wrong:#?} in {line}");
+            let wrong = schemas.validate(&line, index).err().map(|error| error.to_string());
+            assert_eq!(wrong, None, "{kind}: {line}");
             // Nor would anything pass: each field has to be there.
             for name in schema["required"].as_array().expect("a list") {
                 let mut less = line.clone();
                 less.as_object_mut().expect("an object").remove(name.as_str().expect("a name"));
-                assert!(!validator.is_valid(&less), "{kind} without {name}");
+                assert!(schemas.validate(&less, index).is_err(), "{kind} without {name}");
             }
         }
     }

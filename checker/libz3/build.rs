@@ -5,7 +5,7 @@
 //! A version is never assumed: a C program is linked with the library and asks it.
 //!
 //! On Linux the checker is not linked with the library itself, but with one that loads it when it is
-//! needed (`lazy.rs`); what came in a wheel is put inside the command.
+//! needed (`lazy.rs`); what came in a wheel is put inside the command, packed.
 
 #[cfg(unix)]
 mod lazy;
@@ -26,15 +26,19 @@ z3-solver==5.4.0.0 \
 --hash=sha256:407522390c4d11696b10d43c76d22d4e60b7f11d75d9defe6f064e073edd904f
 ";
 
-/// Copies the library out of a wheel: the arguments are the wheel and a folder.
+/// Copies the library out of a wheel, and packs it for the command: the arguments are the wheel and a folder.
 const UNPACK: &str = "\
-import os, sys, zipfile
+import os, sys, zipfile, zlib
 with zipfile.ZipFile(sys.argv[1]) as wheel:
     for name in wheel.namelist():
         folder, file = os.path.split(name)
         if folder == 'z3/lib' and file.startswith('libz3.') and not file.endswith('.dll'):
+            library = wheel.read(name)
             with open(os.path.join(sys.argv[2], file), 'wb') as out:
-                out.write(wheel.read(name))
+                out.write(library)
+            packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+            with open(os.path.join(sys.argv[2], file + '.deflate'), 'wb') as out:
+                out.write(packer.compress(library) + packer.flush())
 ";
 
 /// Prints the version, and the file of the library.
@@ -92,8 +96,8 @@ struct Library {
     file: Option<PathBuf>,
     /// Not known when it was built for another machine.
     version: Option<Version>,
-    /// Whether it stays when the folder of the build goes.
-    stays: bool,
+    /// The library packed, to be put inside the command; for one that goes with the folder of the build.
+    packed: Option<PathBuf>,
 }
 
 impl Library {
@@ -135,7 +139,7 @@ impl Library {
         else {
             return Ok(false);
         };
-        let stand_in = lazy::build(&build.out, assembly, file, version, !self.stays)?;
+        let stand_in = lazy::build(&build.out, assembly, file, version, self.packed.as_deref())?;
         println!("cargo::rustc-link-search=native={}", stand_in.folder.display());
         if let Some(object) = stand_in.embedded {
             println!("cargo::metadata=embedded={}", object.display());
@@ -224,7 +228,7 @@ fn named(build: &Build, folder: &Path) -> Result<Library, String> {
     let version =
         if build.is_cross() { None } else { Some(ask(build, Some(folder)).map_err(wrong)?.0) };
     let (folder, file) = (Some(folder.to_owned()), Some(library.clone()));
-    Ok(Library { folder, file, version, stays: true })
+    Ok(Library { folder, file, version, packed: None })
 }
 
 /// The first system library that is new enough, or else the first that there is.
@@ -234,7 +238,7 @@ fn system(build: &Build) -> Result<Library, String> {
     }
     let find = |folder: Option<PathBuf>| -> Result<Library, String> {
         let (version, file) = ask(build, folder.as_deref())?;
-        Ok(Library { folder, file, version: Some(version), stays: true })
+        Ok(Library { folder, file, version: Some(version), packed: None })
     };
     let plain = find(None);
     if plain.as_ref().is_ok_and(Library::is_new_enough) {
@@ -275,8 +279,10 @@ fn wheel(build: &Build) -> Result<Library, String> {
         let _ = fs::rename(&wheel, kept.join(name));
     }
     let (version, _) = ask(build, Some(&folder))?;
-    let file = Some(folder.join(format!("libz3{}", env::consts::DLL_SUFFIX)));
-    Ok(Library { folder: Some(folder), file, version: Some(version), stays: false })
+    let name = format!("libz3{}", env::consts::DLL_SUFFIX);
+    let packed = Some(folder.join(format!("{name}.deflate")));
+    let file = Some(folder.join(name));
+    Ok(Library { folder: Some(folder), file, version: Some(version), packed })
 }
 
 fn fetch(requirements: &Path, into: &Path, kept: Option<&Path>) -> Result<(), String> {

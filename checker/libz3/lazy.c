@@ -31,8 +31,9 @@
 #include <time.h>
 #include <unistd.h>
 
-/* BUILD_LIBRARY, CACHED_NAME, LIBRARY_HASH, OLDEST_MAJOR, OLDEST_MINOR, OLDEST_PATCH: written by the build script. */
+/* BUILD_LIBRARY, CACHED_NAME, LIBRARY_HASH, LIBRARY_LENGTH, OLDEST_MAJOR, OLDEST_MINOR, OLDEST_PATCH: written by the build script. */
 #include "found.h"
+#include "inflate.h"
 
 #define HIDDEN __attribute__((visibility("hidden")))
 
@@ -40,7 +41,7 @@
 extern HIDDEN const char causeway_z3_names[];
 extern HIDDEN void *causeway_z3_table[];
 
-/* The library inside the program. Only the command has it; tests and benchmarks do not. */
+/* The library inside the program, packed. Only the command has it; tests and benchmarks do not. */
 extern HIDDEN __attribute__((weak)) const char causeway_z3_begin[];
 extern HIDDEN __attribute__((weak)) const char causeway_z3_end[];
 
@@ -118,13 +119,13 @@ static int is_mine(const char *path, mode_t kind) {
     struct stat about;
     return lstat(path, &about) == 0 && (about.st_mode & S_IFMT) == kind &&
            about.st_uid == geteuid() && (about.st_mode & (S_IWGRP | S_IWOTH)) == 0 &&
-           (kind == S_IFDIR || about.st_size == causeway_z3_end - causeway_z3_begin);
+           (kind == S_IFDIR || about.st_size == LIBRARY_LENGTH);
 }
 
 /* Whether a file has the bytes of the library: a disk that was full, or lost its power, may have others of the same
    length. The same hash as that of the build script. */
 static int is_whole(const char *path) {
-    size_t length = (size_t)(causeway_z3_end - causeway_z3_begin);
+    size_t length = LIBRARY_LENGTH;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return 0;
     const unsigned char *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, file, 0);
@@ -157,14 +158,20 @@ static void remove_unfinished(const char *folder) {
     closedir(entries);
 }
 
+/* Unpacks the library into a file. What was written is compared with the hash where it is kept. */
 static int write_library(int file) {
-    for (const char *at = causeway_z3_begin; at < causeway_z3_end;) {
-        ssize_t written = write(file, at, (size_t)(causeway_z3_end - at));
+    size_t packed = (size_t)(causeway_z3_end - causeway_z3_begin);
+    uint8_t *bytes = mmap(NULL, LIBRARY_LENGTH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (bytes == MAP_FAILED) return 0;
+    int whole = inflate((const uint8_t *)causeway_z3_begin, packed, bytes, LIBRARY_LENGTH);
+    for (size_t at = 0; whole && at < LIBRARY_LENGTH;) {
+        ssize_t written = write(file, bytes + at, LIBRARY_LENGTH - at);
         if (written < 0 && errno == EINTR) continue;
-        if (written <= 0) return 0;
-        at += written;
+        whole = written > 0;
+        at += whole ? (size_t)written : 0;
     }
-    return 1;
+    munmap(bytes, LIBRARY_LENGTH);
+    return whole;
 }
 
 /* The library in the user's cache, put there if it is not. */

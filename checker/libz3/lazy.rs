@@ -18,7 +18,7 @@ const FUNCTIONS: &str = include_str!("functions.txt");
 pub(crate) struct StandIn {
     /// Where the linker finds it under the name of Z3.
     pub(crate) folder: PathBuf,
-    /// For the command only: the library itself.
+    /// For the command only: the library itself, packed.
     pub(crate) embedded: Option<PathBuf>,
 }
 
@@ -36,14 +36,14 @@ pub(crate) fn build(
     assembly: &str,
     library: &Path,
     version: Version,
-    embed: bool,
+    packed: Option<&Path>,
 ) -> Result<StandIn, String> {
     let folder = out.join("stand-in");
     // Removed first: `ar` adds to an archive that is there.
     let _ = fs::remove_dir_all(&folder);
     fs::create_dir_all(&folder).map_err(|why| why.to_string())?;
     let package = std::env::current_dir().map_err(|why| why.to_string())?;
-    for file in ["lazy.rs", "lazy.c", "functions.txt", assembly] {
+    for file in ["lazy.rs", "lazy.c", "inflate.h", "functions.txt", assembly] {
         println!("cargo::rerun-if-changed={file}");
     }
 
@@ -64,11 +64,11 @@ pub(crate) fn build(
     write(&folder.join("libstdc++.a"), "!<arch>\n")?;
 
     let embedded = object("library");
-    if embed {
-        write(&out.join("library.S"), &incbin(library))?;
+    if let Some(packed) = packed {
+        write(&out.join("library.S"), &incbin(packed))?;
         compile(&out.join("library.S"), &embedded)?;
     }
-    Ok(StandIn { folder, embedded: embed.then_some(embedded) })
+    Ok(StandIn { folder, embedded: packed.map(|_| embedded) })
 }
 
 fn write(path: &Path, text: &str) -> Result<(), String> {
@@ -79,11 +79,12 @@ fn write(path: &Path, text: &str) -> Result<(), String> {
 fn found(library: &Path, version: Version) -> Result<String, String> {
     let bytes = fs::read(library).map_err(|why| format!("{}: {why}", library.display()))?;
     let hash = hash(&bytes);
-    let path = quoted(library);
+    let (path, length) = (quoted(library), bytes.len());
     Ok(format!(
         "#define BUILD_LIBRARY {path}\n\
          #define CACHED_NAME \"libz3-{version}-{hash:016x}.so\"\n\
          #define LIBRARY_HASH 0x{hash:016x}u\n\
+         #define LIBRARY_LENGTH {length}u\n\
          #define OLDEST_MAJOR {}\n\
          #define OLDEST_MINOR {}\n\
          #define OLDEST_PATCH {}\n",
@@ -137,7 +138,7 @@ fn functions(assembly: &str) -> String {
     )
 }
 
-fn incbin(library: &Path) -> String {
+fn incbin(packed: &Path) -> String {
     format!(
         ".section .rodata.causeway_z3,\"a\"\n\
          .globl causeway_z3_begin, causeway_z3_end\n\
@@ -147,6 +148,6 @@ fn incbin(library: &Path) -> String {
          .incbin {}\n\
          causeway_z3_end:\n\
          .section .note.GNU-stack,\"\",%progbits\n",
-        quoted(library)
+        quoted(packed)
     )
 }

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 use std::{env, fs};
 
 use ruzstd::decoding::StreamingDecoder;
+use text::csv;
 
 /// The text of a file of `data/`, by its name without `.zst`.
 ///
@@ -28,9 +29,8 @@ pub fn text(name: &str) -> String {
 /// If there is no such table.
 pub fn rows(name: &str) -> Vec<Vec<String>> {
     let text = text(&format!("{name}.csv"));
-    let mut reader = csv::ReaderBuilder::new().flexible(true).from_reader(text.as_bytes());
-    let rows = reader.records().map(|row| row.expect("it is a table"));
-    rows.map(|row| row.iter().map(str::to_owned).collect()).collect()
+    let records = csv::records(&text).expect("it is a table");
+    records.into_iter().skip(1).map(|(_, row)| row).collect()
 }
 
 /// A file or a folder of what others own, and the repository does not have: in the folder that `CAUSEWAY_ORACLE` names. A test

@@ -7,6 +7,7 @@ use std::sync::LazyLock;
 use answer::{AnswerLimits, AnswerSettings, LARGEST};
 use model::ptx;
 use model::reading::Readings;
+#[cfg(target_arch = "wasm32")]
 use wasm_bindgen::prelude::wasm_bindgen;
 
 static SETTINGS: LazyLock<AnswerSettings> = LazyLock::new(|| {
@@ -15,7 +16,7 @@ static SETTINGS: LazyLock<AnswerSettings> = LazyLock::new(|| {
 });
 
 /// The answer to a test, as `causeway serve` gives it: JSON in one line.
-#[wasm_bindgen]
+#[cfg_attr(target_arch = "wasm32", wasm_bindgen)]
 pub fn answer(test: &str) -> String {
     if test.len() > LARGEST {
         return "{\"error\":\"the test is larger than 128 KiB\"}".to_owned();

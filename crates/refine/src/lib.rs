@@ -16,7 +16,6 @@ mod cited;
 pub mod code;
 pub mod context;
 pub mod contract;
-pub mod csv;
 pub mod function;
 pub mod generated;
 pub mod inclusion;

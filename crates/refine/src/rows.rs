@@ -6,13 +6,13 @@ use engine::parallel;
 use sass::lowering;
 use serde_json::{Map, Value};
 
-use super::csv;
 use super::inclusion::{Judge, Question};
 use super::refiner::{Models, Refiner};
 use super::row::{Assumptions, Row, prepare};
 use super::row_question::{PreparedRow, RowQuestion};
 use super::verdict::{Finding, Verdict};
 use crate::Progress;
+use text::csv;
 
 /// The refiner, and the assumptions about programs.
 pub struct JudgeSettings<'a> {

@@ -4,6 +4,7 @@
 //! input in a [`report::Diagnostics`], with byte ranges. [`report::Diagnostics::finish`] converts them to
 //! [`Diagnostic`]s with lines, columns and excerpts.
 
+pub mod csv;
 pub mod cursor;
 pub mod diagnostic;
 pub mod escape;
