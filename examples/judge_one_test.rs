@@ -1,10 +1,10 @@
-//! Judges one litmus test, given as text, and says why if it is not well formed.
+//! Judges one litmus test, given as text, and says what is wrong with a text that is not one.
 //!
 //! `cargo run --example judge_one_test [FILE]`
 
 use std::io::Write;
 
-use judge::{Task, judge};
+use causeway::{Model, Test};
 
 const TEST: &str = "\
 PTX MP
@@ -18,24 +18,12 @@ exists (1:r0=1 /\\ 1:r1=0)
 ";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let (path, text) = match std::env::args().nth(1) {
-        Some(path) => (path.clone(), std::fs::read(path)?),
-        None => ("MP".to_owned(), TEST.as_bytes().to_vec()),
+    let source = match std::env::args().nth(1) {
+        Some(path) => std::fs::read_to_string(path)?,
+        None => TEST.to_owned(),
     };
-    let parsed = litmus::parse(&path, &text).map_err(|diagnostics| {
-        let all: Vec<String> = diagnostics.iter().map(ToString::to_string).collect();
-        all.concat()
-    });
-    let mp = parsed?;
-    let model = model::ptx::model();
-    let judgement = judge(&mp, &Task::new(&model));
+    let test = Test::parse(&source)?;
+    let answer = test.judge(&Model::ptx());
     let mut out = std::io::stdout();
-    write!(out, "{}: {}", mp.name, judgement.verdict.name())?;
-    if let Some(observation) = judgement.observation {
-        write!(out, ", {}", observation.name())?;
-    }
-    if let Some(reason) = judgement.verdict.reason() {
-        write!(out, " ({reason})")?;
-    }
-    Ok(writeln!(out)?)
+    Ok(writeln!(out, "{}: {answer}", test.name())?)
 }

@@ -1,10 +1,10 @@
-//! Lists the outcomes of a test, and how many executions end with each.
+//! Lists the outcomes of a test; those with a star satisfy its condition.
 //!
 //! `cargo run --example list_outcomes`
 
 use std::io::Write;
 
-use judge::{Task, judge};
+use causeway::{Model, Test};
 
 const TEST: &str = "\
 PTX SB
@@ -18,14 +18,12 @@ exists (0:r0=0 /\\ 1:r0=0)
 ";
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    let test = litmus::parse("SB", TEST.as_bytes()).map_err(|all| all[0].to_string())?;
-    let model = model::ptx::model();
-    let judgement = judge(&test, &Task::new(&model));
+    let test = Test::parse(TEST)?;
+    let answer = test.judge(&Model::ptx());
     let mut out = std::io::stdout();
-    for (outcome, executions) in &judgement.found.outcomes {
-        let satisfies = test.proposition.holds(&test.program, outcome);
-        let mark = if satisfies { '*' } else { ' ' };
-        writeln!(out, "{executions:3} {mark} {}", test.display_outcome(outcome))?;
+    for outcome in answer.outcomes() {
+        let mark = if outcome.satisfies_condition() { '*' } else { ' ' };
+        writeln!(out, "{mark} P0 read {}, P1 read {}", outcome["0:r0"], outcome["1:r0"])?;
     }
     Ok(())
 }

@@ -4,8 +4,6 @@ use std::cell::Cell;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use ::explore::inclusion::{Inclusion, compare, shown};
-use ::explore::one;
 use ::explore::random::{Walks, walk};
 use ::explore::{ExploreLimits, explore};
 use engine::ENGINES;
@@ -17,6 +15,8 @@ use machine::{Home, Options, Variant};
 use model::ptx;
 use model::rel::Model;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
+use reach::one;
+use reach::{Inclusion, compare};
 use sass::lower::Lowering;
 
 use crate::{agree, suite};
@@ -279,7 +279,7 @@ fn found(test: &Test, options: Options) -> bool {
     explored
         .outcomes
         .keys()
-        .any(|outcome| test.proposition.holds(&test.program, &shown(test, outcome)))
+        .any(|outcome| test.proposition.holds(&test.program, &test.narrowed(outcome)))
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! The machine with asynchronous operations and mbarrier objects, against the axioms.
 
-use ::explore::inclusion::{Inclusion, compare};
 use ::explore::{ExploreLimits, explore};
 use judge::stuck;
 use litmus::Test;
@@ -9,6 +8,7 @@ use machine::{Home, Options, Reduce};
 use model::isa::Instruction;
 use model::ptx;
 use proptest::strategy::{Strategy, ValueTree};
+use reach::{Inclusion, compare};
 use sass::lower::Lowering;
 
 use crate::agree::{number, runner};

@@ -7,9 +7,9 @@ use std::fmt::Write as _;
 use std::fs;
 
 use ::explore::ExploreLimits;
-use ::explore::inclusion::{Inclusion, compare};
 use ::machine::Options;
 use model::ptx;
+use reach::{Inclusion, compare};
 use sass::lower::Lowering;
 
 use crate::suite::{self, Entry};

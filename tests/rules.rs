@@ -3,7 +3,6 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use ::explore::inclusion::shown;
 use ::explore::{ExploreLimits, explore};
 use litmus::{Quantifier, Test};
 use machine::{MachineRule, Options};
@@ -31,7 +30,7 @@ fn happens(test: &Test, options: Options) -> bool {
     explored
         .outcomes
         .keys()
-        .any(|outcome| test.proposition.holds(&test.program, &shown(test, outcome)))
+        .any(|outcome| test.proposition.holds(&test.program, &test.narrowed(outcome)))
 }
 
 #[test]

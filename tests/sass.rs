@@ -7,7 +7,6 @@ use std::fmt::Write as _;
 use std::fs;
 use std::time::Duration;
 
-use ::explore::inclusion::{Inclusion, compare};
 use ::explore::{ExploreLimits, explore};
 use machine::{Home, Options};
 use model::isa::Instruction;
@@ -15,6 +14,7 @@ use model::isa::atom::AtomicOrder;
 use model::isa::ld::LoadOrder;
 use model::isa::st::StoreOrder;
 use model::ptx;
+use reach::{Inclusion, compare};
 use refine::step::{AccessKind, AccessOrder, Step};
 use refine::{contract, item};
 

@@ -191,6 +191,19 @@ fn imports_point_one_way() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
+/// The crate that other programs use; the page of every other one says that it is internal.
+const PUBLIC: &str = "crates/library/";
+
+#[test]
+fn one_crate_is_for_other_programs() {
+    for folder in crates().iter().filter(|folder| !PUBLIC.starts_with(*folder)) {
+        let page = ["src/lib.rs", "lib.rs"].map(|file| suite::root().join(folder).join(file));
+        let page = page.iter().find_map(|path| fs::read_to_string(path).ok());
+        let page = page.unwrap_or_else(|| panic!("{folder} has a library"));
+        assert!(page.contains("\n//! Internal: "), "{folder} does not say that it is internal");
+    }
+}
+
 /// Crates whose rooms (files and folders below `src`) use each other in one direction only.
 const LAYERED: [&str; 2] = ["checker/src/", "crates/judge/src/"];
 
@@ -233,7 +246,9 @@ fn dependencies(folder: &str, section: &str) -> BTreeSet<String> {
 }
 
 /// Dependencies that a crate needs although its sources do not name them.
-const UNNAMED: [(&str, &str); 3] = [
+const UNNAMED: [(&str, &str); 4] = [
+    // Its library is `causeway`.
+    ("checker", "causeway-library"),
     // Its build script finds the library that `z3` links.
     ("crates/engine", "causeway-libz3"),
     ("checker", "causeway-libz3"),
@@ -498,12 +513,12 @@ fn verdicts_and_notes_are_in_the_glossary() {
     let mut named: BTreeSet<String> =
         refine::verdict::Verdict::ALL.iter().map(|verdict| verdict.name().to_owned()).collect();
     let judges =
-        |source: &&Source| source.is_in("crates/judge/src/") || source.is_in("crates/explore/src/");
+        |source: &&Source| source.is_in("crates/judge/src/") || source.is_in("crates/reach/src/");
     for source in sources().iter().filter(judges) {
         let code = source.code().split_whitespace().collect::<Vec<_>>().join(" ");
         let mut found = quoted(&code, "Note { code: \"");
         // A verdict of the machine is given with its reason; one of a test is the name of a variant.
-        if source.path == "crates/explore/src/one.rs" {
+        if source.path == "crates/reach/src/one.rs" {
             found.extend(quoted(&code, "=> (\""));
             found.extend(quoted(&code, "=> { (\""));
         }
@@ -565,7 +580,9 @@ fn defined(code: &str) -> impl Iterator<Item = &str> {
 /// For each name of a type, the files below `src/` that define it.
 fn types() -> BTreeMap<String, Vec<String>> {
     let mut all: BTreeMap<String, Vec<String>> = BTreeMap::new();
-    for source in sources().into_iter().filter(|source| source.path.contains("/src/")) {
+    // The types for other programs have the names of those that they stand for.
+    let internal = |source: &Source| source.path.contains("/src/") && !source.is_in(PUBLIC);
+    for source in sources().into_iter().filter(internal) {
         for name in defined(&source.code()) {
             all.entry(name.to_owned()).or_default().push(source.path.clone());
         }

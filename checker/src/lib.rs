@@ -1,4 +1,6 @@
 //! The `causeway` command line as a library: commands and reports.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod check;
 pub mod cli;

@@ -2,6 +2,8 @@
 //!
 //! [`parse`] reads a test in herd's frame. Its columns hold PTX, SASS, untyped instructions of the peer
 //! dialect, or operations of C++. The result is a program, or every error of the file.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 mod allocation;
 #[cfg(feature = "arbitrary")]
@@ -204,15 +206,21 @@ impl Test {
         self
     }
 
+    /// An outcome with values as wide as what they are of: those of registers have the width of what is written to them.
+    pub fn narrowed(&self, outcome: &[Value]) -> Vec<Value> {
+        let narrowed = |(index, &value): (usize, &Value)| {
+            proposition::truncate(value, Comparand::Observed(index).bits(&self.program))
+        };
+        outcome.iter().enumerate().map(narrowed).collect()
+    }
+
     /// An outcome as herd writes states: `1:r0=0; [x]=1;`.
     pub fn display_outcome(&self, values: &[Value]) -> String {
         let mut out = String::new();
-        for (index, (&observed, &value)) in self.program.observed.iter().zip(values).enumerate() {
-            let bits = Comparand::Observed(index).bits(&self.program);
+        for (&observed, value) in self.program.observed.iter().zip(self.narrowed(values)) {
             let name = proposition::name(&self.program, observed);
             let space = if out.is_empty() { "" } else { " " };
-            write!(out, "{space}{name}={};", proposition::truncate(value, bits))
-                .expect("writing to a string succeeds");
+            write!(out, "{space}{name}={value};").expect("writing to a string succeeds");
         }
         out
     }

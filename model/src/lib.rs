@@ -4,6 +4,8 @@
 //! `rel`, `reading`, `ptx` (the model); `algebra`, `bits` (evaluation of a model by an engine); `render`, `ablation`
 //! (printing a model, removing one of its rules); `strength` (weaker and stronger forms of operations). The crate
 //! `execution` turns a program into events.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod ablation;
 pub mod algebra;

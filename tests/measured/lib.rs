@@ -1,6 +1,8 @@
 //! What tools were seen to do, for tests: the tables of `data/`, which are ours, and where tests look for what others own.
 //!
 //! The `README.md` of this folder says what was measured, and how.
+//!
+//! Internal: for the tests of this repository.
 
 use std::path::{Path, PathBuf};
 use std::{env, fs};

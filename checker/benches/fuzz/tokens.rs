@@ -4,13 +4,13 @@ use std::fmt::Debug;
 use std::time::{Duration, Instant};
 
 use ::explore::ExploreLimits;
-use ::explore::one::{self, ExploreQuestion};
 use answer::{AnswerLimits, AnswerSettings};
 use engine::clock::Deadline;
 use generate::export::{ExportFormat, export};
 use litmus::revise::SourceTest;
 use litmus::{Dialect, Test};
 use model::reading::Readings;
+use reach::one::{self, ExploreQuestion};
 use refine::function::{judge, paired};
 use refine::refiner::{Models, Patience, Refiner};
 use repair::{RepairOptions, repair};

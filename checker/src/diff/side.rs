@@ -3,7 +3,6 @@
 use std::io::{self, Write};
 use std::path::Path;
 
-use ::explore::one::{self, ExploreQuestion};
 use ::explore::{Exploration, ExploreLimits};
 use engine::clock::Deadline;
 use engine::{Engine, Limit, Limits};
@@ -20,6 +19,7 @@ use model::ptx;
 use model::reading::{self, Reading, Readings};
 use model::rel::Model;
 use model::value::Value;
+use reach::one::{self, ExploreQuestion};
 use sass::lower::Lowering;
 use sass::lowering::LoweringTable;
 use text::report::nearest;

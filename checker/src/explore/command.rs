@@ -21,10 +21,10 @@ use crate::kind::FileKind;
 use crate::progress;
 use crate::report::CommandRun;
 use ::explore::ExploreLimits;
-use ::explore::one::{self, ExploreQuestion};
 use ::explore::random::Walks;
 use engine::clock::Deadline;
 use engine::exit::Exit;
+use reach::one::{self, ExploreQuestion};
 
 /// Runs the tests. The worst result determines the exit code.
 pub fn command(

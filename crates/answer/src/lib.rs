@@ -2,6 +2,8 @@
 //! a part of a page. And the page that asks: that of `causeway serve`, and of the playground.
 //!
 //! The objects are those of `check --format json` and `explain --format json`, which are defined here.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod check;
 pub mod explain;

@@ -3,6 +3,8 @@
 //! By default a file uses Dartagnan's names for PTX and its conventions: reads are not torn,
 //! and a failing `cas` writes. A file that [`model::render::cat()`] printed includes `causeway.cat`
 //! and has its own names and conventions; it is parsed to the same model.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 mod build;
 mod call;

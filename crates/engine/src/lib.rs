@@ -2,6 +2,8 @@
 //!
 //! Engines do not depend on each other, and know neither conditions nor files: what a search is for is said by
 //! [`sought::Sought`]. The crate `judge` makes verdicts of what they find.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod account;
 pub mod clock;

@@ -4,6 +4,8 @@
 //! (which arrivals complete a barrier together), `unfold` (a path for each thread: events), `structure` (the sets and relations
 //! that a model names), `values` (what reads return). `constants`, `accessed`, `agreed`, `written`, `contents` and `live` are analyses that make this shorter; `air`
 //! finds values that depend on themselves.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod accessed;
 pub mod agreed;

@@ -1,7 +1,7 @@
 //! Searches the machine for all outcomes, with a run to each.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
-pub mod inclusion;
-pub mod one;
 pub mod random;
 mod records;
 mod search;

@@ -21,6 +21,8 @@
 //! let test = litmus::parse("random", text.as_bytes()).expect("random programs are well formed");
 //! assert_eq!(test.program.threads.len(), 2);
 //! ```
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod answer;
 pub mod campaign;

@@ -20,6 +20,8 @@
 //! assert_eq!(test.name, "SB+relaxed.gpu-fence.sc.gpu-relaxed.gpus+at-gpu");
 //! assert_eq!(test.condition_text, "~exists (0:r1=0 /\\ 1:r1=0)");
 //! ```
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod access;
 pub mod build;

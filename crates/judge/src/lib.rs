@@ -3,6 +3,8 @@
 //! [`judge`](judge()) runs the engines of a [`Task`] on a test, compares what they find, and evaluates the condition. Built
 //! on it: [`Resting`], the readings that a verdict rests on; [`headline`], the answer in one line; [`explain`], the
 //! derivation of a verdict.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 mod alike;
 mod alternative;

@@ -4,6 +4,8 @@
 //! operations of the machine for each instruction. Both write into a [`draft::ProgramBuilder`], which
 //! [`program`] checks and completes. A [`function::Function`] is a translated function of a compiler's input or
 //! output; [`listing`] reads the functions of a SASS listing.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod builder;
 pub mod cell;

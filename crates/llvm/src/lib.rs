@@ -4,6 +4,8 @@
 //! parsed in full; of other instructions only the opcode is used. `[kernel arg %p: noalias readonly]` after
 //! an instruction states the attributes of a pointer whose declaration is missing. [`functions`] reads a
 //! module and translates each function into a column of C++ operations.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 mod access;
 mod assembly;

@@ -4,6 +4,8 @@
 //! SM to each location, and one from each GPU to each location whose home is elsewhere. Threads issue in
 //! order; loads return in any order that queues, fences and barriers permit. The machine does not use the
 //! axioms, and the axioms do not use the machine, so that a comparison of the two is a test of both.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 mod asynchronous;
 mod barrier;

@@ -1,6 +1,8 @@
 //! The checker for browsers: one function from the text of a test to its answer.
 //!
 //! `playground/build` makes WebAssembly of it, and the page around that.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 use std::sync::LazyLock;
 

@@ -2,6 +2,8 @@
 //!
 //! The rules are data ([`rules`]): the text of the rule, whether the document or ptxas requires it, and the
 //! correction. [`meaning`] defines the semantics of qualifiers.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod bad_qualifier;
 pub mod catalogue;

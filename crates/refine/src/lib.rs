@@ -11,6 +11,8 @@
 //! tables ([`table`]) and files ([`rows`]) consist of rows. Generated programs ([`generated`]) use the same
 //! [`Refiner`]. A [`verdict::Finding`] states the meaning of an [`Answer`]. [`language`] has everything that
 //! depends on the source's language.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 mod cited;
 pub mod code;

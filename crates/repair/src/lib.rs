@@ -4,6 +4,8 @@
 //! Each change is an edit of the file ([`litmus::revise`]), so a changed test is legal by the rules of every test: it is
 //! parsed. Both searches rely on one law: a stronger test never allows an outcome that a weaker one forbids.
 //! `fuzz` checks it as the law `strengthening`; here, every proposal is judged again, also without each of its edits.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod edit;
 mod hitting;

@@ -1,5 +1,7 @@
 //! SASS, the machine code of NVIDIA GPUs: instruction words, the text that `nvdisasm` prints, the memory
 //! semantics of instructions ([`promise`]), and the tables of what ptxas emits for PTX ([`lowering`]).
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod decode;
 pub mod encode;

@@ -3,6 +3,8 @@
 //! Every reader (litmus tests, `.cat` models, PTX, SASS, LLVM IR, lowering tables) collects the errors of its
 //! input in a [`report::Diagnostics`], with byte ranges. [`report::Diagnostics::finish`] converts them to
 //! [`Diagnostic`]s with lines, columns and excerpts.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod csv;
 pub mod cursor;

@@ -8,7 +8,7 @@ use serde::Serialize;
 use super::NORMATIVE;
 use crate::report::finding::UnreadInput;
 use crate::report::json;
-use ::explore::one::MachineRun;
+use reach::one::MachineRun;
 
 #[derive(Serialize, JsonSchema)]
 pub(crate) struct ExploreObject<'a> {

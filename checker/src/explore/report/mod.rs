@@ -7,13 +7,13 @@ use std::collections::BTreeMap;
 use std::io::{self, Write};
 use std::path::PathBuf;
 
-use ::explore::inclusion::Inclusion;
-use ::explore::one::{ExploreAnswer, MachineRun};
 use ::text::Diagnostic;
 use engine::exit::Exit;
 use judge::Observation;
 use judge::words::with_threads;
 use litmus::{Quantifier, Test};
+use reach::Inclusion;
+use reach::one::{ExploreAnswer, MachineRun};
 
 use crate::lines::{self, LineKind};
 use crate::report::finding::{

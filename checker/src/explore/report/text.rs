@@ -5,12 +5,12 @@ use std::io::{self, Write};
 use std::path::Path;
 
 use ::explore::Exploration;
-use ::explore::inclusion::Inclusion;
-use ::explore::one::{ExploreAnswer, MachineRun, Reached};
 use anstyle::Style;
 use engine::exit::Exit;
 use judge::words::with_threads;
 use litmus::Test;
+use reach::Inclusion;
+use reach::one::{ExploreAnswer, MachineRun, Reached};
 use text::escape::escaped;
 
 use crate::input::shown;

@@ -2,13 +2,13 @@
 
 use std::fmt::Write;
 
-use explore::inclusion::{Inclusion, compare};
 use explore::{ExploreLimits, explore};
 use judge::stuck::never;
 use litmus::Test;
 use litmus::arbitrary::placed::ProgramKind;
 use machine::form::Family;
 use machine::{Home, Options, Reduce};
+use reach::{Inclusion, compare};
 
 use super::{CaseEnd, Disagreement, FuzzSetting, Law, LawCase, judged};
 use crate::draw::{BARRIERS, ELSEWHERE, LONG, MIXED, ProgramSource, SMALL, WIDE, mostly};

@@ -16,7 +16,6 @@ use crate::refiner::{AllowedOutcomes, EngineRun, Outcome};
 use crate::rows::JudgeSettings;
 use crate::run::{forbidden, numbered};
 use crate::verdict::{Finding, Refuter, Verdict};
-use ::explore::inclusion::shown;
 
 /// Judges a test as a table lowers it; `None` if the table does not lower the test's language.
 pub fn judge(test: &Test, table: &LoweringTable, setting: &JudgeSettings<'_>) -> Option<Finding> {
@@ -68,11 +67,12 @@ fn on(
         Ok(found) => found,
         Err(finding) => return *finding,
     };
-    let short: BTreeSet<_> = allowed.outcomes.iter().map(|outcome| shown(test, outcome)).collect();
+    let short: BTreeSet<_> =
+        allowed.outcomes.iter().map(|outcome| test.narrowed(outcome)).collect();
     // Before sm_70 there are no promises. The machine is held to reading R61.
     let promises = table.cxx || Family::of_or_before(sm).has_scopes();
     let mut found = found.outcomes.iter().filter(|_| promises);
-    let extra = found.find(|outcome| !short.contains(&shown(test, outcome)));
+    let extra = found.find(|outcome| !short.contains(&test.narrowed(outcome)));
     let run = (!table.cxx).then(|| run(test, table, sm, allowed)).flatten();
     let Some(outcome) = extra.cloned().or_else(|| run.as_ref().map(|(outcome, _)| outcome.clone()))
     else {
@@ -123,8 +123,8 @@ fn run(
     let options = Options { lazy_all: true, ..Options::DEFAULT };
     // Registers are compared by their own bits.
     let allowed: BTreeSet<_> =
-        allowed.outcomes.iter().map(|outcome| shown(test, outcome)).collect();
-    let is_allowed = |outcome: &[_]| allowed.contains(&shown(test, outcome));
+        allowed.outcomes.iter().map(|outcome| test.narrowed(outcome)).collect();
+    let is_allowed = |outcome: &[_]| allowed.contains(&test.narrowed(outcome));
     let found = forbidden(&test.program, lowering, options, STATES, &is_allowed).ok()??;
     Some((found.0.into(), numbered(&found.1)))
 }

@@ -1,14 +1,18 @@
 //! Compares the machine with the axioms, which must allow each of its outcomes.
+//!
+//! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
+
+pub mod one;
 
 use std::collections::BTreeSet;
 
 use judge::{Judgement, Verdict, stuck};
-use litmus::{Comparand, Test, proposition};
+use litmus::Test;
 use machine::{Options, Refusal, Step};
 use model::value::Value;
 use sass::lower::Lowering;
 
-use crate::{Exploration, ExploreLimits, explore};
+use explore::{Exploration, ExploreLimits, explore};
 
 /// The result of the comparison for one test on one machine.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,14 +34,6 @@ pub enum Inclusion {
     Limited(String),
 }
 
-/// Values as far as a condition looks at them: registers have the width of what is written to them.
-pub fn shown(test: &Test, outcome: &[Value]) -> Vec<Value> {
-    let cut = |(index, value): (usize, &Value)| {
-        proposition::truncate(*value, Comparand::Observed(index).bits(&test.program))
-    };
-    outcome.iter().enumerate().map(cut).collect()
-}
-
 /// The answer where there is nothing to compare with.
 pub fn closed(judged: &Judgement) -> Option<Inclusion> {
     match &judged.verdict {
@@ -49,7 +45,7 @@ pub fn closed(judged: &Judgement) -> Option<Inclusion> {
 
 /// What the axioms allow, as far as they were followed.
 pub fn allowed(test: &Test, judged: &Judgement) -> BTreeSet<Vec<Value>> {
-    judged.found.outcomes.keys().map(|outcome| shown(test, outcome)).collect()
+    judged.found.outcomes.keys().map(|outcome| test.narrowed(outcome)).collect()
 }
 
 /// Runs, and compares; `judged` is what the axioms say, without a filter's help.
@@ -98,7 +94,7 @@ pub fn included(test: &Test, judged: &Judgement, explored: &Exploration) -> Incl
     let mut reached = BTreeSet::new();
     let mut extra = Vec::new();
     for (outcome, run) in &explored.outcomes {
-        let short = shown(test, outcome);
+        let short = test.narrowed(outcome);
         // A filter leaves outcomes out of the axioms' set, not of the machine's.
         let filtered = test.filter.as_ref().is_some_and(|f| !f.holds(&test.program, outcome));
         if allowed.contains(&short) {

@@ -16,9 +16,9 @@ use model::value::Value;
 use picture::timeline::{Timeline, TimelineStep};
 use sass::lower::Lowering;
 
-use crate::inclusion::{self, Inclusion, shown};
-use crate::random::{Walks, walk};
-use crate::{Exploration, ExploreLimits, explore_in_full};
+use crate::{self as inclusion, Inclusion, closed, never_ends};
+use explore::random::{Walks, walk};
+use explore::{Exploration, ExploreLimits, explore_in_full};
 
 /// The options of a run, the same for each test.
 pub struct ExploreQuestion<'a> {
@@ -169,7 +169,7 @@ impl MachineRun {
                 None => match self.never_ends() {
                     Some(explored) => {
                         let word = if explored.fault_at.is_some() { "undefined" } else { "stuck" };
-                        (word, Some(inclusion::never_ends(test, explored, &BTreeSet::new())))
+                        (word, Some(never_ends(test, explored, &BTreeSet::new())))
                     }
                     None => ("explored", self.of_seen()),
                 },
@@ -258,7 +258,7 @@ pub fn run(
         expected: ["Stuck", "Undefined"].iter().any(|key| test.meta(key).is_some()),
         seconds: 0.0,
     };
-    match judged.and_then(inclusion::closed) {
+    match judged.and_then(closed) {
         Some(unsupported @ Inclusion::Unsupported(_)) => {
             ran.answer = ExploreAnswer::Compared(unsupported);
             return ran;
@@ -340,7 +340,7 @@ fn tell(
             let forbidden = place.is_some();
             let refuted = place.is_some_and(|place| place < REFUTED);
             let known =
-                allowed.filter(|allowed| forbidden || allowed.contains(&shown(test, values)));
+                allowed.filter(|allowed| forbidden || allowed.contains(&test.narrowed(values)));
             let told = question.runs || refuted;
             let told = told.then(|| words(test, lowering, question.options, values, steps));
             let (run, timeline) = told.unzip();
@@ -356,7 +356,7 @@ fn tell(
         .collect();
     if let Some(allowed) = allowed {
         let reached: BTreeSet<Vec<Value>> =
-            explored.outcomes.keys().map(|values| shown(test, values)).collect();
+            explored.outcomes.keys().map(|values| test.narrowed(values)).collect();
         ran.unreached = allowed.difference(&reached).cloned().collect();
     }
 }
