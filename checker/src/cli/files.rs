@@ -109,30 +109,14 @@ impl Cli {
 
     /// The files that are written.
     fn outputs(&self) -> Vec<&Path> {
-        let of_command = match &self.command {
-            Command::Explore(explore) => vec![&explore.timeline],
-            Command::Lower(lower) if lower.llc.is_some() => vec![&lower.page, &lower.to],
-            Command::Lower(lower) => vec![&lower.page],
-            Command::Check(_)
-            | Command::Explain(_)
-            | Command::Fix(_)
-            | Command::Fmt(_)
-            | Command::Gen(_)
-            | Command::Diff(_)
-            | Command::Export(_)
-            | Command::Compare(_)
-            | Command::Fuzz(_)
-            | Command::Merge(_)
-            | Command::Model(_)
-            | Command::Readings
-            | Command::Lint(_)
-            | Command::Serve(_)
-            | Command::Schema(_)
-            | Command::Ptx(_)
-            | Command::Sass(_) => Vec::new(),
-        };
-        let all = of_command.into_iter().chain([&self.output]);
-        all.filter_map(|path| path.as_deref()).collect()
+        let mut all = vec![&self.output];
+        if let Command::Explore(explore) = &self.command {
+            all.push(&explore.timeline);
+        } else if let Command::Lower(lower) = &self.command {
+            all.push(&lower.page);
+            all.extend(lower.llc.is_some().then_some(&lower.to));
+        }
+        all.into_iter().filter_map(|path| path.as_deref()).collect()
     }
 
     /// Whether only a signal ends the run.

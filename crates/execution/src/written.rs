@@ -133,19 +133,9 @@ fn written_operand(instruction: &Instruction) -> Option<usize> {
     if matches!(instruction, Instruction::Store(_)) {
         return Some(0);
     }
-    match instruction.as_atomic()?.op {
-        AtomicOp::Exch => Some(0),
-        AtomicOp::Cas => Some(1),
-        AtomicOp::Add
-        | AtomicOp::Sub
-        | AtomicOp::And
-        | AtomicOp::Or
-        | AtomicOp::Xor
-        | AtomicOp::Min
-        | AtomicOp::Max
-        | AtomicOp::Inc
-        | AtomicOp::Dec => None,
-    }
+    let op = instruction.as_atomic()?.op;
+    let compares = (op == AtomicOp::Cas).then_some(1);
+    if op == AtomicOp::Exch { Some(0) } else { compares }
 }
 
 impl WrittenBytes {

@@ -54,32 +54,18 @@ impl AccessForm {
 
     /// How many elements it has, and of how many bytes each is.
     pub fn elements(self) -> (u8, u8) {
-        match self {
-            AccessForm::Part { bytes, .. } => (1, bytes),
-            AccessForm::Vector { elements, bytes } => (elements, bytes),
-            AccessForm::Word
-            | AccessForm::Alias
-            | AccessForm::Reduction
-            | AccessForm::Through(_)
-            | AccessForm::NonCoherent
-            | AccessForm::Uniform
-            | AccessForm::Readonly => (1, 4),
+        if let AccessForm::Part { bytes, .. } = self {
+            (1, bytes)
+        } else if let AccessForm::Vector { elements, bytes } = self {
+            (elements, bytes)
+        } else {
+            (1, 4)
         }
     }
 
     /// Where it begins in its location.
     pub fn offset(self) -> u8 {
-        match self {
-            AccessForm::Part { offset, .. } => offset,
-            AccessForm::Word
-            | AccessForm::Vector { .. }
-            | AccessForm::Alias
-            | AccessForm::Reduction
-            | AccessForm::Through(_)
-            | AccessForm::NonCoherent
-            | AccessForm::Uniform
-            | AccessForm::Readonly => 0,
-        }
+        if let AccessForm::Part { offset, .. } = self { offset } else { 0 }
     }
 
     /// Its bytes of the eight that a location has: a bit for each.

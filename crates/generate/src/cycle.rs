@@ -488,17 +488,8 @@ impl Cycle {
 
 /// The form with the other address.
 fn exchanged(form: AccessForm) -> Option<AccessForm> {
-    match form {
-        AccessForm::Word => Some(AccessForm::Alias),
-        AccessForm::Alias => Some(AccessForm::Word),
-        AccessForm::Part { .. }
-        | AccessForm::Vector { .. }
-        | AccessForm::Reduction
-        | AccessForm::Through(_)
-        | AccessForm::NonCoherent
-        | AccessForm::Uniform
-        | AccessForm::Readonly => None,
-    }
+    let word = (form == AccessForm::Alias).then_some(AccessForm::Word);
+    if form == AccessForm::Word { Some(AccessForm::Alias) } else { word }
 }
 
 fn internal(how: Communication) -> &'static str {

@@ -291,17 +291,13 @@ impl Via {
 
     /// Whether it can be between accesses in these directions.
     pub fn fits(self, from: Direction, to: Direction) -> bool {
-        match self {
-            Via::Addr | Via::Ctrl => from == Direction::Read,
-            Via::Data | Via::Fake => from == Direction::Read && to == Direction::Write,
-            Via::Plain
-            | Via::Fence(..)
-            | Via::AliasFence
-            | Via::ProxyFence(_)
-            | Via::Barrier
-            | Via::ClusterBarrier
-            | Via::FailedCas(..) => true,
-        }
+        let of_value = matches!(self, Via::Data | Via::Fake);
+        !self.is_dependency() || from == Direction::Read && (to == Direction::Write || !of_value)
+    }
+
+    /// Whether it is a dependency on a read.
+    fn is_dependency(self) -> bool {
+        matches!(self, Via::Addr | Via::Data | Via::Ctrl | Via::Fake)
     }
 
     /// The part of the name of a test; ranges have the same.
@@ -325,38 +321,20 @@ impl Via {
 
     /// The word of an edge, without location and directions: `Po`, `DpAddr`, `FenceScGpu`.
     pub fn word(self) -> String {
-        match self {
-            Via::Plain => "Po".to_owned(),
-            Via::Addr | Via::Data | Via::Ctrl | Via::Fake => {
-                format!("Dp{}", capitalized(&self.name()))
-            }
-            Via::Fence(..)
-            | Via::AliasFence
-            | Via::ProxyFence(_)
-            | Via::Barrier
-            | Via::ClusterBarrier
-            | Via::FailedCas(..) => capitalized(&self.name()),
-        }
+        let dependency = if self.is_dependency() { "Dp" } else { "" };
+        format!("{dependency}{}", capitalized(&self.name()))
     }
 
     /// Whether it promises all that the other does.
     pub fn includes(self, other: Via) -> bool {
-        let strength = |via: Via| match via {
-            Via::Fence(order, scope) => {
+        let strength = |via: Via| {
+            if let Via::Fence(order, scope) = via {
                 Some(Strength::new(OperationKind::Fence, order.into(), scope))
-            }
-            Via::FailedCas(order, scope) => {
+            } else if let Via::FailedCas(order, scope) = via {
                 Some(Strength::new(OperationKind::Atomic, order.into(), scope))
+            } else {
+                None
             }
-            Via::Plain
-            | Via::Addr
-            | Via::Data
-            | Via::Ctrl
-            | Via::Fake
-            | Via::AliasFence
-            | Via::ProxyFence(_)
-            | Via::Barrier
-            | Via::ClusterBarrier => None,
         };
         let alike = matches!(self, Via::FailedCas(..)) == matches!(other, Via::FailedCas(..));
         self == other
@@ -414,16 +392,8 @@ impl Link {
             Link::Order { same, via } => {
                 let same = if same { 's' } else { 'd' };
                 // The first access of a dependency is a read.
-                let from = match via {
-                    Via::Addr | Via::Data | Via::Ctrl | Via::Fake => String::new(),
-                    Via::Plain
-                    | Via::Fence(..)
-                    | Via::AliasFence
-                    | Via::ProxyFence(_)
-                    | Via::Barrier
-                    | Via::ClusterBarrier
-                    | Via::FailedCas(..) => from.letter().to_string(),
-                };
+                let from =
+                    if via.is_dependency() { String::new() } else { from.letter().to_string() };
                 format!("{}{same}{from}{}", via.word(), to.letter())
             }
             Link::Rmw => "Rmw".to_owned(),

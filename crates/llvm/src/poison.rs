@@ -165,26 +165,16 @@ impl<'a, 'm> Translator<'a, 'm> {
         step: &'m InstructionKind<'a>,
         to: &[ScalarPart],
     ) -> LoweringResult<PartPredicates> {
-        let (op, flags, a, b): (_, _, &Typed<'a>, _) = match step {
-            InstructionKind::Binary { op, flags, operands: (a, b), .. } => (*op, flags, a, Some(b)),
-            InstructionKind::Compare { float: false, flags, operands: (a, b), .. } => {
-                ("icmp", flags, a, Some(b))
-            }
-            InstructionKind::Cast { op, flags, from, .. } => (*op, flags, from, None),
-            InstructionKind::Compare { .. }
-            | InstructionKind::Select { .. }
-            | InstructionKind::Address { .. }
-            | InstructionKind::Negate(_)
-            | InstructionKind::Phi { .. }
-            | InstructionKind::Part(_)
-            | InstructionKind::Freeze(_)
-            | InstructionKind::Alloca { .. }
-            | InstructionKind::Call { .. }
-            | InstructionKind::Assembly(_)
-            | InstructionKind::Memory(..)
-            | InstructionKind::End(_)
-            | InstructionKind::Unsupported(_) => return Ok(Vec::new()),
-        };
+        let (op, flags, a, b): (_, _, &Typed<'a>, _) =
+            if let InstructionKind::Binary { op, flags, operands: (a, b), .. } = step {
+                (*op, flags, a, Some(b))
+            } else if let InstructionKind::Compare { float: false, flags, operands, .. } = step {
+                ("icmp", flags, &operands.0, Some(&operands.1))
+            } else if let InstructionKind::Cast { op, flags, from, .. } = step {
+                (*op, flags, from, None)
+            } else {
+                return Ok(Vec::new());
+            };
         let without = ["shl", "lshr", "ashr", "sdiv", "srem", "fptrunc", "fpext"];
         if flags.is_empty() && !without.contains(&op) {
             return Ok(Vec::new());

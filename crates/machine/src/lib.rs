@@ -312,16 +312,12 @@ impl<'p> Machine<'p> {
         (0..self.sm.len()).any(|thread| {
             let forms = self.lowered[thread].iter().flat_map(|lowered| &lowered.forms);
             forms.into_iter().any(|form| {
-                let reach = match form {
-                    MachineOp::Membar(reach) | MachineOp::MembarAll(reach) => reach,
-                    MachineOp::Asynchronous(AsyncOp::View) => &MembarScope::Gpu,
-                    MachineOp::Asynchronous(_)
-                    | MachineOp::Access(_)
-                    | MachineOp::Invalidate
-                    | MachineOp::AcquireWait
-                    | MachineOp::Bar
-                    | MachineOp::ClusterArrive
-                    | MachineOp::ClusterWait => return false,
+                let reach = if let MachineOp::Membar(reach) | MachineOp::MembarAll(reach) = form {
+                    reach
+                } else if *form == MachineOp::Asynchronous(AsyncOp::View) {
+                    &MembarScope::Gpu
+                } else {
+                    return false;
                 };
                 let sm = usize::from(self.sm[thread]);
                 let gpu = self.gpu[sm];
@@ -431,24 +427,17 @@ impl<'p> Machine<'p> {
     pub fn unfinished(&self, state: &State) -> Vec<Stuck> {
         let stuck = (0..self.sm.len()).filter_map(|thread| {
             let known = self.known(state, thread);
-            let why = match known.ask {
-                Ask::End => return None,
-                // No branch faults; one that is where a thread stays leads to itself.
-                Ask::Fault if self.is_branch(thread, known.local.pc) => Stays::Loops,
-                Ask::Fault => Stays::Faults,
-                Ask::Barrier { .. } | Ask::ClusterWait => Stays::Waits,
-                Ask::Value
-                | Ask::Access { .. }
-                | Ask::Copy(_)
-                | Ask::Object(..)
-                | Ask::Track { .. }
-                | Ask::ReleaseWait
-                | Ask::View
-                | Ask::SharedView
-                | Ask::Membar { .. }
-                | Ask::Invalidate
-                | Ask::AcquireWait
-                | Ask::ClusterArrive => Stays::Loops,
+            if matches!(known.ask, Ask::End) {
+                return None;
+            }
+            // No branch faults; one that is where a thread stays leads to itself.
+            let faults = matches!(known.ask, Ask::Fault) && !self.is_branch(thread, known.local.pc);
+            let why = if faults {
+                Stays::Faults
+            } else if matches!(known.ask, Ask::Barrier { .. } | Ask::ClusterWait) {
+                Stays::Waits
+            } else {
+                Stays::Loops
             };
             let thread = ThreadId(u8::try_from(thread).expect("a machine has few threads"));
             Some(Stuck { thread, line: known.local.pc, why, object: None })

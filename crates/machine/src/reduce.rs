@@ -68,21 +68,11 @@ impl Machine<'_> {
         if self.options.reduce < Reduce::Por || self.plan(thread).loops {
             return false;
         }
-        match self.known(state, thread).ask {
-            Ask::AcquireWait | Ask::ReleaseWait | Ask::Membar { .. } | Ask::ClusterArrive => true,
-            Ask::Invalidate => self.options.reduced() && self.alone[thread] && !self.options.copies,
-            Ask::Value
-            | Ask::Access { .. }
-            | Ask::Copy(_)
-            | Ask::Object(..)
-            | Ask::Track { .. }
-            | Ask::View
-            | Ask::SharedView
-            | Ask::ClusterWait
-            | Ask::Barrier { .. }
-            | Ask::End
-            | Ask::Fault => false,
+        let ask = &self.known(state, thread).ask;
+        if matches!(ask, Ask::Invalidate) {
+            return self.options.reduced() && self.alone[thread] && !self.options.copies;
         }
+        matches!(ask, Ask::AcquireWait | Ask::ReleaseWait | Ask::Membar { .. } | Ask::ClusterArrive)
     }
 
     fn plan(&self, thread: usize) -> &super::plan::ThreadCode {

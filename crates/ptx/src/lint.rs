@@ -420,23 +420,13 @@ impl<'a> Linter<'a, '_> {
             |at: Option<ByteSpan>, text: String| Some(FixBuilder::one(false, at?, text));
         for edit in &breach.fix {
             // An option that is given in the place of a directive is not for a file to change.
-            match *edit {
-                Edit::Version(isa) if self.options.isa.is_none() => {
-                    let at = self.module.isa.map(|(_, at)| at);
-                    return directive(at, format!(".version {isa}"));
-                }
-                Edit::Target(sm) if self.options.target.is_none() => {
-                    return self.with_target(Target { sm, variant: None });
-                }
-                Edit::Version(_) | Edit::Target(_) => return None,
-                Edit::Replace(..)
-                | Edit::Insert(..)
-                | Edit::Remove(_)
-                | Edit::RemoveOperand(_)
-                | Edit::Bracket(_)
-                | Edit::SetOperands(_)
-                | Edit::SetUnified(_)
-                | Edit::RemoveGuard => {}
+            if let Edit::Version(isa) = *edit {
+                let at = self.module.isa.filter(|_| self.options.isa.is_none());
+                return directive(at.map(|(_, at)| at), format!(".version {isa}"));
+            }
+            if let Edit::Target(sm) = *edit {
+                let target = Target { sm, variant: None };
+                return self.options.target.is_none().then(|| self.with_target(target))?;
             }
         }
         written.fix(&breach.fix, breach.safe)

@@ -278,25 +278,8 @@ fn is_narrower_wait(one: &[ProgramEdit], other: &[ProgramEdit]) -> bool {
 fn awkwardness(source: &SourceTest, edits: &[ProgramEdit]) -> (usize, usize) {
     let (mut between, mut before_end) = (0, 0);
     for edit in edits {
-        let waits = match edit.kind {
-            EditKind::GroupWait | EditKind::PhaseWait | EditKind::GridWait => true,
-            EditKind::Scope
-            | EditKind::Order
-            | EditKind::PlainLoad
-            | EditKind::Fence
-            | EditKind::ProxyFence
-            | EditKind::ScFence
-            | EditKind::Parity
-            | EditKind::ExpectedBytes
-            | EditKind::Count
-            | EditKind::Object
-            | EditKind::RegisterFence
-            | EditKind::Commit
-            | EditKind::InitFence
-            | EditKind::TensorFence
-            | EditKind::Barrier
-            | EditKind::Removal => false,
-        };
+        let waits =
+            matches!(edit.kind, EditKind::GroupWait | EditKind::PhaseWait | EditKind::GridWait);
         for revision in &edit.revisions {
             let Revision::Insert { thread, cell, .. } = revision else { continue };
             let cells = &source.cells[*thread];

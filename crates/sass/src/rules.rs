@@ -262,27 +262,19 @@ impl RuleChecker<'_, '_> {
     /// An address where there has to be one, and a register.
     fn operands(&mut self, class: Class) {
         let (opcode, all) = (self.instruction.opcode, &self.instruction.operands);
-        let (form, fits): (&str, bool) = match class {
-            Class::Load if matches!(opcode.text, "LDC" | "LDCU" | "ULDC") => {
-                ("R2, c[0x0][0x160]", constant(all))
-            }
-            Class::Load => ("R2, [R4]", load(all)),
-            Class::Store | Class::Reduction => ("[R4], R2", store(all)),
-            Class::Atomic => ("PT, R2, [R4], R6", atomic(all)),
-            Class::Membar => ("", all.is_empty()),
-            Class::Cache
-            | Class::ErrorBarrier
-            | Class::View
-            | Class::Barrier
-            | Class::ClusterArrive
-            | Class::ClusterWait
-            | Class::Depbar
-            | Class::Other
-            | Class::Arithmetic
-            | Class::Special
-            | Class::Branch
-            | Class::Exit
-            | Class::Nothing => return,
+        let constants = matches!(opcode.text, "LDC" | "LDCU" | "ULDC");
+        let (form, fits): (&str, bool) = if class == Class::Load && constants {
+            ("R2, c[0x0][0x160]", constant(all))
+        } else if class == Class::Load {
+            ("R2, [R4]", load(all))
+        } else if matches!(class, Class::Store | Class::Reduction) {
+            ("[R4], R2", store(all))
+        } else if class == Class::Atomic {
+            ("PT, R2, [R4], R6", atomic(all))
+        } else if class == Class::Membar {
+            ("", all.is_empty())
+        } else {
+            return;
         };
         if fits || all.is_empty() && class != Class::Membar && self.is_name_alone() {
             return;

@@ -83,21 +83,8 @@ impl<'a> Alignment<'a> {
                 next.push(event);
                 continue;
             }
-            let idle = match event.kind {
-                EventKind::Read => next.iter().any(|next| reads_the_same(event, next)),
-                EventKind::Fence => true,
-                EventKind::Write
-                | EventKind::ProxyFence
-                | EventKind::Arrive
-                | EventKind::Wait
-                | EventKind::Mbarrier
-                | EventKind::WaitGroup
-                | EventKind::KernelStart
-                | EventKind::Trigger
-                | EventKind::GridWait
-                | EventKind::TensorFence
-                | EventKind::Allocation => false,
-            };
+            let repeats = || next.iter().any(|next| reads_the_same(event, next));
+            let idle = event.kind == EventKind::Fence || event.kind == EventKind::Read && repeats();
             if !idle {
                 return None;
             }

@@ -209,18 +209,10 @@ fn widths(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let ty = form.q.ty?.value;
     form.data().find_map(|(index, shape)| {
         let OperandShape::Lanes(lanes) = shape else { return None };
-        let bits = |value: &ValueShape| match *value {
+        let bits = |value: &ValueShape| {
+            let ValueShape::Register(Some(ty_of)) = *value else { return None };
             // One that does not fit the type at all has another rule.
-            ValueShape::Register(Some(ty_of)) if holds(ty_of, ty, exact) => Some(ty_of.bits),
-            ValueShape::Register(_)
-            | ValueShape::Vector(..)
-            | ValueShape::Predicate
-            | ValueShape::Sink
-            | ValueShape::Number
-            | ValueShape::Float
-            | ValueShape::Variable
-            | ValueShape::Special
-            | ValueShape::Other => None,
+            holds(ty_of, ty, exact).then_some(ty_of.bits)
         };
         let first = lanes.values().iter().find_map(bits)?;
         let other = |value: &ValueShape| bits(value).is_some_and(|bits| bits != first);
@@ -267,18 +259,12 @@ fn holds(register: Type, data: Type, exact: bool) -> bool {
 
 fn wide_float(form: &InstructionForm<'_>, _: &RuleContext) -> Option<Breach> {
     let ty = form.q.ty?.value;
-    let wide = |value: &ValueShape| match *value {
-        ValueShape::Register(Some(register)) | ValueShape::Vector(_, register) => {
-            !is_bits(register) && ty.kind == TypeKind::Bits && register.bits > ty.bits
-        }
-        ValueShape::Register(None)
-        | ValueShape::Predicate
-        | ValueShape::Sink
-        | ValueShape::Number
-        | ValueShape::Float
-        | ValueShape::Variable
-        | ValueShape::Special
-        | ValueShape::Other => false,
+    let wide = |value: &ValueShape| {
+        let (ValueShape::Register(Some(register)) | ValueShape::Vector(_, register)) = *value
+        else {
+            return false;
+        };
+        !is_bits(register) && ty.kind == TypeKind::Bits && register.bits > ty.bits
     };
     let (index, shape) = form.data().next()?;
     let spot = match shape {

@@ -476,27 +476,9 @@ fn identity(
 /// Whether an operation has one result for many values, and is not a comparison: a mask, a shift, a part, a minimum.
 fn merges(expr: &Expr) -> bool {
     let Expr::Alu { op, .. } = expr else { return matches!(expr, Expr::Extend { .. }) };
-    match op {
-        AluOp::Mov
-        | AluOp::And
-        | AluOp::Or
-        | AluOp::Shl
-        | AluOp::Shr
-        | AluOp::Extract(_)
-        | AluOp::Convert(..)
-        | AluOp::Float(_)
-        | AluOp::Integer(_) => true,
-        AluOp::Add
-        | AluOp::Sub
-        | AluOp::Mul
-        | AluOp::Xor
-        | AluOp::Selp
-        | AluOp::Setp(_)
-        | AluOp::Concat(_)
-        | AluOp::Halves(_)
-        | AluOp::Flush
-        | AluOp::Opaque(_) => false,
-    }
+    let of_bits = matches!(op, AluOp::Mov | AluOp::And | AluOp::Or | AluOp::Shl | AluOp::Shr);
+    let converts = matches!(op, AluOp::Extract(_) | AluOp::Convert(..));
+    of_bits || converts || matches!(op, AluOp::Float(_) | AluOp::Integer(_))
 }
 
 /// For each place, the values that change most results, if a number that nobody expects changes fewer.
