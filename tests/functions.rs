@@ -174,7 +174,7 @@ fn addresses_that_are_read_are_tried_in_large_memory() {
     assert_eq!(verdict(&shuffled(1), &shuffled(2)), Verdict::WrongValue);
 }
 
-/// What stands behind a loop is compared, if need be with a larger bound, or not decided.
+/// What stands after a loop is compared, if need be with a larger bound, or not decided.
 #[test]
 fn what_stands_behind_a_loop_is_compared_or_not_decided() {
     let body = |store: &str, rounds: u32| {
@@ -276,7 +276,7 @@ fn a_poll_stays_a_loop() {
     assert!(finding.why.starts_with("progress:"), "{finding:?}");
 }
 
-/// A comparison that no input of the search decides otherwise is told, and nothing may be weakened then.
+/// A comparison that no input of the search decides otherwise is reported, and nothing may be weakened then.
 #[test]
 fn a_condition_that_never_changes_is_told() {
     let body = |order: &str| {

@@ -205,7 +205,7 @@ fn fields_of_schema(prefix: &str, schema: &Value, root: &Value, found: &mut BTre
         fields_of_schema(prefix, any, root, found);
     }
     if schema["items"].is_object() {
-        // Behind the name of the list there is a dot already.
+        // After the name of the list there is a dot already.
         let prefix = prefix.strip_suffix('.').map_or(String::new(), |name| format!("{name}[]."));
         fields_of_schema(&prefix, &schema["items"], root, found);
     }

@@ -456,7 +456,7 @@ fn runs_are_told_where_the_values_do_not_fit() {
 }
 
 /// A program of several kernels is refused as a whole, also if its first thread is empty; a barrier that waits for more threads
-/// than the machine has is no fault.
+/// than the machine has is not a fault.
 #[test]
 fn what_no_machine_has_is_no_fault() {
     let run = |source: &str| {

@@ -133,7 +133,7 @@ fn no_reduction_loses_an_outcome_of_copies() {
     assert!(compared > 500, "only {compared} programs were compared");
 }
 
-/// A fault is at the line of its operation: the last one of a thread, one with others behind it, and one that completes later.
+/// A fault is at the line of its operation: the last one of a thread, one with others after it, and one that completes later.
 #[test]
 fn a_fault_is_at_the_line_of_its_operation() {
     let fault = |rows: &str| {

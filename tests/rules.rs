@@ -44,7 +44,7 @@ fn every_rule_is_needed_by_a_test() {
         assert_eq!(test.quantifier, Quantifier::NotExists, "{name} says what does not happen");
         for rule in rules.split(' ') {
             let rule =
-                MachineRule::of(rule).unwrap_or_else(|| panic!("{name}: `{rule}` is no rule"));
+                MachineRule::of(rule).unwrap_or_else(|| panic!("{name}: `{rule}` is not a rule"));
             let with = about(rule);
             if happens(test, with) {
                 writeln!(wrong, "{name}: it happens with {} too", rule.name())

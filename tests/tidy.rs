@@ -386,10 +386,10 @@ fn section_number(text: &str) -> Option<String> {
         let end = rest.find(|c: char| !(c.is_ascii_digit() || c == '.')).unwrap_or(rest.len());
         let number = rest[..end].trim_end_matches('.');
         let parts: Vec<&str> = number.split('.').collect();
-        // The argument of a call is no section.
+        // The argument of a call is not a section.
         let called = start > 1 && bytes[start - 2].is_ascii_alphanumeric();
         let in_parentheses = before == Some(b'(') && !called && rest[end..].starts_with(')');
-        // The address of this computer is none.
+        // The address of this computer is not one.
         let address = parts.len() == 4 && parts[0] == "127";
         if parts.iter().all(|part| !part.is_empty())
             && !address
@@ -555,7 +555,7 @@ fn the_tests_that_hold_the_invariants_exist() {
         let path = format!("tests/{file}.rs");
         let Some(source) = sources.iter().find(|source| source.path == path) else { continue };
         named += 1;
-        assert!(source.text.contains(&format!("fn {test}(")), "{quoted} is no test");
+        assert!(source.text.contains(&format!("fn {test}(")), "{quoted} is not a test");
     }
     assert!(named > 5, "only {named} tests are named");
 }
@@ -563,7 +563,7 @@ fn the_tests_that_hold_the_invariants_exist() {
 /// Names of types that several crates define, at most.
 const SHARED: usize = 20;
 
-/// The types that a text defines. A `type` within a trait or an `impl` is none: it names another.
+/// The types that a text defines. A `type` within a trait or an `impl` is not one: it names another.
 fn defined(code: &str) -> impl Iterator<Item = &str> {
     code.lines().filter_map(|line| {
         let mut words = words(line).skip_while(|word| matches!(*word, "pub" | "crate" | "super"));

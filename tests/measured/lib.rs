@@ -36,7 +36,7 @@ pub fn rows(name: &str) -> Vec<Vec<String>> {
 }
 
 /// A file or a folder of what others own, and the repository does not have: in the folder that `CAUSEWAY_ORACLE` names. A test
-/// that asks for it is ignored unless it is asked for by name, or by `--ignored`.
+/// that asks for it is ignored unless it is selected by name, or by `--ignored`.
 ///
 /// # Panics
 ///

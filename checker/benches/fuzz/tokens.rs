@@ -52,9 +52,9 @@ fn tokens(text: &str) -> Vec<&str> {
         let alike =
             |c: char| is_word(first) && is_word(c) || first.is_whitespace() && c.is_whitespace();
         let end = rest.find(|c| !alike(c)).unwrap_or(rest.len()).max(first.len_utf8());
-        let (token, behind) = rest.split_at(end);
+        let (token, tail) = rest.split_at(end);
         all.push(token);
-        rest = behind;
+        rest = tail;
     }
     all
 }
@@ -90,7 +90,7 @@ pub(crate) fn changed(text: &str, other: &str, c: &mut Choices<'_>) -> Vec<u8> {
     all.concat().into_bytes()
 }
 
-/// A step that ends soon, whatever it is asked.
+/// A step that ends soon, whatever its input.
 fn within<T>(name: &dyn Debug, steps: u32, step: impl FnOnce() -> T) -> Result<T, String> {
     let start = Instant::now();
     let result = step();

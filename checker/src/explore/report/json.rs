@@ -29,7 +29,7 @@ pub(crate) struct ExploreObject<'a> {
     /// States in which no thread can continue because one faults.
     faults: Option<usize>,
     notes: Vec<OneNote>,
-    /// States from which no end can be reached, if that was asked for.
+    /// States from which no end can be reached, if that was requested.
     endless: Option<usize>,
     seconds: f64,
     errors: Vec<Error>,
