@@ -158,7 +158,7 @@ static void remove_unfinished(const char *folder) {
     closedir(entries);
 }
 
-/* Unpacks the library into a file. What was written is compared with the hash where it is kept. */
+/* Unpacks the library into a file. */
 static int write_library(int file) {
     size_t packed = (size_t)(causeway_z3_end - causeway_z3_begin);
     uint8_t *bytes = mmap(NULL, LIBRARY_LENGTH, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -199,7 +199,7 @@ static int load_cached(void) {
         int file = mkostemp(unfinished, O_CLOEXEC);
         if (file < 0) return 0;
         int whole = write_library(file) && fchmod(file, 0500) == 0 && fsync(file) == 0;
-        whole &= close(file) == 0;
+        whole &= close(file) == 0 && is_whole(unfinished);
         if (!whole || rename(unfinished, path) != 0) {
             unlink(unfinished);
             return 0;
