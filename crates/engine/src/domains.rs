@@ -12,7 +12,7 @@ use model::program::ThreadId;
 use model::value::Value;
 
 use crate::Limit;
-use crate::account::Budget;
+use crate::budget::Budget;
 use crate::options::constant_bytes;
 
 /// Values of a slot, beyond which they are left open.
@@ -102,7 +102,7 @@ pub(crate) fn domains(
     u: &Unfolding<'_>,
     given: &BTreeMap<usize, Vec<SlotValue>>,
     known: &BTreeMap<usize, Domain>,
-    account: &mut Budget,
+    budget: &mut Budget,
 ) -> Result<BTreeMap<usize, Option<Domain>>, Limit> {
     // A slot beyond the bits of a set is in none.
     let bit = |at: usize| u32::try_from(at).ok().and_then(|at| 1_u128.checked_shl(at));
@@ -133,8 +133,8 @@ pub(crate) fn domains(
                         changed |= add_set(values.entry(value).or_default(), set);
                     }
                 }
-                if !account.look() {
-                    account.check()?;
+                if !budget.look() {
+                    budget.check()?;
                 }
             }
             domains.insert(slot, few(values));

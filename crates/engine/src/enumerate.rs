@@ -32,7 +32,7 @@ use self::conflicts::{Conflicts, MAX_MISSES};
 use self::fences::related;
 use self::symmetry::Symmetry;
 use self::writes::{LAZY_PAIRS, observed_cells};
-use super::account::Budget;
+use super::budget::Budget;
 use super::options::SourceOptions;
 use super::outcome::{is_overwritten, knows_race, observes_memory, overwriting, place};
 use super::plan::{self, Bounds, Plan, PlannedFlag, Stage, shrinks_with_choice};
@@ -65,11 +65,11 @@ impl Engine for Enumerate {
         seen.executions = matches!(sought, Sought::Everything).then_some(0);
         let grows = plan::grows_with_choice(model);
         let air = Air::of(program, model.conventions);
-        let account = Budget::new(limits);
+        let budget = Budget::new(limits);
         let unending = limits.unending;
         let (air, beyond) = (&air, false);
         let mut job =
-            EnumerationJob { model, grows, sought, unending, beyond, account, air, seen, visit };
+            EnumerationJob { model, grows, sought, unending, beyond, budget, air, seen, visit };
         let result = structures::search(&unfolded, limits, &mut job);
         seen.thin_air = seen.thin_air.max(air.take());
         seen.ended(result)
@@ -86,7 +86,7 @@ struct EnumerationJob<'a, 'v> {
     unending: bool,
     /// Whether a consistent execution that was cut at the loop bound is all that is sought.
     beyond: bool,
-    account: Budget,
+    budget: Budget,
     air: &'a Air,
     seen: &'a mut ExecutionFacts,
     visit: &'a mut OutcomeVisitor<'v>,
@@ -104,19 +104,19 @@ impl EnumerationJob<'_, '_> {
         sources: &[Source<R>],
     ) -> Result<Vec<ValuedSources<R>>, Stop> {
         let mut all = Vec::new();
-        let EnumerationJob { account, air, .. } = self;
-        let before = account.held();
+        let EnumerationJob { budget, air, .. } = self;
+        let before = budget.held();
         valuations(unfolding, &mut sources.to_vec(), air, &mut |sources, values| {
             let slots = unfolding.slots.iter();
             let known = slots.filter_map(|slot| Some((slot.read, values.read(slot.read)?)));
             let known: Vec<(usize, Value)> = known.collect();
             let bytes = size_of_val(sources) + size_of_val(known.as_slice());
             all.push((sources.to_vec(), known));
-            account.flow(bytes)
+            budget.flow(bytes)
         })
         .map_err(Limit::from)
-        .and_then(|_| account.check())?;
-        account.release(account.held() - before);
+        .and_then(|_| budget.check())?;
+        budget.release(budget.held() - before);
         Ok(all)
     }
 }
@@ -132,17 +132,17 @@ impl Structures for EnumerationJob<'_, '_> {
         if !self.beyond && !self.sought.wants(self.unending, unfolding, self.seen) {
             return Ok(());
         }
-        let options = SourceOptions::new(self.model, unfolding, &mut self.account)?;
+        let options = SourceOptions::new(self.model, unfolding, &mut self.budget)?;
         let Some(mut options) = options else { return Ok(()) };
         let asked = match self.sought {
             Sought::Outcomes(asked, ..) if !unfolding.is_stuck() => Some(asked),
             Sought::Everything | Sought::Outcomes(..) | Sought::Undefined(_) => None,
         };
-        if asked.is_some() && !options.narrow(unfolding, asked, &mut self.account)? {
+        if asked.is_some() && !options.narrow(unfolding, asked, &mut self.budget)? {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
-        let before = self.account.held();
+        let before = self.budget.held();
         if !self.grows {
             if self.beyond {
                 return Err(Stop::Asked);
@@ -152,8 +152,8 @@ impl Structures for EnumerationJob<'_, '_> {
         let bounds = Bounds::new(&structure, options.rf.clone());
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
         // Of a large structure each of these takes long.
-        self.account.look();
-        self.account.check()?;
+        self.budget.look();
+        self.budget.check()?;
         if matches!(self.sought, Sought::Undefined(_))
             && unfolding.fault().is_none()
             && !plan.flags.iter().any(|flag| undefines(self.model, flag))
@@ -162,7 +162,7 @@ impl Structures for EnumerationJob<'_, '_> {
         }
         let search = Enumeration::new(self, asked, &structure, plan, options);
         let result = search.map_or(Ok(()), |mut search| search.run());
-        self.account.release(before);
+        self.budget.release(before);
         result
     }
 }
@@ -512,8 +512,8 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
     }
 
     fn tick(&mut self) -> Result<(), Stop> {
-        self.job.account.step();
-        Ok(self.job.account.check()?)
+        self.job.budget.step();
+        Ok(self.job.budget.check()?)
     }
 
     fn partly_consistent(&mut self) -> Result<bool, Stop> {

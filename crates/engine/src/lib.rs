@@ -5,7 +5,7 @@
 //!
 //! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
-pub mod account;
+pub mod budget;
 pub mod clock;
 pub mod concrete;
 mod domains;
@@ -29,7 +29,7 @@ use std::ops::ControlFlow;
 
 use execution::air::ThinAir;
 use execution::unfold::{UnfoldLimit, Unfolding};
-use execution::values::Crowded;
+use execution::values::TooManyMixtures;
 use model::program::{Program, Stuck, ThreadId};
 use model::rel::Model;
 use model::value::Value;
@@ -150,8 +150,8 @@ impl From<UnfoldLimit> for Limit {
     }
 }
 
-impl From<Crowded> for Limit {
-    fn from(Crowded: Crowded) -> Limit {
+impl From<TooManyMixtures> for Limit {
+    fn from(TooManyMixtures: TooManyMixtures) -> Limit {
         Limit::Mixtures
     }
 }

@@ -12,7 +12,7 @@ use model::rel::Model;
 use model::value::{Value, little_endian, low_bytes};
 
 use super::Limit;
-use super::account::Budget;
+use super::budget::Budget;
 use super::domains::{self, SlotValue};
 use super::outcome::overwriting;
 use super::sought::{self, PartialOutcome};
@@ -29,7 +29,7 @@ impl<R: BitRow> SourceOptions<R> {
     pub fn new(
         model: &Model,
         u: &Unfolding<'_>,
-        account: &mut Budget,
+        budget: &mut Budget,
     ) -> Result<Option<SourceOptions<R>>, Limit> {
         let mut slots = Vec::with_capacity(u.slots.len());
         let required = required_values(u);
@@ -52,7 +52,7 @@ impl<R: BitRow> SourceOptions<R> {
                 }
             }
             let torn = if model.conventions.tearing && slot.cell.length > 1 {
-                torn(&mut bound, index, writes, account)?
+                torn(&mut bound, index, writes, budget)?
             } else {
                 Vec::new()
             };
@@ -80,11 +80,11 @@ impl<R: BitRow> SourceOptions<R> {
         &mut self,
         u: &Unfolding<'_>,
         asked: Option<&PartialOutcome<'_>>,
-        account: &mut Budget,
+        budget: &mut Budget,
     ) -> Result<bool, Limit> {
         let count = |slots: &[Vec<R>]| slots.iter().map(Vec::len).sum::<usize>();
         let before = count(&self.slots);
-        if !sought::narrow(asked, u, &mut self.slots, account)? {
+        if !sought::narrow(asked, u, &mut self.slots, budget)? {
             return Ok(false);
         }
         if count(&self.slots) != before {
@@ -139,26 +139,26 @@ fn torn<R: BitRow>(
     bound: &mut ValueBounds<'_>,
     slot: usize,
     writes: R,
-    account: &mut Budget,
+    budget: &mut Budget,
 ) -> Result<Vec<R>, Limit> {
     let cell = bound.u.slots[slot].cell;
     let list: Vec<usize> = writes.events().collect();
     if list.len() < 2 {
         return Ok(Vec::new());
     }
-    let bits = list.iter().fold(0, |all, &write| all | bound.may_set(write, cell, account));
-    account.check()?;
+    let bits = list.iter().fold(0, |all, &write| all | bound.may_set(write, cell, budget));
+    budget.check()?;
     let varying = (0..16).filter(|byte| bits >> (8 * byte) & 0xff != 0).count();
-    if varying < 2 || !bound.may_mix::<R>(slot, account)? {
+    if varying < 2 || !bound.may_mix::<R>(slot, budget)? {
         return Ok(Vec::new());
     }
     let mut sets = Vec::new();
     // Each is kept here and, as an option, by the search.
     let complete = subsets(&list, varying.min(list.len()), &mut |set| {
         sets.push(set.iter().fold(R::default(), |row, &write| row.or(R::single(write))));
-        account.step() && account.hold(3 * size_of::<R>())
+        budget.step() && budget.hold(3 * size_of::<R>())
     });
-    if complete { Ok(sets) } else { account.check().map(|()| sets) }
+    if complete { Ok(sets) } else { budget.check().map(|()| sets) }
 }
 
 /// Visits the subsets of two and more until `visit` returns false; whether all were visited.
@@ -205,16 +205,16 @@ impl<'u> ValueBounds<'u> {
     }
 
     /// Whether a mixture of the bytes of several writes that a slot may read may be new.
-    fn may_mix<R: BitRow>(&mut self, slot: usize, account: &mut Budget) -> Result<bool, Limit> {
+    fn may_mix<R: BitRow>(&mut self, slot: usize, budget: &mut Budget) -> Result<bool, Limit> {
         let mixes = match self.mixes.take() {
             Some(known) => known,
-            None => may_mix::<R>(self.u, account)?,
+            None => may_mix::<R>(self.u, budget)?,
         };
         Ok(self.mixes.insert(mixes)[slot])
     }
 
     /// Bits of `cell` that a write which covers it may set.
-    fn may_set(&mut self, write: usize, cell: Extent, account: &mut Budget) -> Value {
+    fn may_set(&mut self, write: usize, cell: Extent, budget: &mut Budget) -> Value {
         let u = self.u;
         if let Some(bytes) = constant_bytes(u, write, cell) {
             return bytes;
@@ -224,14 +224,14 @@ impl<'u> ValueBounds<'u> {
         let Some((thread, value)) = event.thread.zip(event.of.and_then(|of| of.value)) else {
             return low_bytes(cell.length);
         };
-        let reads = self.reads.get_or_insert_with(|| reads_may_set(u, account));
+        let reads = self.reads.get_or_insert_with(|| reads_may_set(u, budget));
         let bits = bits_of(u, reads, thread, value);
         bits >> (8 * (cell.start - event.bytes().start)) & low_bytes(cell.length)
     }
 }
 
 /// For each slot, whether its values may differ in two bytes, or are not known.
-fn may_mix<R: BitRow>(u: &Unfolding<'_>, account: &mut Budget) -> Result<Vec<bool>, Limit> {
+fn may_mix<R: BitRow>(u: &Unfolding<'_>, budget: &mut Budget) -> Result<Vec<bool>, Limit> {
     let given: BTreeMap<usize, Vec<SlotValue>> = u
         .slots
         .iter()
@@ -242,7 +242,7 @@ fn may_mix<R: BitRow>(u: &Unfolding<'_>, account: &mut Budget) -> Result<Vec<boo
             (slot, sources.collect())
         })
         .collect();
-    let domains = domains::domains(u, &given, &BTreeMap::new(), account)?;
+    let domains = domains::domains(u, &given, &BTreeMap::new(), budget)?;
     let mut mixes: Vec<bool> = domains
         .values()
         .map(|domain| {
@@ -272,7 +272,7 @@ fn may_mix<R: BitRow>(u: &Unfolding<'_>, account: &mut Budget) -> Result<Vec<boo
 
 /// The least bits that reads may return, following values to the reads they are made of.
 /// If a limit is reached before, it is not known.
-fn reads_may_set(u: &Unfolding<'_>, account: &mut Budget) -> Vec<Value> {
+fn reads_may_set(u: &Unfolding<'_>, budget: &mut Budget) -> Vec<Value> {
     let mut bits = vec![0; u.events.len()];
     let reads: Vec<usize> = (0..u.events.len()).filter(|&e| u.events[e].is_read()).collect();
     // Without a circle of values as many rounds as reads are enough; what still grows then adds to
@@ -280,7 +280,7 @@ fn reads_may_set(u: &Unfolding<'_>, account: &mut Budget) -> Vec<Value> {
     for round in 0.. {
         let mut grown = false;
         for &read in &reads {
-            if !account.follow() {
+            if !budget.follow() {
                 return bits;
             }
             let more = bits[read] | read_bits(u, &bits, read);

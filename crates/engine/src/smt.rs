@@ -78,11 +78,11 @@ impl Smt {
         clauses: &Clauses,
         assumptions: &[Lit],
     ) -> Result<Option<Assignment>, Limit> {
-        clauses.account.check()?;
+        clauses.budget.check()?;
         self.limit_time()?;
         let new = clauses.len() - self.taken;
         self.held += new * CLAUSE + clauses.literals_after(self.taken) * LITERAL;
-        if self.held.saturating_add(clauses.account.held()) > self.memory {
+        if self.held.saturating_add(clauses.budget.held()) > self.memory {
             return Err(Limit::Memory);
         }
         LITERALS.with_borrow_mut(|literals| {

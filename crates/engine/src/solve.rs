@@ -39,7 +39,7 @@ use self::encode::Encoder;
 use self::explain::{Final, Groups, Reasons, finals};
 use self::simplify::simplify;
 use self::value::ValueTerms;
-use super::account::Budget;
+use super::budget::Budget;
 use super::options::{SourceOptions, constant_bytes, union};
 use super::outcome::{self, from_reads, overwriting, raise_flags, raise_stuck, reads_from};
 use super::plan::{self, Bounds, Plan, PlannedFlag, Stage};
@@ -113,25 +113,25 @@ impl Structures for SolverJob<'_, '_> {
         }
         let (faulty, stuck) = (unfolding.fault().is_some(), unfolding.is_stuck());
         // The work of this engine is its questions.
-        let mut account = Budget::new(&Limits { work: None, ..*self.limits });
-        account.hold(self.visited.len() * outcome::bytes(unfolding.program));
-        let options = SourceOptions::new(self.model, unfolding, &mut account)?;
+        let mut budget = Budget::new(&Limits { work: None, ..*self.limits });
+        budget.hold(self.visited.len() * outcome::bytes(unfolding.program));
+        let options = SourceOptions::new(self.model, unfolding, &mut budget)?;
         let Some(mut options) = options else { return Ok(()) };
         let asked = match self.sought {
             Sought::Outcomes(asked, ..) if !stuck => Some(asked),
             Sought::Everything | Sought::Outcomes(..) | Sought::Undefined(_) => None,
         };
         if !prune(unfolding, &mut options)
-            || asked.is_some() && !options.narrow(unfolding, asked, &mut account)?
+            || asked.is_some() && !options.narrow(unfolding, asked, &mut budget)?
         {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
         let bounds = Bounds::new(&structure, options.rf.clone());
         let Ok(plan) = Plan::new(self.model, &structure, &bounds) else { return Ok(()) };
-        account.look();
-        account.check()?;
-        let encoder = Encoder::new(&plan, &structure, &options.slots, account)?;
+        budget.look();
+        budget.check()?;
+        let encoder = Encoder::new(&plan, &structure, &options.slots, budget)?;
         let Some(encoder) = encoder else { return Ok(()) };
         let mut search = SolverSearch {
             structure: &structure,
@@ -261,9 +261,9 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
     fn simplify(&mut self, terms: impl Iterator<Item = Term>) -> Result<(), Limit> {
         let Encoder { clauses, choice, .. } = &mut self.encoder;
         // Where a limit was reached, clauses are missing.
-        clauses.account.check()?;
+        clauses.budget.check()?;
         simplify(clauses, terms.chain(choice.iter().flatten().copied()));
-        clauses.account.check()
+        clauses.budget.check()
     }
 
     /// For each flag that makes the program undefined, a term that holds only if it is raised.
@@ -396,15 +396,15 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
             .map(|choice| choice.terms.iter().position(holds).expect("some write is last"))
             .collect();
         let mut outcomes: Vec<(Vec<Source<R>>, Vec<Value>)> = Vec::new();
-        let (air, account) = (self.job.air, &mut self.encoder.clauses.account);
-        let before = account.held();
+        let (air, budget) = (self.job.air, &mut self.encoder.clauses.budget);
+        let before = budget.held();
         valuations(u, &mut sources, air, &mut |sources, values| {
             outcomes.push((sources.to_vec(), outcome(u, values, finals, &last)));
-            account.flow(size_of_val(sources) + outcome::bytes(u.program))
+            budget.flow(size_of_val(sources) + outcome::bytes(u.program))
         })
         .map_err(Limit::from)
-        .and_then(|_| account.check())?;
-        account.release(account.held() - before);
+        .and_then(|_| budget.check())?;
+        budget.release(budget.held() - before);
         if outcomes.is_empty() {
             self.without_values(&taken, &sources);
             return Ok(());
@@ -414,8 +414,8 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
             *new = self.job.visited.insert(outcome.clone());
         }
         let news = new.iter().filter(|new| **new).count();
-        self.encoder.clauses.account.hold(news * outcome::bytes(u.program));
-        self.encoder.clauses.account.check()?;
+        self.encoder.clauses.budget.hold(news * outcome::bytes(u.program));
+        self.encoder.clauses.budget.check()?;
         for ((sources, outcome), _) in outcomes.iter().zip(&new).filter(|(_, new)| **new) {
             self.relations(found, sources);
             self.raise();

@@ -11,7 +11,7 @@ use model::bits::BitRow;
 use model::program::{Observed, ThreadId};
 use model::value::Value;
 
-use super::account::Budget;
+use super::budget::Budget;
 use super::{ExecutionFacts, Limit};
 
 /// Whether an outcome with these values, of what is observed, may be one that is sought. Where it is false of some
@@ -160,7 +160,7 @@ pub(crate) fn narrow<R: BitRow>(
     asked: Option<&PartialOutcome<'_>>,
     u: &Unfolding<'_>,
     slots: &mut [Vec<R>],
-    account: &mut Budget,
+    budget: &mut Budget,
 ) -> Result<bool, Limit> {
     let only = |options: &Vec<R>| match options[..] {
         [writes] => Source { writes, torn: None },
@@ -187,9 +187,9 @@ pub(crate) fn narrow<R: BitRow>(
             let before = slots[slot].len();
             slots[slot].retain(|&writes| {
                 sources[slot] = Source { writes, torn: None };
-                account.follow() && fits(&sources)
+                budget.follow() && fits(&sources)
             });
-            account.check()?;
+            budget.check()?;
             sources[slot] = only(&slots[slot]);
             if slots[slot].is_empty() {
                 return Ok(false);

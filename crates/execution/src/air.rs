@@ -35,7 +35,7 @@ pub struct Air {
     tearing: bool,
     /// The bytes to which all accesses are morally strong; once a candidate asks.
     agreed: OnceCell<Agreed>,
-    met: Cell<bool>,
+    has_cycles: Cell<bool>,
     left_out: Cell<bool>,
 }
 
@@ -53,14 +53,14 @@ pub enum ThinAir {
 impl Air {
     pub fn of(program: &Program, conventions: Conventions) -> Air {
         let (constants, tearing) = (program.mentioned_constants(), conventions.tearing);
-        let (met, left_out) = (Cell::new(false), Cell::new(false));
-        Air { constants, tearing, agreed: OnceCell::new(), met, left_out }
+        let (has_cycles, left_out) = (Cell::new(false), Cell::new(false));
+        Air { constants, tearing, agreed: OnceCell::new(), has_cycles, left_out }
     }
 
     /// What became of the candidates since the last call.
     pub fn take(&self) -> ThinAir {
-        let (met, left_out) = (self.met.take(), self.left_out.take());
-        match (met, left_out) {
+        let (has_cycles, left_out) = (self.has_cycles.take(), self.left_out.take());
+        match (has_cycles, left_out) {
             (_, true) => ThinAir::More,
             (true, false) => ThinAir::Some,
             (false, false) => ThinAir::None,
@@ -72,14 +72,14 @@ impl Air {
     }
 
     /// Calls `visit` for each way the values of `cyclic`, the reads that depend on themselves, can be.
-    pub fn breathe<R: BitRow>(
+    pub fn visit_cyclic<R: BitRow>(
         &self,
         u: &Unfolding<'_>,
         sources: &[Source<R>],
         cyclic: &[usize],
         visit: &mut ValueVisitor<'_, R>,
     ) -> ControlFlow<()> {
-        self.met.set(true);
+        self.has_cycles.set(true);
         let mut known = self.known(u, sources);
         let mut copies = Copies { u, cyclic, compared: &mut known };
         if !copies.are_all(sources) || self.tearing && self.may_tear(u, cyclic) {

@@ -65,7 +65,7 @@ impl Window {
 
 /// Why an address is that of no bytes of the space.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Astray {
+pub enum OutsideMemory {
     /// A generic address in no window, or in another thread's part of one.
     NoWindow,
     /// An address of another space than the instruction names.
@@ -98,7 +98,7 @@ pub struct Layout {
 const STRIDE_BITS: u32 = 20;
 
 /// The same of tensor memory, whose addresses count columns, of which a CTA has 512. An address has the lane in its upper
-/// 16 bits (9.7.18.1). After 64 variables, addresses have a lane, which is [`Astray::Lane`].
+/// 16 bits (9.7.18.1). After 64 variables, addresses have a lane, which is [`OutsideMemory::Lane`].
 const TENSOR_STRIDE_BITS: u32 = 10;
 const LANE_SHIFT: u32 = 16;
 
@@ -284,7 +284,7 @@ impl Layout {
         space: SpaceQualifier,
         address: u64,
         length: u32,
-    ) -> Result<Extent, Astray> {
+    ) -> Result<Extent, OutsideMemory> {
         if space == SpaceQualifier::Param {
             // Reading R37: of a kernel where the address is its parameter's, else of a function.
             let of = |space| self.resolve(thread, space, address, length);
@@ -296,7 +296,7 @@ impl Layout {
             && start >> LANE_SHIFT != 0
             && start >> self.window_bits == 0
         {
-            return Err(Astray::Lane);
+            return Err(OutsideMemory::Lane);
         }
         for (index, object) in self.virtuals.iter().enumerate() {
             let start = address.wrapping_sub(object.address);
@@ -311,22 +311,26 @@ impl Layout {
             }
             if !self.reaches(thread, object) || !self.names(thread, space, object) {
                 let generic = space == SpaceQualifier::Generic;
-                return Err(if generic { Astray::NoWindow } else { Astray::OtherSpace });
+                return Err(if generic {
+                    OutsideMemory::NoWindow
+                } else {
+                    OutsideMemory::OtherSpace
+                });
             }
             let unit = object.space.address_unit();
             let start = u32::try_from(start).expect("it is below the stride") * unit;
             let inside = start.checked_add(length).is_some_and(|end| end <= object.extent);
             let extent = Extent { object: small(index), start, length };
-            return inside.then_some(extent).ok_or(Astray::NoVariable);
+            return inside.then_some(extent).ok_or(OutsideMemory::NoVariable);
         }
         let mine = match self.named_window(space, thread) {
             Some(window) => window.contains(address),
             None => GENERIC.iter().any(|&space| self.window(space).contains(address)),
         };
         Err(match (mine, space) {
-            (true, _) => Astray::NoVariable,
-            (false, SpaceQualifier::Generic) => Astray::NoWindow,
-            (false, _) => Astray::OtherSpace,
+            (true, _) => OutsideMemory::NoVariable,
+            (false, SpaceQualifier::Generic) => OutsideMemory::NoWindow,
+            (false, _) => OutsideMemory::OtherSpace,
         })
     }
 

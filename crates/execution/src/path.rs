@@ -397,7 +397,7 @@ fn listed(
     // The stack lists later forks first.
     walk.done.reverse();
     if conventions.semantic_dependencies {
-        semantic::lessen(&mut walk.done, conventions.shown_dependencies, &|more| {
+        semantic::keep_semantic(&mut walk.done, conventions.shown_dependencies, &|more| {
             ends(held + more)
         })?;
     }

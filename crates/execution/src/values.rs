@@ -212,7 +212,7 @@ pub type ValueVisitor<'v, R> = dyn FnMut(&[Source<R>], &mut Values<'_, R>) -> Co
 
 /// More mixtures of the bytes of several writes than are listed.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub struct Crowded;
+pub struct TooManyMixtures;
 
 /// So many mixtures are listed at most.
 const MOST_MIXTURES: usize = 1 << 22;
@@ -224,7 +224,7 @@ pub fn valuations<R: BitRow>(
     sources: &mut [Source<R>],
     air: &Air,
     visit: &mut ValueVisitor<'_, R>,
-) -> Result<ControlFlow<()>, Crowded> {
+) -> Result<ControlFlow<()>, TooManyMixtures> {
     let torn = (0..sources.len())
         .find(|&slot| sources[slot].torn.is_none() && sources[slot].writes.count() > 1);
     if let Some(slot) = torn {
@@ -240,7 +240,7 @@ pub fn valuations<R: BitRow>(
         }
         return Ok(ControlFlow::Continue(()));
     }
-    Ok(air.breathe(u, fixed, &cyclic, visit))
+    Ok(air.visit_cyclic(u, fixed, &cyclic, visit))
 }
 
 /// Chooses the bytes of one torn slot: every mixture that needs all of its writes. A mixture that
@@ -251,7 +251,7 @@ fn tear<R: BitRow>(
     slot: usize,
     air: &Air,
     visit: &mut ValueVisitor<'_, R>,
-) -> Result<ControlFlow<()>, Crowded> {
+) -> Result<ControlFlow<()>, TooManyMixtures> {
     let cell = u.slots[slot].cell;
     let written: Option<Vec<Value>> = {
         let mut values = Values::new(u, sources);
@@ -279,7 +279,7 @@ fn defer<R: BitRow>(
     slot: usize,
     air: &Air,
     visit: &mut ValueVisitor<'_, R>,
-) -> Result<ControlFlow<()>, Crowded> {
+) -> Result<ControlFlow<()>, TooManyMixtures> {
     let open = |s: &Source<R>| s.torn.is_none() && s.writes.count() > 1;
     for other in (0..sources.len()).filter(|&other| other != slot) {
         if !open(&sources[other]) {
@@ -297,7 +297,7 @@ fn defer<R: BitRow>(
 }
 
 /// The mixtures of the bytes of several values that no fewer of them give.
-fn mixtures(written: &[Value], length: u32) -> Result<Vec<Value>, Crowded> {
+fn mixtures(written: &[Value], length: u32) -> Result<Vec<Value>, TooManyMixtures> {
     let mut all = bytewise(written, length)?;
     all.sort_unstable();
     all.retain(|&mixed| {
@@ -321,7 +321,7 @@ pub fn final_values<R: BitRow>(
     values: &mut Values<'_, R>,
     co: &[R],
     observed: usize,
-) -> Result<Vec<Value>, Crowded> {
+) -> Result<Vec<Value>, TooManyMixtures> {
     let mut finals = vec![0];
     let bytes = u.observed_bytes(u.program.observed[observed]).expect("memory has bytes");
     let cells = u.cells[usize::from(bytes.object)].iter().filter(|cell| bytes.contains(**cell));
@@ -350,7 +350,7 @@ pub fn final_values<R: BitRow>(
         options.sort_unstable();
         options.dedup();
         if finals.len() * options.len() > MOST_MIXTURES {
-            return Err(Crowded);
+            return Err(TooManyMixtures);
         }
         finals = finals
             .iter()
@@ -361,14 +361,14 @@ pub fn final_values<R: BitRow>(
 }
 
 /// Every choice of each byte from any of the values.
-fn bytewise(values: &[Value], length: u32) -> Result<Vec<Value>, Crowded> {
+fn bytewise(values: &[Value], length: u32) -> Result<Vec<Value>, TooManyMixtures> {
     let mut all = vec![0];
     for byte in 0..length {
         let mut offered: Vec<Value> = values.iter().map(|v| v >> (8 * byte) & 0xff).collect();
         offered.sort_unstable();
         offered.dedup();
         if all.len() * offered.len() > MOST_MIXTURES {
-            return Err(Crowded);
+            return Err(TooManyMixtures);
         }
         all = all
             .iter()
@@ -398,7 +398,7 @@ mod tests {
     #[test]
     fn there_are_only_so_many_mixtures() {
         let bytes = [0x01, 0x02, 0x03, 0x04].map(|byte| Value::from_le_bytes([byte; 16]));
-        assert_eq!(mixtures(&bytes, 16), Err(Crowded));
+        assert_eq!(mixtures(&bytes, 16), Err(TooManyMixtures));
         assert!(mixtures(&bytes, 8).is_ok());
     }
 }

@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use engine::MEMORY;
-use engine::account::Budget;
+use engine::budget::Budget;
 use engine::clock::Deadline;
 use engine::join_stuck;
 use machine::{Machine, Options, Reduce, Refusal, Step, WIDER};
@@ -45,7 +45,7 @@ impl ExploreLimits {
         ExploreLimits { deadline: timeout.map(Deadline::after), ..self }
     }
 
-    fn account(&self) -> Budget {
+    fn budget(&self) -> Budget {
         let limits = engine::Limits {
             deadline: self.deadline,
             memory: self.memory,

@@ -43,10 +43,10 @@ pub fn walk(
     let mut explored = Exploration::default();
     let mut counts: BTreeMap<Vec<Value>, u64> = BTreeMap::new();
     let mut next: Vec<(Vec<Step>, State)> = Vec::new();
-    let mut account = limits.account();
+    let mut budget = limits.budget();
     for _ in 0..walks.count {
-        account.look();
-        if let Err(limit) = account.check() {
+        budget.look();
+        if let Err(limit) = budget.check() {
             explored.limit = Some(limit.text());
             break;
         }
@@ -55,12 +55,12 @@ pub fn walk(
             if let Some(outcome) = machine.outcome(&state) {
                 break Some(outcome);
             }
-            let held = account.held();
+            let held = budget.held();
             machine.successors(&state, &mut |taken, successor| {
                 next.push((taken.steps.to_vec(), successor.clone()));
-                account.flow(size_of_val(taken.steps) + 2 * successor.bytes().len())
+                budget.flow(size_of_val(taken.steps) + 2 * successor.bytes().len())
             });
-            account.release(account.held() - held);
+            budget.release(budget.held() - held);
             explored.limit = explored.limit.or(machine.overflow());
             if next.is_empty() {
                 explored.halt(machine.unfinished(&state));
@@ -70,7 +70,7 @@ pub fn walk(
                 explored.limit = Some("the limit of steps of one walk");
                 break None;
             }
-            if !account.step() {
+            if !budget.step() {
                 break None;
             }
             let picked = random.below(next.len());
@@ -88,7 +88,7 @@ pub fn walk(
         let walks = counts.entry(outcome.clone()).or_default();
         *walks += 1;
         if *walks == 1 {
-            account.hold(2 * outcome::bytes(program) + size_of_val(run.as_slice()));
+            budget.hold(2 * outcome::bytes(program) + size_of_val(run.as_slice()));
         }
         let known = explored.outcomes.entry(outcome).or_insert_with(|| run.clone());
         if run.len() < known.len() {

@@ -47,11 +47,11 @@ pub(crate) fn search(
     let mut asleep: VecDeque<u64> = VecDeque::from([0]);
     let itself: Vec<u8> = (0..=u8::MAX).take(threads).collect();
     let (mut at, mut state) = (0, State::default());
-    let (mut crowded, mut account) = (false, limits.account());
+    let (mut crowded, mut budget) = (false, limits.budget());
     let outcome = 2 * outcome::bytes(machine.program());
     while (at as usize) < records.end() {
         for _ in 0..TOGETHER {
-            if at as usize >= records.end() || !account.goes_on() {
+            if at as usize >= records.end() || !budget.goes_on() {
                 break;
             }
             state.set(records.state(at));
@@ -72,7 +72,7 @@ pub(crate) fn search(
                 machine.awake(&state, sleeping, &mut |taken, next| {
                     explored.transitions += 1;
                     batch.push(next.bytes(), at, taken.asleep);
-                    account.flow(2 * next.bytes().len() + ITEM)
+                    budget.flow(2 * next.bytes().len() + ITEM)
                 });
                 // Where something sleeps, something could be done.
                 if explored.transitions == before && sleeping == 0 && machine.overflow().is_none() {
@@ -96,10 +96,10 @@ pub(crate) fn search(
             // Sorted, and looked up by a set of the states, where the question is what can be reached.
             + edges.capacity() * size_of::<(u32, u32)>()
             + ends.len() * (outcome + threads);
-        account.release(account.held());
-        account.hold(held);
-        account.look();
-        if let Err(limit) = account.check() {
+        budget.release(budget.held());
+        budget.hold(held);
+        budget.look();
+        if let Err(limit) = budget.check() {
             explored.limit = Some(limit.text());
         } else if explored.states > limits.states {
             explored.limit = Some("the limit of states");
@@ -122,7 +122,7 @@ pub(crate) fn search(
         explored.endless = Some(explored.states - reaching(over, edges));
     }
     for (outcome, end) in ends {
-        let told = limits.runs && limits.account().look();
+        let told = limits.runs && limits.budget().look();
         if limits.runs && !told {
             explored.limit = Some(Limit::Time.text());
         }

@@ -7,7 +7,7 @@
 use std::cell::{Cell, RefCell};
 use std::ops::ControlFlow;
 
-use engine::account::Budget;
+use engine::budget::Budget;
 use engine::outcome::DATA_RACE;
 use engine::sought::{Demand, Sought};
 use engine::witness::Witness;
@@ -66,7 +66,7 @@ pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model)
     let decides = test.quantifier != Quantifier::ForAll;
     let props: Vec<&Prop> = test.filter.iter().collect();
     let exchanges = ThreadExchanges::of(program, &props);
-    let mut account = Budget::new(&limits);
+    let mut budget = Budget::new(&limits);
     let mut shows = false;
     let EngineResult { seen, outcomes, witness, .. } = &mut found;
     let mut visit = |outcome: &[Value], show: &dyn Fn() -> Witness| {
@@ -81,7 +81,7 @@ pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model)
             known.borrow_mut().insert(outcome.to_vec());
             outcomes.insert(outcome.to_vec(), 1);
             shows |= test.proposition.holds(program, outcome) == decides;
-            let fits = account.follow() && account.hold(3 * outcome::bytes(program));
+            let fits = budget.follow() && budget.hold(3 * outcome::bytes(program));
             if fits { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
         })
     };
@@ -96,7 +96,7 @@ pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model)
         found.witness = shown(test, engine, model, &limits);
     }
     let undefined = early.or_else(|_| undefined(test, engine, model, &limits, &mut found));
-    let kept = account.check().and(thin_air_limit(test, &found.seen));
+    let kept = budget.check().and(thin_air_limit(test, &found.seen));
     found.limit = searched.and(undefined).and(kept).err();
     found
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-use engine::account::Budget;
+use engine::budget::Budget;
 use engine::witness::Witness;
 use engine::{Engine, ExecutionFacts, Limit, Limits, outcome};
 use execution::air::ThinAir;
@@ -66,7 +66,7 @@ pub(crate) fn every_execution(
     let mut outcomes: FxHashMap<Box<[Value]>, u64> = FxHashMap::default();
     let witness = &mut found.witness;
     // Engines hold them too.
-    let mut account = Budget::new(&limits);
+    let mut budget = Budget::new(&limits);
     let result = engine.outcomes(model, program, &limits, &mut seen, &mut |outcome, show| {
         if let Some(executions) = outcomes.get_mut(outcome) {
             *executions += 1;
@@ -76,7 +76,7 @@ pub(crate) fn every_execution(
             return ControlFlow::Continue(());
         }
         outcomes.insert(outcome.into(), 1);
-        if !account.hold(2 * outcome::bytes(program)) {
+        if !budget.hold(2 * outcome::bytes(program)) {
             return ControlFlow::Break(());
         }
         let satisfied = test.proposition.holds(program, outcome);
@@ -91,7 +91,7 @@ pub(crate) fn every_execution(
     for (outcome, executions) in outcomes {
         found.outcomes.insert(outcome.into_vec(), executions);
     }
-    found.limit = result.and(account.check()).and(thin_air_limit(test, &seen)).err();
+    found.limit = result.and(budget.check()).and(thin_air_limit(test, &seen)).err();
     found.seen = seen;
     found
 }

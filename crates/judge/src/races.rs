@@ -13,7 +13,7 @@ use crate::directed;
 use crate::found::EngineResult;
 use crate::judgement::Judgement;
 use crate::task::Task;
-use crate::termination::any_air;
+use crate::termination::air_limit;
 use crate::verdict::{Note, Verdict};
 
 /// What a test expects.
@@ -39,8 +39,8 @@ pub(crate) fn run(
         let (first, second) = (*first.min(second), *first.max(second));
         found.seen.races.insert(Race { first, second });
     }
-    let aired = any_air(&found.seen);
-    found.limit = defined.and(searched).and(aired).err();
+    let air = air_limit(&found.seen);
+    found.limit = defined.and(searched).and(air).err();
     found
 }
 

@@ -53,8 +53,8 @@ pub(crate) fn run(
     found.seen.flags.clear();
     found.seen.exited.clear();
     let undefined = early.or_else(|_| directed::undefined(test, engine, model, limits, &mut found));
-    let aired = any_air(&found.seen);
-    found.limit = searched.and(undefined).and(aired).err().or(found.seen.stuck_limit);
+    let air = air_limit(&found.seen);
+    found.limit = searched.and(undefined).and(air).err().or(found.seen.stuck_limit);
     found
 }
 
@@ -69,7 +69,7 @@ pub(crate) fn verdict(seen: &ExecutionFacts, unexplored: Option<String>) -> Verd
 }
 
 /// A limit, if executions with values out of thin air were left out. Which values they are makes no difference here.
-pub(crate) fn any_air(seen: &ExecutionFacts) -> Result<(), Limit> {
+pub(crate) fn air_limit(seen: &ExecutionFacts) -> Result<(), Limit> {
     match seen.thin_air {
         ThinAir::None | ThinAir::Some => Ok(()),
         ThinAir::More => Err(Limit::ThinAir),

@@ -11,7 +11,7 @@ use model::program::Program;
 use model::rel::Model;
 
 use super::EnumerationJob;
-use crate::account::Budget;
+use crate::budget::Budget;
 use crate::sought::Sought;
 use crate::{ExecutionFacts, Limit, Limits, plan, structures};
 
@@ -59,7 +59,7 @@ fn goes_beyond_bound(model: &Model, program: &Program, limits: &Limits) -> Resul
         sought: Sought::Everything,
         unending: true,
         beyond: true,
-        account: Budget::new(limits),
+        budget: Budget::new(limits),
         air: &air,
         seen: &mut seen,
         visit: &mut |_, _| ControlFlow::Continue(()),

@@ -14,7 +14,7 @@ use model::value::Value;
 
 use super::{EnumerationJob, Stop};
 use crate::Limit;
-use crate::account::Budget;
+use crate::budget::Budget;
 use crate::concrete::NodeValues;
 use crate::options::SourceOptions;
 use crate::outcome::{
@@ -46,8 +46,8 @@ impl EnumerationJob<'_, '_> {
         sources: &mut Vec<Source<R>>,
         nodes: &mut NodeValues<'_, R>,
     ) -> Result<(), Stop> {
-        self.account.look();
-        self.account.check()?;
+        self.budget.look();
+        self.budget.check()?;
         if slot < options.len() {
             for &writes in &options[slot] {
                 sources[slot] = Source { writes, torn: None };
@@ -96,11 +96,11 @@ impl EnumerationJob<'_, '_> {
         };
         let (fences, related) = (pairs_of(Chosen::Fsc), pairs_of(Chosen::Co));
         // An order of fences is acyclic; fences that it does not relate keep it from being transitive.
-        let mut fences = orders(&empty, &fences, &fences, &mut self.account)?;
+        let mut fences = orders(&empty, &fences, &fences, &mut self.budget)?;
         fences.retain(|order| bits::is_irreflexive(&order.plus().rows));
         let (first, pairs) = overlapping_writes(structure);
         let mut any = false;
-        let mut coherence = orders(&first, &pairs, &related, &mut self.account)?;
+        let mut coherence = orders(&first, &pairs, &related, &mut self.budget)?;
         coherence.retain(|order| {
             let closed = order.plus();
             closed == *order && bits::is_irreflexive(&closed.rows)
@@ -117,8 +117,8 @@ impl EnumerationJob<'_, '_> {
             }
             let mut reported = false;
             for fsc in &fences {
-                self.account.step();
-                self.account.check()?;
+                self.budget.step();
+                self.budget.check()?;
                 let nodes = nodes.eval([&rf, &co, &fr, fsc]);
                 let kept = self.model.axioms.iter().all(|axiom| axiom.constraint.holds(nodes));
                 any |= kept;
@@ -174,13 +174,13 @@ impl EnumerationJob<'_, '_> {
         for &(read, value) in known {
             values.suppose(read, value);
         }
-        let (visit, account) = (&mut *self.visit, &mut self.account);
+        let (visit, budget) = (&mut *self.visit, &mut self.budget);
         let told = outcomes_of(u, &mut values, &co.rows, &mut |outcome| {
             let chosen = ChosenRows { rf: &rf.rows, co: &co.rows, fr: &fr.rows, fsc: &fsc.rows };
             let witness = || Witness::new(structure, sources, &chosen, outcome);
-            if account.follow() { visit(outcome, &witness) } else { ControlFlow::Break(()) }
+            if budget.follow() { visit(outcome, &witness) } else { ControlFlow::Break(()) }
         })?;
-        account.check()?;
+        budget.check()?;
         if told.is_break() { Err(Stop::Asked) } else { Ok(()) }
     }
 }
@@ -210,7 +210,7 @@ fn orders<R: BitRow>(
     base: &BitRel<R>,
     pairs: &[(usize, usize)],
     related: &[(usize, usize)],
-    account: &mut Budget,
+    budget: &mut Budget,
 ) -> Result<Vec<BitRel<R>>, Stop> {
     if pairs.len() > MAX_PAIRS {
         return Err(Stop::Limit(Limit::Model));
@@ -219,8 +219,8 @@ fn orders<R: BitRow>(
     for &(a, b) in pairs {
         let mut next = Vec::with_capacity(3 * all.len());
         for order in all {
-            account.follow();
-            account.check()?;
+            budget.follow();
+            budget.check()?;
             for (first, second) in [(a, b), (b, a)] {
                 let mut directed = order.clone();
                 directed.insert(first, second);

@@ -45,7 +45,7 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
     ) -> Result<(), Stop> {
         let u = self.structure.unfolding;
         let (structure, co, fsc) = (self.structure, &self.co, &self.fsc.rows);
-        let (visit, account) = (&mut *self.job.visit, &mut self.job.account);
+        let (visit, budget) = (&mut *self.job.visit, &mut self.job.budget);
         let bytes = outcome::bytes(u.program);
         let several = !self.free_fences.is_empty();
         let known = &mut self.told;
@@ -54,7 +54,7 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
             if several && !known.insert(outcome.to_vec()) {
                 return ControlFlow::Continue(());
             }
-            if !account.follow() || several && !account.hold(bytes) {
+            if !budget.follow() || several && !budget.hold(bytes) {
                 return ControlFlow::Break(());
             }
             let witness = || {
@@ -65,7 +65,7 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
             };
             visit(outcome, &witness)
         })?;
-        account.check()?;
+        budget.check()?;
         if told.is_break() { Err(Stop::Asked) } else { Ok(()) }
     }
 }

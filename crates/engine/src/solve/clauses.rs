@@ -1,6 +1,6 @@
 //! Clauses over Boolean variables, and truth values with constant folding.
 
-use crate::account::Budget;
+use crate::budget::Budget;
 
 /// A variable or its negation.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -76,12 +76,12 @@ pub(crate) struct Clauses {
     /// Whether the empty clause is among them.
     impossible: bool,
     /// Once a limit was reached, no clause is added: they say too little then.
-    pub account: Budget,
+    pub budget: Budget,
 }
 
 impl Clauses {
-    pub(crate) fn new(account: Budget) -> Clauses {
-        Clauses { account, ..Clauses::default() }
+    pub(crate) fn new(budget: Budget) -> Clauses {
+        Clauses { budget, ..Clauses::default() }
     }
 
     pub(crate) fn vars(&self) -> usize {
@@ -122,7 +122,7 @@ impl Clauses {
             ends.push(literals.len());
         }
         (self.literals, self.ends) = (literals, ends);
-        self.account.release(before - self.bytes());
+        self.budget.release(before - self.bytes());
     }
 
     pub(crate) fn fresh(&mut self) -> Term {
@@ -144,7 +144,7 @@ impl Clauses {
 
     /// One of the terms holds.
     pub(crate) fn any(&mut self, terms: impl IntoIterator<Item = Term>) {
-        if !self.account.step() {
+        if !self.budget.step() {
             return;
         }
         let start = self.literals.len();
@@ -177,7 +177,7 @@ impl Clauses {
             _ => {}
         }
         self.ends.push(self.literals.len());
-        self.account.hold(CLAUSE + LITERAL * (self.literals.len() - start));
+        self.budget.hold(CLAUSE + LITERAL * (self.literals.len() - start));
     }
 
     /// Sorts the literals from `start` on, each once; false where one stands with its negation.

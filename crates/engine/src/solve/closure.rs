@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use model::bits::{self, BitRow};
 
 use super::clauses::{Clauses, Term};
-use crate::account::Budget;
+use crate::budget::Budget;
 
 /// What an entry of a table of terms takes, with what tables leave free.
 const ENTRY: usize = 64;
@@ -37,7 +37,7 @@ struct OpenEdge {
 
 impl Closure {
     /// `known` is closed; `most` bounds what is to be closed. `None` when a limit is reached.
-    pub(super) fn new<R: BitRow>(known: &[R], most: &[R], account: &mut Budget) -> Option<Closure> {
+    pub(super) fn new<R: BitRow>(known: &[R], most: &[R], budget: &mut Budget) -> Option<Closure> {
         let mut edges = Vec::new();
         for (from, row) in most.iter().enumerate() {
             for to in row.minus(known[from]).events() {
@@ -63,8 +63,8 @@ impl Closure {
             let (leaving, entering) = (closure.set_of(leaving), closure.set_of(entering));
             closure.leaving.push(leaving);
             closure.entering.push(entering);
-            account.look();
-            if !account.hold((closure.sets.len() - sets) * closure.edges.len()) {
+            budget.look();
+            if !budget.hold((closure.sets.len() - sets) * closure.edges.len()) {
                 return None;
             }
         }
@@ -87,17 +87,17 @@ impl Closure {
     }
 
     /// The edges on some path from `x` to `y` that have no term yet.
-    pub(super) fn needs(&mut self, x: usize, y: usize, account: &mut Budget) -> Vec<usize> {
+    pub(super) fn needs(&mut self, x: usize, y: usize, budget: &mut Budget) -> Vec<usize> {
         let start = self.leaving[x];
         if self.pairs.contains_key(&(start, self.entering[y])) {
             return Vec::new();
         }
-        self.reach(start, account);
+        self.reach(start, budget);
         let reachable = &self.reachable[&start];
         (0..self.edges.len()).filter(|&e| reachable[e] && self.edges[e].term.is_none()).collect()
     }
 
-    fn reach(&mut self, start: usize, account: &mut Budget) {
+    fn reach(&mut self, start: usize, budget: &mut Budget) {
         if self.reachable.contains_key(&start) {
             return;
         }
@@ -112,7 +112,7 @@ impl Closure {
                 }
             }
         }
-        account.hold(reached.len());
+        budget.hold(reached.len());
         self.reachable.insert(start, reached);
     }
 
@@ -139,7 +139,7 @@ impl Closure {
             self.pairs.insert((start, end), term);
             return term;
         }
-        if !clauses.account.hold(ENTRY) {
+        if !clauses.budget.hold(ENTRY) {
             return Term::FALSE;
         }
         // Named first: the way there may lead in a circle.

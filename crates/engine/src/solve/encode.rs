@@ -17,7 +17,7 @@ use super::clauses::{Clauses, Term};
 use super::closure::Closure;
 use super::order::{Edges, EventOrder};
 use crate::Limit;
-use crate::account::Budget;
+use crate::budget::Budget;
 use crate::plan::{Plan, PlanCheck, PlanOp};
 
 /// What an entry of a table of terms takes, with what tables leave free.
@@ -48,15 +48,15 @@ impl<'a, R: BitRow> Encoder<'a, R> {
         plan: &Plan<R>,
         structure: &'a EventStructure<'a, R>,
         options: &'a [Vec<R>],
-        mut account: Budget,
+        mut budget: Budget,
     ) -> Result<Option<Encoder<'a, R>>, Limit> {
         let Some(between) = Between::new(plan, structure, options) else { return Ok(None) };
         // The plan with its bounds, and the orders.
-        account.hold(3 * size_of_val(plan.rows.as_slice()));
-        account.hold(2 * plan.events * plan.events * size_of::<Term>());
-        account.look();
-        account.check()?;
-        let mut clauses = Clauses::new(account);
+        budget.hold(3 * size_of_val(plan.rows.as_slice()));
+        budget.hold(2 * plan.events * plan.events * size_of::<Term>());
+        budget.look();
+        budget.check()?;
+        let mut clauses = Clauses::new(budget);
         let choice = options.iter().map(|options| one_of(&mut clauses, options.len())).collect();
         let co = EventOrder::coherence(&mut clauses, structure, plan, &between);
         let fsc = EventOrder::fences(&mut clauses, plan, &between);
@@ -80,13 +80,13 @@ impl<'a, R: BitRow> Encoder<'a, R> {
             ops,
         };
         encoder.axioms(plan);
-        encoder.clauses.account.check()?;
+        encoder.clauses.budget.check()?;
         Ok((!encoder.clauses.impossible()).then_some(encoder))
     }
 
     /// Whether a limit was reached: what is computed then is not used any more.
     fn stopped(&mut self) -> bool {
-        !self.clauses.account.step()
+        !self.clauses.budget.step()
     }
 
     fn axioms(&mut self, plan: &Plan<R>) {
@@ -241,7 +241,7 @@ impl<'a, R: BitRow> Encoder<'a, R> {
         };
         let memo = &mut self.above[node];
         if memo.is_empty() {
-            self.clauses.account.hold(self.events * self.events * size_of::<Option<Term>>());
+            self.clauses.budget.hold(self.events * self.events * size_of::<Option<Term>>());
             memo.resize(self.events * self.events, None);
         }
         memo[at] = Some(term);
@@ -251,10 +251,10 @@ impl<'a, R: BitRow> Encoder<'a, R> {
     fn closure_above(&mut self, node: usize, of: usize, x: usize, y: usize) -> Term {
         let known = self.closures[node].take().or_else(|| {
             let (least, most) = (self.between.least(node), self.between.most(of));
-            Closure::new(least, most, &mut self.clauses.account)
+            Closure::new(least, most, &mut self.clauses.budget)
         });
         let Some(mut closure) = known else { return Term::FALSE };
-        let need = closure.needs(x, y, &mut self.clauses.account);
+        let need = closure.needs(x, y, &mut self.clauses.budget);
         for edge in need {
             let (from, to) = closure.edge(edge);
             let term = self.above(of, from, to);
@@ -332,7 +332,7 @@ impl<'a, R: BitRow> Encoder<'a, R> {
         };
         let term = self.clauses.below(&ways);
         self.below.insert((node, x, y), term);
-        self.clauses.account.hold(ENTRY);
+        self.clauses.budget.hold(ENTRY);
         term
     }
 
@@ -373,7 +373,7 @@ impl<'a, R: BitRow> Encoder<'a, R> {
         }
         let term = self.clauses.below(&ways);
         self.paths.insert((of, x, y, doublings), term);
-        self.clauses.account.hold(ENTRY);
+        self.clauses.budget.hold(ENTRY);
         term
     }
 }

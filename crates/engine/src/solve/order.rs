@@ -101,7 +101,7 @@ impl EventOrder {
 
     fn transitive(&self, clauses: &mut Clauses, group: &[usize]) {
         for &a in group {
-            if !clauses.account.look() {
+            if !clauses.budget.look() {
                 return;
             }
             for &b in group.iter().filter(|&&b| b != a && self.get(a, b) != Term::FALSE) {
@@ -208,7 +208,7 @@ impl Edges {
                 .filter(|(term, _)| *term != Term::FALSE);
         }
         let mut alive: Vec<usize> = (0..self.events).collect();
-        while clauses.account.look() {
+        while clauses.budget.look() {
             let mut best: Option<(usize, usize)> = None;
             alive.retain(|&event| {
                 let (into, out) = self.degrees(event);

@@ -52,7 +52,7 @@ pub(super) fn simplify(clauses: &mut Clauses, kept: impl IntoIterator<Item = Ter
     let mut looked_at = vec![false; clauses.vars()];
     let mut pending: Vec<usize> = (0..clauses.vars()).collect();
     while let Some(var) = pending.pop() {
-        if !clauses.account.step() {
+        if !clauses.budget.step() {
             return;
         }
         // What a clause fixes first, then what nothing contradicts.

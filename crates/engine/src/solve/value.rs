@@ -133,9 +133,9 @@ impl ValueTerms {
         }
         let of_known = |ways: &Ways| ways.keys().flatten().map(|&value| (value, vec![0])).collect();
         let known = self.slots.iter().map(|(&slot, ways)| (slot, of_known(ways))).collect();
-        let account = &mut encoder.clauses.account;
+        let budget = &mut encoder.clauses.budget;
         // Where a limit was reached, nothing more is encoded.
-        let Ok(domains) = domains(u, &given, &known, account) else { return };
+        let Ok(domains) = domains(u, &given, &known, budget) else { return };
         // All terms first: values may be made of each other in a circle.
         for (&slot, values) in &domains {
             let clauses = &mut encoder.clauses;

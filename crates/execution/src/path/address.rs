@@ -6,7 +6,7 @@ use super::state::{ComputedAddress, PathState};
 use super::{Assumption, Walk};
 use crate::event::{Access, Mask};
 use crate::expr::{ExprId, Exprs};
-use crate::layout::{Astray, Layout, Window};
+use crate::layout::{Layout, OutsideMemory, Window};
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::asynchronous::{AsyncStore, FILL_BYTES};
 use model::isa::atom::Atomic;
@@ -207,7 +207,7 @@ impl Walk<'_> {
         let of = SpaceQualifier::Tensor;
         values.into_iter().flatten().any(|value| {
             self.layout.resolve(self.thread, of, low64(value), TENSOR_COLUMN_BYTES)
-                == Err(Astray::Lane)
+                == Err(OutsideMemory::Lane)
         })
     }
 
@@ -223,17 +223,16 @@ impl Walk<'_> {
         if !address.is_multiple_of(u64::from(of.align.unwrap_or(of.length()))) {
             return Err(MISALIGNED);
         }
-        let whole =
-            self.layout.resolve(self.thread, of.space, address, of.length()).map_err(|astray| {
-                match (of.space, astray) {
-                    (SpaceQualifier::ParamEntry, _) => "no-kernel-parameter",
-                    (SpaceQualifier::ParamFunc, _) => "no-function-parameter",
-                    (_, Astray::NoWindow) => "a generic address outside every state space",
-                    (_, Astray::OtherSpace) => OTHER_SPACE,
-                    (_, Astray::NoVariable) => "an address outside every declared location",
-                    (_, Astray::Lane) => "an address of tensor memory with a lane",
-                }
-            })?;
+        let whole = self.layout.resolve(self.thread, of.space, address, of.length()).map_err(
+            |outside| match (of.space, outside) {
+                (SpaceQualifier::ParamEntry, _) => "no-kernel-parameter",
+                (SpaceQualifier::ParamFunc, _) => "no-function-parameter",
+                (_, OutsideMemory::NoWindow) => "a generic address outside every state space",
+                (_, OutsideMemory::OtherSpace) => OTHER_SPACE,
+                (_, OutsideMemory::NoVariable) => "an address outside every declared location",
+                (_, OutsideMemory::Lane) => "an address of tensor memory with a lane",
+            },
+        )?;
         let object = &self.layout.virtuals[usize::from(whole.object)];
         let locations = &self.program.variables[usize::from(object.variable.0)].multimem;
         if of.multimem == locations.is_empty() {

@@ -24,7 +24,11 @@ use model::value::{Value, low_bits, low_bytes};
 ///
 /// If only those are wanted that are `shown`, the others remain none: reads with two values of which
 /// what is computed differs, decisions that examples make either way.
-pub(super) fn lessen(paths: &mut [Path], shown: bool, ends: Ends<'_>) -> Result<(), UnfoldLimit> {
+pub(super) fn keep_semantic(
+    paths: &mut [Path],
+    shown: bool,
+    ends: Ends<'_>,
+) -> Result<(), UnfoldLimit> {
     let syntactic = |path: &Path| path.events.iter().any(|event| all_of(event) != 0);
     if !paths.iter().any(syntactic) {
         return Ok(());

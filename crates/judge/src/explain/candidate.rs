@@ -6,7 +6,7 @@
 use std::cell::Cell;
 use std::ops::ControlFlow;
 
-use engine::account::Budget;
+use engine::budget::Budget;
 use engine::concrete::NodeValues;
 use engine::options::SourceOptions;
 use engine::outcome::{from_reads, is_overwritten, outcomes_of, overwriting, reads_from};
@@ -113,9 +113,9 @@ pub fn candidates(
     let unfolded = Unfolded::within(&test.program, model.conventions, limits.bound, &ends)?;
     let truncated = Cell::new(false);
     let air = Air::of(&test.program, model.conventions);
-    let account = Budget::new(limits);
+    let budget = Budget::new(limits);
     let (air, truncated) = (&air, &truncated);
-    let mut job = CandidateJob { test, model, wanted, air, account, truncated, visitor };
+    let mut job = CandidateJob { test, model, wanted, air, budget, truncated, visitor };
     let mut complete = each_structure(&unfolded, &mut job)?;
     if complete && wanted != WantedCandidates::Outcome {
         complete = each_endless(&unfolded, &mut job)?;
@@ -129,7 +129,7 @@ struct CandidateJob<'a, V> {
     model: &'a Model,
     wanted: WantedCandidates<'a>,
     air: &'a Air,
-    account: Budget,
+    budget: Budget,
     truncated: &'a Cell<bool>,
     visitor: &'a mut V,
 }
@@ -140,7 +140,7 @@ impl<V: Visitor> Structures for CandidateJob<'_, V> {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
-        let options = SourceOptions::new(self.model, unfolding, &mut self.account)?;
+        let options = SourceOptions::new(self.model, unfolding, &mut self.budget)?;
         let Some(options) = options else { return Ok(()) };
         let mut search = CandidateSearch {
             test: self.test,
@@ -150,7 +150,7 @@ impl<V: Visitor> Structures for CandidateJob<'_, V> {
             options: options.slots,
             sources: vec![Source::default(); unfolding.slots.len()],
             air: self.air,
-            account: &mut self.account,
+            budget: &mut self.budget,
             truncated: self.truncated,
             nodes: NodeValues::new(self.model, &structure),
         };
@@ -168,15 +168,15 @@ struct CandidateSearch<'s, R> {
     options: Vec<Vec<R>>,
     sources: Vec<Source<R>>,
     air: &'s Air,
-    account: &'s mut Budget,
+    budget: &'s mut Budget,
     nodes: NodeValues<'s, R>,
 }
 
 impl<R: BitRow> CandidateSearch<'_, R> {
     fn decide(&mut self, slot: usize, visitor: &mut impl Visitor) -> Result<bool, Limit> {
         // Each step may evaluate a whole model many times.
-        self.account.look();
-        self.account.check()?;
+        self.budget.look();
+        self.budget.check()?;
         let u = self.structure.unfolding;
         let mut values = Values::new(u, &self.sources);
         if u.checks().any(|(thread, check)| values.check(thread, check) == Some(false)) {
@@ -199,16 +199,16 @@ impl<R: BitRow> CandidateSearch<'_, R> {
         let mut sources = self.sources.clone();
         let mut all = Vec::new();
         let u = self.structure.unfolding;
-        let (before, account) = (self.account.held(), &mut *self.account);
+        let (before, budget) = (self.budget.held(), &mut *self.budget);
         valuations(u, &mut sources, self.air, &mut |sources, values| {
             let slots = u.slots.iter();
             let known = slots.filter_map(|slot| Some((slot.read, values.read(slot.read)?)));
             all.push((sources.to_vec(), known.collect::<Vec<(usize, Value)>>()));
-            account.flow(size_of_val(sources) + 32 * u.slots.len())
+            budget.flow(size_of_val(sources) + 32 * u.slots.len())
         })
         .map_err(Limit::from)
-        .and_then(|_| account.check())?;
-        account.release(account.held() - before);
+        .and_then(|_| budget.check())?;
+        budget.release(budget.held() - before);
         for (sources, known) in &all {
             if !self.ordered(&Sourced { sources, known }, visitor)? {
                 return Ok(false);
@@ -233,13 +233,13 @@ impl<R: BitRow> CandidateSearch<'_, R> {
             start[usize::from(order.relates.0)].pairs().filter(|(a, b)| a < b).collect()
         };
         let (fences, writes) = (relates(Chosen::Fsc), relates(Chosen::Co));
-        let fences = orientations(&empty, &fences, self.truncated, self.account)?;
-        let writes = orientations(&init_first, &writes, self.truncated, self.account)?;
+        let fences = orientations(&empty, &fences, self.truncated, self.budget)?;
+        let writes = orientations(&init_first, &writes, self.truncated, self.budget)?;
         for fsc in &fences {
             let demanded = demanded(self.model, self.nodes.eval([&rf, &empty, &empty, fsc]));
             for oriented in &writes {
-                self.account.look();
-                self.account.check()?;
+                self.budget.look();
+                self.budget.check()?;
                 if !self.completed(sourced, [&rf, fsc], &demanded, oriented, visitor)? {
                     return Ok(false);
                 }
@@ -308,14 +308,14 @@ impl<R: BitRow> CandidateSearch<'_, R> {
             return Ok(Some(Vec::new()));
         }
         let mut outcome = None;
-        let account = &mut *self.account;
+        let budget = &mut *self.budget;
         let _: ControlFlow<()> = outcomes_of(u, values, &co.rows, &mut |candidate| {
             let holds = |prop: &Prop| prop.holds(&self.test.program, candidate);
             if self.wanted == WantedCandidates::Outcome {
                 let satisfied = holds(&self.test.proposition);
                 let passes = self.test.filter.as_ref().is_none_or(holds);
                 if !passes || satisfied == (self.test.quantifier == Quantifier::ForAll) {
-                    let goes_on = account.follow();
+                    let goes_on = budget.follow();
                     return if goes_on {
                         ControlFlow::Continue(())
                     } else {
@@ -326,7 +326,7 @@ impl<R: BitRow> CandidateSearch<'_, R> {
             outcome = Some(candidate.to_vec());
             ControlFlow::Break(())
         })?;
-        self.account.check()?;
+        self.budget.check()?;
         Ok(outcome)
     }
 
@@ -361,15 +361,15 @@ fn orientations<R: BitRow>(
     base: &BitRel<R>,
     pairs: &[(usize, usize)],
     truncated: &Cell<bool>,
-    account: &mut Budget,
+    budget: &mut Budget,
 ) -> Result<Vec<BitRel<R>>, Limit> {
     let mut all = vec![base.clone()];
     for &(a, b) in pairs {
         let mut next = Vec::new();
         for order in &all {
             for (first, second) in [(a, b), (b, a)] {
-                account.follow();
-                account.check()?;
+                budget.follow();
+                budget.check()?;
                 let mut directed = order.clone();
                 directed.insert(first, second);
                 bits::close(&mut directed.rows);

@@ -13,8 +13,8 @@ use lift::function::{Function, HERE};
 use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
+use super::approximate::{Replacement, approximated};
 use super::bind::Setup;
-use super::blind::{Replacement, blind};
 use super::judge::{cases, is_rounded, located, refused, wrong_value};
 use super::partner::{FRESH, MeetingLocation, OWN};
 use super::scan::ThreadScan;
@@ -72,7 +72,10 @@ pub(super) fn attack(
         return Ok(attacked);
     }
     for by in [Replacement::Origins, Replacement::One] {
-        let (Some(source), Some(target)) = (blind(source, by), blind(target, by)) else { continue };
+        let (Some(source), Some(target)) = (approximated(source, by), approximated(target, by))
+        else {
+            continue;
+        };
         let without = self::attacked(&source, &target, refiner, how)?;
         if without.refutation.is_none() {
             return Ok(without);

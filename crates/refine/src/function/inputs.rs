@@ -14,7 +14,8 @@ use model::value::{Value, low_bytes, low64};
 
 use super::bind::{Argument, Setup, WORKSPACE, bind};
 use super::decisions::{POINTEES, dictionary};
-use super::first::{base, with_pointees};
+use super::first_setup::{base, with_pointees};
+use super::further_inputs::{FurtherInputs, endless, further_inputs, with_other_addresses};
 use super::judge::{JudgeResult, LocatedFinding, SIDES, found};
 use super::neighbour::neighbours;
 use super::overlap::overlapping;
@@ -22,7 +23,6 @@ use super::scan::{
     ByteRange, MemoryUse, ScanError, ScanOptions, TOO_LONG, ThreadScan, alone, scan,
 };
 use super::subword;
-use super::variety::{Varied, astray, endless, varied};
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, Verdict};
 
@@ -42,7 +42,7 @@ pub(super) struct Inputs {
     /// Those with which both sides only run alone.
     pub(super) alone: Vec<ScannedSetup>,
     /// The finding for an input with which the source ends and the target does not.
-    pub(super) astray: Option<LocatedFinding>,
+    pub(super) bad_address: Option<LocatedFinding>,
     /// Lines of the source, and of the target, that decide the same way in all of them, and how.
     pub(super) one_sided: [Vec<(usize, bool)>; 2],
     /// Lines of both that compare what other threads may write, and have one result with all that they write.
@@ -136,7 +136,7 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
             scanned => scanned.ok().map(|scanned| (other, scanned)),
         };
         let Some((other, scanned)) = scanned else {
-            gone = gone.or_else(|| astray(&unscanned, by_themselves, refiner));
+            gone = gone.or_else(|| with_other_addresses(&unscanned, by_themselves, refiner));
             continue;
         };
         if !coverage.add(&scanned) && !always {
@@ -186,13 +186,14 @@ pub(super) fn inputs(sides: [&Function; 2], refiner: &mut Refiner<'_>) -> JudgeR
     if refiner.is_over() {
         return Err(found(Verdict::Undecided, TOO_LONG));
     }
-    let Varied { setups: alone, astray } = varied(&kept, by_themselves, refiner);
-    let astray = gone
+    let FurtherInputs { setups: alone, bad_address } =
+        further_inputs(&kept, by_themselves, refiner);
+    let bad_address = gone
         .or(overlapping.misaligned)
-        .or(astray)
+        .or(bad_address)
         .or_else(|| endless(&kept, by_themselves, refiner));
     let unmoved = unmoved(&kept);
-    Ok(Inputs { setups: kept, alone, astray, one_sided: coverage.one_sided(), unmoved })
+    Ok(Inputs { setups: kept, alone, bad_address, one_sided: coverage.one_sided(), unmoved })
 }
 
 /// For each side, the lines of comparisons that have one result in all choices with what other threads write.
@@ -260,7 +261,8 @@ fn without_end(
     found: Box<Finding>,
 ) -> Box<Finding> {
     let by_themselves = [checked(sides[0]), sides[1]];
-    astray(base, by_themselves, refiner).map_or(found, |(finding, _)| Box::new(finding))
+    with_other_addresses(base, by_themselves, refiner)
+        .map_or(found, |(finding, _)| Box::new(finding))
 }
 
 /// Whether a thread writes memory of which the program promises that no thread writes it.

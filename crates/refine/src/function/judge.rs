@@ -13,14 +13,15 @@ use model::scope::Scope;
 use model::strength::{AccessOrder, Strength};
 use model::value::Value;
 
+use super::approximate::{Replacement, approximated};
 use super::ask::RefinementCase;
 use super::bind::{Argument, Setup, bind};
-use super::blind::{Replacement, blind};
+use super::extra_stores::extra_stores;
 use super::fault::{self, FaultLines};
-use super::first::signatures;
+use super::first_setup::signatures;
 use super::follows::follows;
+use super::further_inputs::TakenPaths;
 use super::inputs::{Inputs, checked, inputs, wanted};
-use super::invented::invented;
 use super::lanes::among_equals;
 use super::met::{counted, not_met, other_barriers};
 use super::names;
@@ -28,7 +29,6 @@ use super::notes::{one_result, promised, reduction, unpromised, unseen};
 use super::partner::{self, JudgedScopes, MeetingLocation, OWN, contexts, meetings};
 use super::scan::{ByteRange, MemoryUse, PathAccess, ThreadScan};
 use super::subword::{NOTE as PARTS_OF_WORDS, words};
-use super::variety::TakenPaths;
 use super::weaken::{self, PassedContext};
 use super::{progress, run, together};
 use crate::cited;
@@ -90,7 +90,7 @@ fn compared(
     {
         return Ok(found);
     }
-    if all.astray.as_ref().is_some_and(|(astray, _)| *astray == finding) {
+    if all.bad_address.as_ref().is_some_and(|(bad_address, _)| *bad_address == finding) {
         return Ok((finding, at));
     }
     if no_alarm && let Some(found) = unpromised(&all.setups) {
@@ -108,7 +108,10 @@ fn compared(
         return Ok((finding, at));
     }
     for by in [Replacement::Origins, Replacement::One] {
-        let (Some(source), Some(target)) = (blind(source, by), blind(target, by)) else { continue };
+        let (Some(source), Some(target)) = (approximated(source, by), approximated(target, by))
+        else {
+            continue;
+        };
         let without = cases(&source, &target, refiner).and_then(|mut all| judged(&mut all));
         let (mut without, at) = without.unwrap_or_else(stopped);
         if !is_alarm(&without) {
@@ -176,7 +179,7 @@ pub(super) struct Cases<'a> {
     /// Those without other threads.
     pub(super) alone: Vec<JudgedSetup<'a>>,
     /// The finding for an input with which the source ends and the target does not.
-    astray: Option<LocatedFinding>,
+    bad_address: Option<LocatedFinding>,
     /// Lines of the source, and of the target, that decide the same way in all of them, and how.
     one_sided: [Vec<(usize, bool)>; 2],
     /// Lines of both that compare what other threads may write, and have one result with all that they write.
@@ -193,7 +196,7 @@ pub(super) fn cases<'a>(
     if let Some(found) = names::unsupported(sides) {
         return Err(found);
     }
-    let Inputs { setups, alone, astray, one_sided, unmoved } = inputs(sides, &mut refiner)?;
+    let Inputs { setups, alone, bad_address, one_sided, unmoved } = inputs(sides, &mut refiner)?;
     let scopes = scopes(sides);
     let seq_cst = SourceId::of(source.language).has_seq_cst();
     let mut cases = Vec::new();
@@ -225,11 +228,11 @@ pub(super) fn cases<'a>(
         }
         (case, scans, all)
     });
-    Ok(Cases { setups: cases, alone: alone.collect(), astray, one_sided, unmoved })
+    Ok(Cases { setups: cases, alone: alone.collect(), bad_address, one_sided, unmoved })
 }
 
 fn judged(
-    Cases { setups: cases, alone, astray, one_sided, unmoved }: &mut Cases<'_>,
+    Cases { setups: cases, alone, bad_address, one_sided, unmoved }: &mut Cases<'_>,
 ) -> JudgeResult<LocatedFinding> {
     let Some((first, ..)) = cases.first() else {
         return Err(found(Verdict::Unsupported, "no input reaches its end"));
@@ -238,7 +241,7 @@ fn judged(
     let nowhere = FaultLines::default();
     let mut late = Vec::new();
     for (case, scans, _) in &*cases {
-        if let Some(found) = invented(case, scans).or_else(|| other_barriers(case, scans)) {
+        if let Some(found) = extra_stores(case, scans).or_else(|| other_barriers(case, scans)) {
             return Ok(found);
         }
         late.extend(progress::compare(case, scans).map_err(|why| refused("context", &why))?);
@@ -248,7 +251,7 @@ fn judged(
             return Ok(found);
         }
     }
-    if let Some(found) = astray {
+    if let Some(found) = bad_address {
         return Ok(found.clone());
     }
     let (stays, met) = together::compare(cases);

@@ -4,17 +4,17 @@
 //! become the first thread of a program, with their branches (reading R92), and run in the same contexts of
 //! [`partner`]s. A side that cannot be read refuses only its own function (reading R95).
 
+mod approximate;
 pub mod ask;
 mod attack;
 pub mod bind;
-mod blind;
 pub mod decisions;
+mod extra_stores;
 pub mod fault;
-mod fills;
-mod first;
+mod first_setup;
 mod follows;
+mod further_inputs;
 mod inputs;
-mod invented;
 pub mod judge;
 mod lanes;
 mod mapped;
@@ -22,6 +22,7 @@ mod met;
 mod names;
 mod neighbour;
 mod notes;
+mod other_data;
 mod overlap;
 pub mod partner;
 mod parts;
@@ -32,7 +33,6 @@ pub mod scan;
 mod subword;
 mod together;
 mod undefined;
-mod variety;
 mod weaken;
 
 use std::collections::BTreeMap;

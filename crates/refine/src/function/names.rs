@@ -12,7 +12,7 @@ use model::isa::fence::ProxyFence;
 use model::memory::Space;
 
 use super::bind::{Argument, Setup};
-use super::first::with_names;
+use super::first_setup::with_names;
 use super::judge::{SIDES, refused};
 use super::partner::{MeetingLocation, OWN};
 use super::scan::{ByteRange, ThreadScan};

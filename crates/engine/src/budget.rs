@@ -9,7 +9,7 @@ use crate::interrupt;
 /// Steps between two looks at the clock: one may evaluate a whole model.
 const STEPS: u32 = 16;
 
-/// An account of one search. Whoever builds something large says so, in bytes; whoever takes many
+/// The budget of one search. Whoever builds something large says so, in bytes; whoever takes many
 /// steps counts them. A limit that was reached stays reached.
 #[derive(Clone, Debug)]
 pub struct Budget {
@@ -112,26 +112,26 @@ mod tests {
 
     #[test]
     fn a_limit_stays_reached() {
-        let mut account = Budget::new(&Limits { memory: 100, ..Limits::unlimited(2) });
-        assert!(account.hold(100) && account.step());
-        assert!(!account.hold(1));
-        account.release(101);
-        assert_eq!(account.check(), Err(Limit::Memory));
+        let mut budget = Budget::new(&Limits { memory: 100, ..Limits::unlimited(2) });
+        assert!(budget.hold(100) && budget.step());
+        assert!(!budget.hold(1));
+        budget.release(101);
+        assert_eq!(budget.check(), Err(Limit::Memory));
     }
 
     #[test]
     fn so_many_steps_are_taken() {
-        let mut account = Budget::new(&Limits { work: Some(3), ..Limits::unlimited(2) });
-        assert!((0..3).all(|_| account.step()) && !account.step());
-        assert_eq!(account.check(), Err(Limit::Work));
+        let mut budget = Budget::new(&Limits { work: Some(3), ..Limits::unlimited(2) });
+        assert!((0..3).all(|_| budget.step()) && !budget.step());
+        assert_eq!(budget.check(), Err(Limit::Work));
     }
 
     #[test]
     fn the_clock_is_looked_at() {
         let limits =
             Limits { deadline: Some(Deadline::after(Duration::ZERO)), ..Limits::unlimited(2) };
-        let mut account = Budget::new(&limits);
-        assert!((0..STEPS).any(|_| !account.step()));
-        assert_eq!(account.check(), Err(Limit::Time));
+        let mut budget = Budget::new(&limits);
+        assert!((0..STEPS).any(|_| !budget.step()));
+        assert_eq!(budget.check(), Err(Limit::Time));
     }
 }

@@ -9,9 +9,9 @@ use lift::function::Function;
 use model::value::{low_bits, low64};
 
 use super::bind::Setup;
+use super::further_inputs::{InputChange, numbers};
 use super::inputs::{ScannedSetup, scanned};
 use super::scan::{ThreadScan, alone};
-use super::variety::{InputChange, numbers};
 use crate::refiner::Refiner;
 
 /// The maximum number of paths of the source whose data is changed.
@@ -45,7 +45,7 @@ fn path([source, _]: &[ThreadScan; 2]) -> SourcePath {
 }
 
 /// Inputs with other data for the paths that the source takes with the first ones; `ran` runs both sides alone.
-pub(super) fn filled(
+pub(super) fn with_other_data(
     setups: &[ScannedSetup],
     sides: [&Function; 2],
     refiner: &Refiner<'_>,

@@ -15,7 +15,7 @@ use super::scan::{ByteRange, ThreadScan};
 use crate::verdict::{Finding, Verdict};
 
 /// Finds a store of the target to bytes that the source never writes.
-pub(super) fn invented(
+pub(super) fn extra_stores(
     case: &RefinementCase<'_>,
     scans: &[ThreadScan; 2],
 ) -> Option<LocatedFinding> {

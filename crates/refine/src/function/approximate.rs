@@ -19,7 +19,7 @@ pub(super) enum Replacement {
 }
 
 /// The function with the replacement of each such operation; `None` if it has none. A comparison holds.
-pub(super) fn blind(function: &Function, by: Replacement) -> Option<Function> {
+pub(super) fn approximated(function: &Function, by: Replacement) -> Option<Function> {
     let mut function = function.clone();
     let mut found = false;
     for step in function.rows.iter_mut().flat_map(|row| &mut row.lines) {
@@ -39,6 +39,6 @@ pub(super) fn blind(function: &Function, by: Replacement) -> Option<Function> {
             }
         }
     }
-    function.checked = function.checked.map(|one| blind(&one, by).map_or(one, Box::new));
+    function.checked = function.checked.map(|one| approximated(&one, by).map_or(one, Box::new));
     found.then_some(function)
 }

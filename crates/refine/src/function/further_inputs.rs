@@ -10,9 +10,9 @@ use model::value::{low_bits, low_bytes, low64};
 use super::bind::{Argument, Setup, bind};
 use super::decisions::dictionary;
 use super::fault::FaultLines;
-use super::fills::filled;
 use super::inputs::{SIZES, ScannedSetup, accessed, distinct, fill, scanned, specials, wanted};
 use super::judge::{LocatedFinding, SIDES};
+use super::other_data::with_other_data;
 use super::scan::{ByteRange, ScanError, ThreadScan, alone};
 use crate::refiner::Refiner;
 use crate::verdict::{Finding, Verdict};
@@ -32,19 +32,19 @@ type ScannedSides = Result<[ThreadScan; 2], (&'static str, ScanError)>;
 
 /// Further inputs, and what both sides do with them.
 #[derive(Default)]
-pub(super) struct Varied {
+pub(super) struct FurtherInputs {
     pub(super) setups: Vec<ScannedSetup>,
     /// The finding for an input with which the source ends and the target does not.
-    pub(super) astray: Option<LocatedFinding>,
+    pub(super) bad_address: Option<LocatedFinding>,
 }
 
 /// Further inputs: for the first choice, and for each with other data.
-pub(super) fn varied(
+pub(super) fn further_inputs(
     setups: &[ScannedSetup],
     sides: [&Function; 2],
     refiner: &Refiner<'_>,
-) -> Varied {
-    let Some((setup, scans)) = setups.first() else { return Varied::default() };
+) -> FurtherInputs {
+    let Some((setup, scans)) = setups.first() else { return FurtherInputs::default() };
     let mut all: Vec<ScannedSetup> = Vec::new();
     let known: BTreeSet<ByteRange> = accessed(scans).collect();
     let mut gone = None;
@@ -92,8 +92,8 @@ pub(super) fn varied(
         change.apply(&mut other);
         all.extend(ran(other));
     }
-    all.extend(filled(setups, sides, refiner, &mut ran));
-    Varied { setups: all, astray: gone }
+    all.extend(with_other_data(setups, sides, refiner, &mut ran));
+    FurtherInputs { setups: all, bad_address: gone }
 }
 
 /// The registers that tell threads apart, and the places of other threads of two CTAs of one warp in them.
@@ -190,7 +190,7 @@ pub(super) fn grown(
 }
 
 /// The finding if the target does not end alone with an input, where the source does.
-pub(super) fn astray(
+pub(super) fn with_other_addresses(
     setup: &Setup,
     sides: [&Function; 2],
     refiner: &Refiner<'_>,
@@ -226,7 +226,7 @@ pub(super) fn endless(
     let loops = lines.any(back);
     let may_stay = |scans: &[ThreadScan; 2]| loops || scans[1].faults && !scans[0].faults;
     let mut chosen = chosen.iter().filter(|(_, scans)| may_stay(scans));
-    chosen.find_map(|(setup, _)| astray(setup, sides, refiner))
+    chosen.find_map(|(setup, _)| with_other_addresses(setup, sides, refiner))
 }
 
 fn of_stop(
