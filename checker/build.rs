@@ -15,8 +15,7 @@ fn main() {
         println!("cargo::rustc-link-arg-bins={object}");
         println!("cargo::rustc-env=LIBZ3_EMBEDDED=1");
     }
-    // What is installed is small. A profile cannot say so: of a package with a level of optimization of its own, cargo
-    // forgets it.
+    // What is installed is small. `strip` in the profile has no effect on a package with an `opt-level` of its own.
     let of_build = |name: &str| env::var(name).unwrap_or_default();
     if of_build("DEBUG") == "false" && of_build("CARGO_CFG_TARGET_OS") == "linux" {
         println!("cargo::rustc-link-arg-bins=-Wl,--strip-all");

@@ -26,7 +26,7 @@ z3-solver==5.4.0.0 \
 --hash=sha256:407522390c4d11696b10d43c76d22d4e60b7f11d75d9defe6f064e073edd904f
 ";
 
-/// Copies the library out of a wheel, and packs it for the command: the arguments are the wheel and a folder.
+/// Copies the library out of a wheel, and on Linux packs it for the command: the arguments are the wheel and a folder.
 const UNPACK: &str = "\
 import os, sys, zipfile, zlib
 with zipfile.ZipFile(sys.argv[1]) as wheel:
@@ -36,9 +36,10 @@ with zipfile.ZipFile(sys.argv[1]) as wheel:
             library = wheel.read(name)
             with open(os.path.join(sys.argv[2], file), 'wb') as out:
                 out.write(library)
-            packer = zlib.compressobj(9, zlib.DEFLATED, -15)
-            with open(os.path.join(sys.argv[2], file + '.deflate'), 'wb') as out:
-                out.write(packer.compress(library) + packer.flush())
+            if sys.platform == 'linux':
+                packer = zlib.compressobj(9, zlib.DEFLATED, -15)
+                with open(os.path.join(sys.argv[2], file + '.deflate'), 'wb') as out:
+                    out.write(packer.compress(library) + packer.flush())
 ";
 
 /// Prints the version, and the file of the library.
@@ -280,7 +281,7 @@ fn wheel(build: &Build) -> Result<Library, String> {
     }
     let (version, _) = ask(build, Some(&folder))?;
     let name = format!("libz3{}", env::consts::DLL_SUFFIX);
-    let packed = Some(folder.join(format!("{name}.deflate")));
+    let packed = Some(folder.join(format!("{name}.deflate"))).filter(|packed| packed.is_file());
     let file = Some(folder.join(name));
     Ok(Library { folder: Some(folder), file, version: Some(version), packed })
 }

@@ -128,6 +128,11 @@ static int is_whole(const char *path) {
     size_t length = LIBRARY_LENGTH;
     int file = open(path, O_RDONLY | O_CLOEXEC);
     if (file < 0) return 0;
+    struct stat about;
+    if (fstat(file, &about) != 0 || about.st_size != LIBRARY_LENGTH) {
+        close(file);
+        return 0;
+    }
     const unsigned char *bytes = mmap(NULL, length, PROT_READ, MAP_PRIVATE, file, 0);
     close(file);
     if (bytes == MAP_FAILED) return 0;
@@ -199,7 +204,7 @@ static int load_cached(void) {
         int file = mkostemp(unfinished, O_CLOEXEC);
         if (file < 0) return 0;
         int whole = write_library(file) && fchmod(file, 0500) == 0 && fsync(file) == 0;
-        whole &= close(file) == 0 && is_whole(unfinished);
+        whole = close(file) == 0 && whole && is_whole(unfinished);
         if (!whole || rename(unfinished, path) != 0) {
             unlink(unfinished);
             return 0;
@@ -217,7 +222,7 @@ static int load_from_memory(void) {
         return 0;
     }
     snprintf(path, sizeof path, "/proc/self/fd/%d", file);
-    int loaded = write_library(file) && load(path, "the library inside the program");
+    int loaded = write_library(file) && is_whole(path) && load(path, "the library inside the program");
     close(file);
     return loaded;
 }
