@@ -23,6 +23,7 @@ use std::fmt::Write;
 use std::ops::Range;
 
 use machine::form::{Family, LoweredInstruction};
+use model::isa::alu::Comparison;
 use model::memory::Space;
 use model::program::{CountedLoops, Program, ThreadId};
 use model::value::Value;
@@ -212,6 +213,20 @@ impl Test {
             proposition::truncate(value, Comparand::Observed(index).bits(&self.program))
         };
         outcome.iter().enumerate().map(narrowed).collect()
+    }
+
+    /// That an execution ends with this outcome.
+    pub fn is_outcome(&self, outcome: &[Value]) -> Prop {
+        let atom = |(index, value)| {
+            Prop::Atom(Comparison::Eq, Comparand::Observed(index), Comparand::Constant(value))
+        };
+        let mut atoms: Vec<Prop> =
+            self.narrowed(outcome).into_iter().enumerate().map(atom).collect();
+        match atoms.len() {
+            0 => Prop::True,
+            1 => atoms.swap_remove(0),
+            _ => Prop::And(atoms),
+        }
     }
 
     /// An outcome as herd writes states: `1:r0=0; [x]=1;`.

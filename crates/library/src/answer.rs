@@ -1,6 +1,6 @@
 //! The answer to a test.
 
-use std::fmt::{self, Display, Formatter};
+use std::fmt::{self, Debug, Display, Formatter};
 use std::ops::Index;
 
 use engine::exit::Exit;
@@ -43,7 +43,7 @@ impl From<&judge::Verdict> for Verdict {
 pub struct Answer<'t> {
     test: &'t litmus::Test,
     judgement: Judgement,
-    /// Of what is observed.
+    /// The names of what is observed, in the order of the values.
     names: Vec<String>,
     outcomes: Vec<Vec<Value>>,
 }
@@ -64,7 +64,7 @@ impl<'t> Answer<'t> {
         self.judgement.verdict.reason()
     }
 
-    /// The exit code of `causeway check` for this test alone.
+    /// Whether the verdict is what the test expects, as an exit code of `causeway check`.
     pub fn exit(&self) -> Exit {
         self.judgement.exit()
     }
@@ -77,14 +77,14 @@ impl<'t> Answer<'t> {
 
     /// Whether no limit was reached, so that there are no other outcomes.
     pub fn is_complete(&self) -> bool {
-        self.judgement.found.limit.is_none() && !self.judgement.found.seen.bound_reached
+        self.judgement.found.is_complete()
     }
 }
 
 /// The answer in one line, as the command line gives it: `Forbidden: …`.
 impl Display for Answer<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        Headline::new(self.test, &self.judgement).fmt(f)
+        Display::fmt(&Headline::new(self.test, &self.judgement), f)
     }
 }
 
@@ -113,7 +113,7 @@ impl<'a> Iterator for Outcomes<'a> {
 impl ExactSizeIterator for Outcomes<'_> {}
 
 /// The values of what is observed at the end of an execution.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub struct Outcome<'a> {
     answer: &'a Answer<'a>,
     values: &'a [Value],
@@ -163,6 +163,12 @@ impl Index<&str> for Outcome<'_> {
 impl Display for Outcome<'_> {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
         f.write_str(&self.answer.test.display_outcome(self.values))
+    }
+}
+
+impl Debug for Outcome<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Display::fmt(self, f)
     }
 }
 

@@ -28,7 +28,7 @@ impl Display for ParseError {
 
 impl Error for ParseError {}
 
-/// One of them.
+/// One mistake of a text.
 #[derive(Clone, Copy, Debug)]
 pub struct Mistake<'e>(&'e Diagnostic);
 

@@ -30,8 +30,8 @@
 mod answer;
 mod error;
 
-use engine::ENGINES;
 use judge::{Task, judge};
+use model::cxx::ReleaseSequence;
 
 pub use answer::{Answer, Outcome, Outcomes, Verdict};
 pub use engine::exit::Exit;
@@ -41,12 +41,17 @@ pub use model::value::Value;
 
 /// A memory model.
 #[derive(Clone, Debug)]
-pub struct Model(model::rel::Model);
+pub struct Model {
+    model: model::rel::Model,
+    /// What tests of C++ are judged by.
+    cxx: Option<model::rel::Model>,
+}
 
 impl Model {
-    /// The memory model of PTX, by which SASS is judged, too.
+    /// The memory model of PTX, by which SASS is judged, too; a test of C++ by that of C++20 with scopes.
     pub fn ptx() -> Model {
-        Model(model::ptx::model())
+        let cxx = Some(model::cxx::model(ReleaseSequence::Cpp20));
+        Model { model: model::ptx::model(), cxx }
     }
 
     /// The model of a text in cat, the language of herd. Built-in files may be included, such as `cos.cat`.
@@ -54,12 +59,13 @@ impl Model {
     /// # Errors
     /// All mistakes of the text.
     pub fn from_cat(text: &str) -> Result<Model, ParseError> {
-        cat::import("model.cat", text).map(Model).map_err(ParseError::new)
+        let model = cat::import("model.cat", text).map_err(ParseError::new)?;
+        Ok(Model { model, cxx: None })
     }
 
     /// `ptx` or, of a text, the name that it gives itself.
     pub fn name(&self) -> &str {
-        &self.0.name
+        &self.model.name
     }
 }
 
@@ -80,7 +86,7 @@ impl Test {
         &self.0.name
     }
 
-    /// The condition with its quantifier, as the test writes it.
+    /// The condition with its quantifier; names are those of [`Test::observed`].
     pub fn condition(&self) -> &str {
         &self.0.condition_text
     }
@@ -90,7 +96,8 @@ impl Test {
         answer::names(&self.0)
     }
 
-    /// Judges the test by the engine `enumerate`, without a limit of time: `causeway check --engine enumerate`.
+    /// Judges the test by the engine `enumerate`, without a limit of time. What the test states of axioms and readings
+    /// (`Forbidden-by=`, `Readings=`) is not checked.
     pub fn judge(&self, model: &Model) -> Answer<'_> {
         self.judge_within(model, &Limits::default())
     }
@@ -98,17 +105,23 @@ impl Test {
     /// The same within limits. Where one is reached the verdict may be [`Verdict::Undecided`].
     pub fn judge_within(&self, model: &Model, limits: &Limits) -> Answer<'_> {
         let task = Task {
-            engines: vec![ENGINES[0]],
+            cxx: model.cxx.as_ref(),
             bound: limits.bound,
             timeout: limits.timeout,
             memory: limits.memory,
-            ..Task::new(&model.0)
+            counts: false,
+            ..Task::new(&model.model)
         };
         Answer::new(&self.0, judge(&self.0, &task))
     }
 }
 
 /// How far a test is followed.
+///
+/// ```
+/// let mut limits = causeway::Limits::default();
+/// limits.bound = 3;
+/// ```
 #[non_exhaustive]
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Limits {
