@@ -236,8 +236,8 @@ fn variable(test: &Test, index: usize) -> String {
     }
     if !variable.multimem.is_empty() {
         let name = |of: &VariableId| test.program.variables[usize::from(of.0)].name.as_str();
-        let after: Vec<&str> = variable.multimem.iter().map(name).collect();
-        return format!("{} @multimem {}", variable.name, after.join(", "));
+        let locations: Vec<&str> = variable.multimem.iter().map(name).collect();
+        return format!("{} @multimem {}", variable.name, locations.join(", "));
     }
     let count = declared.count.map_or(String::new(), |count| format!("[{count}]"));
     let name = format!("{ty}{}{count}", variable.name);

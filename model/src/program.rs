@@ -201,8 +201,8 @@ impl Thread {
     }
 }
 
-/// The names that a test gives; a register that has the name of a variable begins with `%`. A label is `L` and the number
-/// of the line.
+/// The names that a test gives. A register begins with `%` where the thread writes it so, and where a variable has its name:
+/// `%0` and `%_` are something else without it. A label is that of another branch to the line.
 pub struct ProgramNames<'p> {
     pub program: &'p Program,
     pub thread: &'p Thread,
@@ -211,8 +211,12 @@ pub struct ProgramNames<'p> {
 impl OperandNames for ProgramNames<'_> {
     fn register(&self, register: Reg) -> String {
         let name = &self.thread.registers[usize::from(register.0)].name;
-        let is_taken = self.program.variables.iter().any(|of| of.name == *name);
-        if is_taken { format!("%{name}") } else { name.clone() }
+        let marked = format!("%{name}");
+        let is_word = |c: char| c.is_alphanumeric() || ['_', '$', '.'].contains(&c);
+        let mut texts = self.thread.lines.iter().flat_map(|line| line.text.split(&marked).skip(1));
+        let is_marked = self.program.variables.iter().any(|of| of.name == *name)
+            || texts.any(|rest| !rest.starts_with(is_word));
+        if is_marked { marked } else { name.clone() }
     }
 
     fn bits(&self, register: Reg) -> u16 {
@@ -224,7 +228,10 @@ impl OperandNames for ProgramNames<'_> {
     }
 
     fn label(&self, line: usize) -> Option<String> {
-        (line < self.thread.lines.len()).then(|| format!("L{line}"))
+        let jumps = self.thread.branches().filter(|&(_, target)| target == line);
+        let mut texts = jumps.map(|(at, _)| self.thread.lines[at].text.as_str());
+        let label = texts.find_map(|text| text.split_once("bra"))?.1;
+        Some(label.trim_start_matches(".uni").trim().to_owned())
     }
 }
 

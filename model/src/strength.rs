@@ -6,6 +6,7 @@
 use crate::isa::Instruction;
 use crate::isa::asynchronous::{Asynchronous, Mbarrier, MbarrierOp};
 use crate::isa::atom::{Atomic, AtomicOrder};
+use crate::isa::cxx::Cxx;
 use crate::isa::fence::{Fence, FenceOrder};
 use crate::isa::ld::{Load, LoadOrder};
 use crate::isa::st::{Store, StoreOrder};
@@ -89,6 +90,15 @@ impl AccessOrder {
             AccessOrder::Release => "release",
             AccessOrder::AcqRel => "acq_rel",
             AccessOrder::SeqCst => "seq_cst",
+        }
+    }
+
+    /// The order in the words of C++ and LLVM IR.
+    pub fn in_cxx(self, cxx: Cxx) -> AccessOrder {
+        match cxx {
+            Cxx { seq_cst: true, .. } => AccessOrder::SeqCst,
+            Cxx { unordered: true, .. } => AccessOrder::Unordered,
+            Cxx { .. } => self,
         }
     }
 

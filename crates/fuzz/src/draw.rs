@@ -60,7 +60,7 @@ pub enum ProgramSource {
     Launched,
 }
 
-/// Sources that take one turn each of this number of turns; another one has the rest.
+/// `TURNS` turns: each of `others` has one, `most` has the rest.
 pub const fn mostly<const TURNS: usize>(
     most: ProgramSource,
     others: &[ProgramSource],

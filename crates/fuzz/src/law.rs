@@ -16,10 +16,8 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use engine::{ENGINES, Engine, Limit, Limits};
 use judge::{Judgement, Task, Verdict, judge};
 use litmus::arbitrary::RandomProgram;
-use litmus::proposition::truncate;
-use litmus::{Comparand, Prop, Quantifier, Test};
+use litmus::{Quantifier, Test};
 use machine::MachineRule;
-use model::isa::alu::Comparison;
 use model::ptx;
 use model::rel::Model;
 use model::value::Value;
@@ -240,16 +238,6 @@ impl Law {
     }
 }
 
-/// A proposition that holds for one outcome alone.
-pub fn is_outcome(test: &Test, outcome: &[Value]) -> Prop {
-    let atoms = outcome.iter().enumerate().map(|(index, &value)| {
-        let observed = Comparand::Observed(index);
-        let value = truncate(value, observed.bits(&test.program));
-        Prop::Atom(Comparison::Eq, observed, Comparand::Constant(value))
-    });
-    Prop::And(atoms.collect())
-}
-
 /// A test that asks for the outcome of a disagreement, if it has one, and expects what the axioms say of it.
 ///
 /// `doc` says where it comes from. `None` if the program does not parse.
@@ -267,7 +255,7 @@ pub fn shown(
     if let Some(outcome) = broken.outcome.as_ref()
         && outcome.len() == test.program.observed.len()
     {
-        test.proposition = is_outcome(&test, outcome);
+        test.proposition = test.is_outcome(outcome);
         test.quantifier = Quantifier::Exists;
         if judged(setting, &test).verdict == Verdict::Fails {
             test.quantifier = Quantifier::NotExists;

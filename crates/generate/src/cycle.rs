@@ -488,8 +488,10 @@ impl Cycle {
 
 /// The form with the other address.
 fn exchanged(form: AccessForm) -> Option<AccessForm> {
-    let word = (form == AccessForm::Alias).then_some(AccessForm::Word);
-    if form == AccessForm::Word { Some(AccessForm::Alias) } else { word }
+    if form == AccessForm::Word {
+        return Some(AccessForm::Alias);
+    }
+    (form == AccessForm::Alias).then_some(AccessForm::Word)
 }
 
 fn internal(how: Communication) -> &'static str {

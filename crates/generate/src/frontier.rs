@@ -345,7 +345,7 @@ impl FrontierSearch<'_, '_> {
         state
     }
 
-    /// A cycle whose own answer is not what others settled, among a number of them.
+    /// Among `checks` sampled cycles, one whose own answer contradicts what others settled.
     fn contradicted(&mut self, checks: usize) -> Option<Cycle> {
         let step = self.states.len().div_ceil(checks.max(1));
         let points = (0..self.states.len()).step_by(step.max(1)).take(checks);

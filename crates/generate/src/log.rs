@@ -263,7 +263,7 @@ pub enum Incomparable {
     NotObserved(String),
     /// The condition has it, and the state does not: whether the state satisfies the condition is not known.
     NotLogged(String),
-    /// Its value does not have this many bits.
+    /// Its value does not fit in this many bits.
     TooWide(String, u32),
 }
 

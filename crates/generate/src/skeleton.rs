@@ -19,7 +19,7 @@ use crate::notation::{WrittenAccess, WrittenCycle};
 use crate::places::Arrangement;
 use crate::word::{Communication, CycleAnnotation, Direction, Link, Via};
 
-/// Whether a text is a skeleton, not a cycle: the names of edges and families begin with a capital or a digit. A single word is not a
+/// Whether a text is a skeleton, not a cycle: the names of edges and families begin with a capital or a digit. A single word is not an
 /// operation, which has a location.
 pub fn is_skeleton(text: &str) -> bool {
     let text = text.trim();

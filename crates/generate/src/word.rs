@@ -98,8 +98,13 @@ impl CycleAnnotation {
         }
     }
 
-    /// The qualifiers of the access, without the first dot.
-    pub fn qualifiers(self) -> String {
+    /// The word in a cycle: `ReleaseGpu`, `MmioAcquire`.
+    pub fn word(self) -> String {
+        capitalized(&self.name())
+    }
+
+    /// The part of the name of a test, and of a range: `release.gpu`, `mmio.acquire`.
+    pub fn name(self) -> String {
         match self {
             CycleAnnotation::Weak => "weak".to_owned(),
             CycleAnnotation::Volatile => "volatile".to_owned(),
@@ -107,39 +112,9 @@ impl CycleAnnotation {
             CycleAnnotation::Acquire(scope) => format!("acquire.{scope}"),
             CycleAnnotation::Release(scope) => format!("release.{scope}"),
             CycleAnnotation::AcqRel(scope) => format!("acq_rel.{scope}"),
-            CycleAnnotation::Mmio => "mmio.relaxed.sys".to_owned(),
-            CycleAnnotation::MmioAcquire => "mmio.acquire.sys".to_owned(),
-            CycleAnnotation::MmioRelease => "mmio.release.sys".to_owned(),
-        }
-    }
-
-    /// The word in a cycle, which ranges and names of tests have in small letters: `ReleaseGpu`, `release.gpu`.
-    pub fn word(self) -> String {
-        match self {
-            CycleAnnotation::Mmio => "Mmio".to_owned(),
-            CycleAnnotation::MmioAcquire => "MmioAcquire".to_owned(),
-            CycleAnnotation::MmioRelease => "MmioRelease".to_owned(),
-            CycleAnnotation::Weak
-            | CycleAnnotation::Volatile
-            | CycleAnnotation::Relaxed(_)
-            | CycleAnnotation::Acquire(_)
-            | CycleAnnotation::Release(_)
-            | CycleAnnotation::AcqRel(_) => capitalized(&self.qualifiers()),
-        }
-    }
-
-    /// The part of the name of a test.
-    pub fn name(self) -> String {
-        match self {
             CycleAnnotation::Mmio => "mmio".to_owned(),
             CycleAnnotation::MmioAcquire => "mmio.acquire".to_owned(),
             CycleAnnotation::MmioRelease => "mmio.release".to_owned(),
-            CycleAnnotation::Weak
-            | CycleAnnotation::Volatile
-            | CycleAnnotation::Relaxed(_)
-            | CycleAnnotation::Acquire(_)
-            | CycleAnnotation::Release(_)
-            | CycleAnnotation::AcqRel(_) => self.qualifiers(),
         }
     }
 

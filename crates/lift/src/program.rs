@@ -130,7 +130,7 @@ fn check_access(
     let declared = draft.variable(root).space;
     let uses = &mut draft.variable(root).uses;
     uses.widest = uses.widest.max(access.scalar);
-    // An access further after its variable is at no bytes of it.
+    // An access beyond the end of its variable reaches none of its bytes.
     uses.reach =
         uses.reach.max(u32::try_from(reach).ok().filter(|n| *n <= MOST_BYTES).unwrap_or(0));
     if let Some(declared) = declared
@@ -420,7 +420,10 @@ fn multimem(draft: &ProgramBuilder, id: VariableId, report: &mut Diagnostics) ->
             let accessed = variable.uses.reach;
             report
                 .error("multimem", at, format!("`{name}` has {bytes} bytes"))
-                .note(format!("{accessed} bytes after `{}` are accessed", short(&variable.name)))
+                .note(format!(
+                    "{accessed} bytes are accessed at the locations of `{}`",
+                    short(&variable.name)
+                ))
                 .help(format!(".global .b32 {name}[{}]", accessed.div_ceil(4)));
         }
         locations.push(location);

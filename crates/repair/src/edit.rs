@@ -6,6 +6,8 @@ use litmus::Test;
 use litmus::revise::{Revision, SourceCell, SourceTest};
 use model::isa::Instruction;
 use model::isa::asynchronous::{AsyncFence, Asynchronous, FenceWindow, GridControl};
+use model::isa::print::print;
+use model::program::ProgramNames;
 use model::scope::Scope;
 use model::strength::{AccessOrder, OperationKind, Strength};
 
@@ -480,6 +482,13 @@ fn inserted(instruction: &Instruction) -> Option<EditCost> {
         let waits = instruction.as_asynchronous() == Some(&Asynchronous::Grid(GridControl::Wait));
         waits.then_some(GRID_WAIT)
     }
+}
+
+/// The text of an instruction in a thread; `None` if the model does not keep all of it.
+pub(crate) fn text_of(source: &SourceTest, thread: usize, of: Asynchronous) -> Option<String> {
+    let program = &source.test.program;
+    let names = ProgramNames { program, thread: &program.threads[thread] };
+    print(&Instruction::Asynchronous(of), &names)
 }
 
 #[cfg(test)]

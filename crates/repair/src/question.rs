@@ -244,7 +244,7 @@ impl<'q> Questions<'q> {
         let test = claimed(self.source.parse(revisions).ok()?);
         let task = Task { property: Property::ProgramSpec, ..self.task(false) };
         let judgement = judge(&test, &task);
-        let complete = judgement.found.limit.is_none() && !judgement.found.seen.bound_reached;
+        let complete = judgement.found.is_complete();
         let defined = matches!(judgement.verdict, Verdict::Holds | Verdict::Fails);
         let unwanted = test.quantifier != Quantifier::ForAll;
         let any = !self.options.property.is_of_outcomes();

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use engine::clock::Deadline;
 use litmus::revise::SourceTest;
-use model::isa::asynchronous::{Asynchronous, FenceWindow, MbarrierOp};
+use model::isa::asynchronous::{AsyncFence, Asynchronous, FenceWindow, MbarrierOp, TensormapFence};
 use model::isa::bar::ClusterBarrierKind;
 use model::isa::fence::FenceOrder;
-use model::isa::tensor_memory::TensorOp;
-use model::isa::{Instruction, Line};
+use model::isa::tensor_memory::{TensorFence, TensorOp};
+use model::isa::{Address, Instruction, Line};
 use model::memory::Proxy;
 use model::program::LaunchOrder;
 use model::scope::{Placement, Scope};
@@ -252,12 +252,14 @@ fn gap(source: &SourceTest, thread: usize, cell: usize) -> Vec<EditSite> {
     }
     if source.test.program.is_asynchronous() {
         let choice = |window: FenceWindow| {
-            let text = format!("fence.proxy.async{}", window.qualifier());
+            let text =
+                edit::text_of(source, thread, Asynchronous::Fence(AsyncFence::Proxy(window)))?;
             let kind = (EditKind::ProxyFence, edit::async_fence(window));
             let edit = edit::insertion(source, &place, &text, kind);
-            EditChoice { edit, strength: None, window: Some(window) }
+            Some(EditChoice { edit, strength: None, window: Some(window) })
         };
-        all.extend(EditSite::new(source, FenceWindow::ALL.map(choice).into()));
+        let windows = FenceWindow::ALL.into_iter().filter_map(choice);
+        all.extend(EditSite::new(source, windows.collect()));
     }
     let mut alone = |text: &str, cost: (EditKind, EditCost)| {
         let edit = edit::insertion(source, &place, text, cost);
@@ -266,29 +268,36 @@ fn gap(source: &SourceTest, thread: usize, cell: usize) -> Vec<EditSite> {
     for name in proxies(source) {
         alone(&format!("fence.proxy.{name}"), (EditKind::ProxyFence, edit::PROXY_FENCE));
     }
+    let mut printed = |of: Asynchronous, cost: (EditKind, EditCost)| {
+        if let Some(text) = edit::text_of(source, thread, of) {
+            alone(&text, cost);
+        }
+    };
     if forms(source).clusters && initializes(source, thread, cell) {
-        alone("fence.mbarrier_init.release.cluster", (EditKind::InitFence, edit::INIT_FENCE));
+        let fence = Asynchronous::Fence(AsyncFence::MbarrierInit);
+        printed(fence, (EditKind::InitFence, edit::INIT_FENCE));
     }
     let tensor = |mut cells: std::ops::Range<usize>| {
         cells.any(|at| asynchronous(source, thread, at).any(is_tensor_operation))
     };
-    for (name, beside) in [("before", tensor(0..cell)), ("after", tensor(cell..count))] {
-        if beside {
-            let text = format!("tcgen05.fence::{name}_thread_sync");
-            alone(&text, (EditKind::TensorFence, edit::TENSOR_FENCE));
-        }
+    let beside =
+        [(TensorFence::Before, tensor(0..cell)), (TensorFence::After, tensor(cell..count))];
+    for (fence, _) in beside.into_iter().filter(|(_, is_beside)| *is_beside) {
+        let fence = Asynchronous::TensorMemory(TensorOp::Fence(fence));
+        printed(fence, (EditKind::TensorFence, edit::TENSOR_FENCE));
     }
     if let Some(scope) = tensormap_scope(source) {
-        let fence = format!("fence.proxy.tensormap::generic.release.{scope}");
+        let fence = |acquires: Option<Address>| {
+            Asynchronous::TensormapFence(TensormapFence { scope, acquires })
+        };
         let cost = (EditKind::ProxyFence, edit::PROXY_FENCE);
-        alone(&fence, cost);
-        let maps: BTreeSet<&str> = (cell..count)
-            .filter(|&at| asynchronous(source, thread, at).any(reads_tensormap))
-            .filter_map(|at| tensormap_of(&source.cells[thread][at].text))
-            .collect();
-        for map in maps {
-            let fence = fence.replacen("release", "acquire", 1);
-            alone(&format!("{fence} [{map}], 128"), cost);
+        printed(fence(None), cost);
+        let copies = (cell..count).flat_map(|at| asynchronous(source, thread, at));
+        let maps = copies
+            .filter_map(tensormap)
+            .filter_map(|map| edit::text_of(source, thread, fence(Some(map))));
+        for fence in maps.collect::<BTreeSet<String>>() {
+            alone(&fence, cost);
         }
     }
     all
@@ -312,23 +321,17 @@ fn is_tensor_operation(of: &Asynchronous) -> bool {
     !allocates && !matches!(of, TensorOp::Fence(_) | TensorOp::Wait(_))
 }
 
-/// Whether an instruction copies a tensor.
-fn reads_tensormap(of: &Asynchronous) -> bool {
-    matches!(of, Asynchronous::Copy(copy) if copy.tensor.is_some())
-}
-
-/// The name of the tensormap in the text of a copy of a tensor: `rt` of `[rt, {i0}]`.
-fn tensormap_of(text: &str) -> Option<&str> {
-    let end = text.find(", {").or_else(|| text.find(",{"))?;
-    let start = text[..end].rfind('[')? + 1;
-    Some(text[start..end].trim())
+/// The tensormap of a copy of a tensor.
+fn tensormap(of: &Asynchronous) -> Option<Address> {
+    let Asynchronous::Copy(copy) = of else { return None };
+    copy.tensor.map(|tensor| tensor.map)
 }
 
 /// The narrowest scope that includes all threads of a test that copies tensors.
 fn tensormap_scope(source: &SourceTest) -> Option<Scope> {
     let threads = &source.test.program.threads;
     let mut lines = threads.iter().flat_map(|thread| &thread.lines);
-    let copies = |line: &Line| line.instruction.as_asynchronous().is_some_and(reads_tensormap);
+    let copies = |line: &Line| line.instruction.as_asynchronous().and_then(tensormap).is_some();
     if !lines.any(copies) {
         return None;
     }
@@ -337,7 +340,7 @@ fn tensormap_scope(source: &SourceTest) -> Option<Scope> {
     [Scope::Cta, Scope::Cluster, Scope::Gpu, Scope::Sys].into_iter().find(all)
 }
 
-/// Whether a thread initializes an mbarrier object before a cell, and arrives relaxed at the barrier of the cluster after.
+/// Whether a thread initializes an mbarrier object before a cell, and arrives at the cluster barrier with `.relaxed` afterwards.
 fn initializes(source: &SourceTest, thread: usize, cell: usize) -> bool {
     let lines = &source.test.program.threads[thread].lines;
     let at = source.cells[thread].get(cell).map_or(lines.len(), |cell| cell.lines.start);

@@ -9,11 +9,9 @@ use litmus::revise::SourceTest;
 use model::isa::asynchronous::{
     Asynchronous, AwaitedPhase, GroupCompletion, GroupKind, Mbarrier, MbarrierOp, Track, WaitGroup,
 };
-use model::isa::print::print;
-use model::isa::tensor_memory::{CtaGroup, TensorMultiply, TensorOp};
-use model::isa::{Address, Instruction, Operand};
+use model::isa::tensor_memory::{CtaGroup, TensorMultiply, TensorOp, TensorWait};
+use model::isa::{Address, Operand};
 use model::memory::VariableId;
-use model::program::ProgramNames;
 
 use crate::edit::{self, EditCost, EditKind, EditedLine, ProgramEdit};
 use crate::question::Questions;
@@ -94,10 +92,7 @@ pub(crate) fn other(
     of: Asynchronous,
     cost: (EditKind, EditCost),
 ) -> Option<ProgramEdit> {
-    let program = &source.test.program;
-    let names = ProgramNames { program, thread: &program.threads[place.0] };
-    let text = print(&Instruction::Asynchronous(of), &names)?;
-    Some(edit::replacement(source, place, text, cost))
+    Some(edit::replacement(source, place, edit::text_of(source, place.0, of)?, cost))
 }
 
 /// Another operation on the same mbarrier object.
@@ -260,8 +255,11 @@ fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
             if is_crossed(source, thread, cell) {
                 continue;
             }
-            let mut insert = |text: &str, cost: (EditKind, EditCost)| {
-                all.push(edit::insertion(source, &[(thread, cell)], text, cost));
+            let mut insert = |of: Asynchronous, cost: (EditKind, EditCost)| {
+                let text = edit::text_of(source, thread, of);
+                all.extend(
+                    text.map(|text| edit::insertion(source, &[(thread, cell)], &text, cost)),
+                );
             };
             let next = asynchronous(at);
             // Of places with only arithmetic between them the first one is enough.
@@ -273,22 +271,18 @@ fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
                 .collect();
             for started in started {
                 if started == Started::Groups(GroupKind::BulkCopies) {
-                    let text = "cp.async.bulk.wait_group.read 0";
-                    insert(text, (EditKind::GroupWait, edit::NEW_READ_WAIT));
+                    let read = all_groups(GroupKind::BulkCopies, GroupCompletion::Read);
+                    insert(read, (EditKind::GroupWait, edit::NEW_READ_WAIT));
                 }
-                let (text, cost) = started.wait();
-                insert(text, (EditKind::GroupWait, cost));
+                let (wait, cost) = started.wait();
+                insert(wait, (EditKind::GroupWait, cost));
             }
             if let Some(Asynchronous::WaitGroup(WaitGroup { of, commits: false, .. })) = next {
-                let text = match of {
-                    GroupKind::Copies => "cp.async.commit_group",
-                    GroupKind::BulkCopies => "cp.async.bulk.commit_group",
-                    GroupKind::Multiplications => "wgmma.commit_group.sync.aligned",
-                };
-                insert(text, (EditKind::Commit, edit::COMMIT));
+                insert(Asynchronous::Commit(*of), (EditKind::Commit, edit::COMMIT));
             }
             if let Some(Asynchronous::Multiply(_)) = next {
-                insert("wgmma.fence.sync.aligned", (EditKind::RegisterFence, edit::REGISTER_FENCE));
+                let cost = (EditKind::RegisterFence, edit::REGISTER_FENCE);
+                insert(Asynchronous::MultiplyFence, cost);
             }
         }
     }
@@ -380,17 +374,29 @@ impl Started {
     }
 
     /// The wait for all of them, and what it costs.
-    fn wait(self) -> (&'static str, EditCost) {
-        let text = match self {
-            Started::Groups(GroupKind::Copies) => "cp.async.wait_group 0",
-            Started::Groups(GroupKind::BulkCopies) => "cp.async.bulk.wait_group 0",
-            Started::Groups(GroupKind::Multiplications) => "wgmma.wait_group.sync.aligned 0",
-            Started::Copies => return ("cp.async.wait_all", edit::WAIT_ALL),
-            Started::TensorLoads => "tcgen05.wait::ld.sync.aligned",
-            Started::TensorStores => "tcgen05.wait::st.sync.aligned",
+    fn wait(self) -> (Asynchronous, EditCost) {
+        let tensor = |of: TensorWait| Asynchronous::TensorMemory(TensorOp::Wait(of));
+        let wait = match self {
+            Started::Groups(kind) => all_groups(kind, GroupCompletion::Complete),
+            Started::Copies => {
+                let wait = WaitGroup {
+                    of: GroupKind::Copies,
+                    pending: 0,
+                    until: GroupCompletion::Complete,
+                    commits: true,
+                };
+                return (Asynchronous::WaitGroup(wait), edit::WAIT_ALL);
+            }
+            Started::TensorLoads => tensor(TensorWait::Loads),
+            Started::TensorStores => tensor(TensorWait::Stores),
         };
-        (text, edit::NEW_GROUP_WAIT)
+        (wait, edit::NEW_GROUP_WAIT)
     }
+}
+
+/// A wait for all groups of a kind.
+fn all_groups(of: GroupKind, until: GroupCompletion) -> Asynchronous {
+    Asynchronous::WaitGroup(WaitGroup { of, pending: 0, until, commits: false })
 }
 
 /// A loop that waits for the end of a phase of an object that the test declares, at each place to which a thread comes
@@ -488,6 +494,16 @@ mod tests {
         let other = WAIT[0].replace(", 0", ", 1");
         let (_, edits) = proposed(declared, 16, &[&other, WAIT[1], WAIT[2]], "exists (P1:r0=0)");
         assert_eq!(edits, format!("P1: `{}` becomes `{}`", &other[3..], &WAIT[0][3..]));
+    }
+
+    /// Without its `%` it would be the number 1.
+    #[test]
+    fn a_register_keeps_its_percent_sign() {
+        let declared = ".shared .mbarrier b={1}; .shared .mbarrier c={1};";
+        let wait = "mbarrier.try_wait.parity.shared::cta.b64 p, [c], %1";
+        let column = ["mov.u32 %1, 0", &format!("L: {wait}"), WAIT[1], WAIT[2]];
+        let (_, edits) = proposed(declared, 16, &column, "exists (P1:r0=0)");
+        assert_eq!(edits, format!("P1: `{wait}` becomes `{}`", wait.replace("[c]", "[b]")));
     }
 
     #[test]

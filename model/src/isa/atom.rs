@@ -15,6 +15,16 @@ pub enum AtomicOrder {
 }
 
 impl AtomicOrder {
+    /// As PTX spells it, without the dot.
+    pub fn name(self) -> &'static str {
+        match self {
+            AtomicOrder::Relaxed => "relaxed",
+            AtomicOrder::Acquire => "acquire",
+            AtomicOrder::Release => "release",
+            AtomicOrder::AcqRel => "acq_rel",
+        }
+    }
+
     pub fn is_acquire(self) -> bool {
         matches!(self, AtomicOrder::Acquire | AtomicOrder::AcqRel)
     }
@@ -44,6 +54,23 @@ pub enum AtomicOp {
 }
 
 impl AtomicOp {
+    /// As PTX spells it, without the dot.
+    pub fn name(self) -> &'static str {
+        match self {
+            AtomicOp::Add => "add",
+            AtomicOp::Sub => "sub",
+            AtomicOp::And => "and",
+            AtomicOp::Or => "or",
+            AtomicOp::Xor => "xor",
+            AtomicOp::Min => "min",
+            AtomicOp::Max => "max",
+            AtomicOp::Inc => "inc",
+            AtomicOp::Dec => "dec",
+            AtomicOp::Exch => "exch",
+            AtomicOp::Cas => "cas",
+        }
+    }
+
     /// The value written over `old`; `None` when a `cas` fails. Signedness and width are `ty`'s.
     pub fn apply(self, ty: Type, old: Value, first: Value, second: Value) -> Option<Value> {
         let mask = low_bits(ty.bits);

@@ -26,10 +26,3 @@ pub struct Cvta {
     pub destination: Reg,
     pub source: Operand,
 }
-
-impl Cvta {
-    /// The rank that it names.
-    pub fn rank(&self) -> Option<Operand> {
-        if let AddressOp::InCta { rank } = self.op { Some(rank) } else { None }
-    }
-}

@@ -60,18 +60,32 @@ pub enum Permutation {
 }
 
 impl Permutation {
-    /// By the name after `prmt.b32`; `None` if it is not the name of a mode.
+    const ALL: [Permutation; 7] = [
+        Permutation::Index,
+        Permutation::Forward4,
+        Permutation::Backward4,
+        Permutation::Replicate8,
+        Permutation::EdgeLeft,
+        Permutation::EdgeRight,
+        Permutation::Replicate16,
+    ];
+
+    /// After `prmt.b32`, without the dot; empty for the first one.
+    pub fn name(self) -> &'static str {
+        match self {
+            Permutation::Index => "",
+            Permutation::Forward4 => "f4e",
+            Permutation::Backward4 => "b4e",
+            Permutation::Replicate8 => "rc8",
+            Permutation::EdgeLeft => "ecl",
+            Permutation::EdgeRight => "ecr",
+            Permutation::Replicate16 => "rc16",
+        }
+    }
+
+    /// By this name; `None` if it is not the name of a mode.
     pub fn named(name: &str) -> Option<Permutation> {
-        Some(match name {
-            "" => Permutation::Index,
-            "f4e" => Permutation::Forward4,
-            "b4e" => Permutation::Backward4,
-            "rc8" => Permutation::Replicate8,
-            "ecl" => Permutation::EdgeLeft,
-            "ecr" => Permutation::EdgeRight,
-            "rc16" => Permutation::Replicate16,
-            _ => return None,
-        })
+        Permutation::ALL.into_iter().find(|of| of.name() == name)
     }
 
     /// The four bits that choose the byte at this place of the result.

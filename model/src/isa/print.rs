@@ -8,7 +8,7 @@ mod arithmetic;
 mod asynchronous;
 
 use super::alu::{Alu, AluOp};
-use super::atom::{Atomic, AtomicOp, AtomicOrder};
+use super::atom::Atomic;
 use super::bar::{Barrier, BarrierKind, ClusterBarrier, ClusterBarrierKind, Reduction};
 use super::cvta::{AddressOp, Cvta};
 use super::cxx::Cxx;
@@ -122,22 +122,6 @@ fn store_order(order: StoreOrder) -> String {
     }
 }
 
-fn atomic_op(op: AtomicOp) -> &'static str {
-    match op {
-        AtomicOp::Add => "add",
-        AtomicOp::Sub => "sub",
-        AtomicOp::And => "and",
-        AtomicOp::Or => "or",
-        AtomicOp::Xor => "xor",
-        AtomicOp::Min => "min",
-        AtomicOp::Max => "max",
-        AtomicOp::Inc => "inc",
-        AtomicOp::Dec => "dec",
-        AtomicOp::Exch => "exch",
-        AtomicOp::Cas => "cas",
-    }
-}
-
 fn cluster_barrier(of: ClusterBarrier) -> String {
     let kind = match of.kind {
         ClusterBarrierKind::ArriveRelease => "arrive",
@@ -205,13 +189,8 @@ impl Printer<'_> {
 
     fn atomic(&self, atomic: &Atomic) -> Option<String> {
         let opcode = if atomic.reduction { "red" } else { "atom" };
-        let order = match atomic.order {
-            AtomicOrder::Relaxed => "relaxed",
-            AtomicOrder::Acquire => "acquire",
-            AtomicOrder::Release => "release",
-            AtomicOrder::AcqRel => "acq_rel",
-        };
-        let (space, op, ty) = (named(atomic.space), atomic_op(atomic.op), atomic.ty.name());
+        let order = atomic.order.name();
+        let (space, op, ty) = (named(atomic.space), atomic.op.name(), atomic.ty.name());
         let name = dotted([opcode, order, atomic.scope.name(), space, op, ty]);
         let result = (!atomic.reduction).then(|| self.result(atomic.destination));
         let address = self.address(atomic.address);

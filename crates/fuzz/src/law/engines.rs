@@ -8,7 +8,7 @@ use litmus::{Prop, Quantifier, Test};
 use model::given::Chosen;
 use model::rel::{Axiom, Constraint, Model, Node, NodeId};
 
-use super::{CaseEnd, Disagreement, FuzzSetting, Law, LawCase, is_outcome, same};
+use super::{CaseEnd, Disagreement, FuzzSetting, Law, LawCase, same};
 use crate::answer::{EngineAnswer, ask, naive, of_registers};
 use crate::draw::{BARRIERS, ELSEWHERE, LONG, MIXED, ProgramSource, SMALL, TINY, WIDE, mostly};
 
@@ -195,11 +195,11 @@ fn verdicts(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
     let turn = usize::try_from(case.choice / 4).unwrap_or(0);
     let (name, outcome) = match outcomes.iter().nth(turn % outcomes.len().max(1)) {
         Some(outcome) if case.choice.is_multiple_of(4) => {
-            let wanted = is_outcome(case.test, outcome);
+            let wanted = case.test.is_outcome(outcome);
             (one.name(), found(wanted)?.is_none().then(|| outcome.clone()))
         }
         Some(_) | None => {
-            let all = outcomes.iter().map(|outcome| is_outcome(case.test, outcome)).collect();
+            let all = outcomes.iter().map(|outcome| case.test.is_outcome(outcome)).collect();
             (other.name(), found(Prop::Not(Box::new(Prop::Or(all))))?)
         }
     };

@@ -227,7 +227,7 @@ fn stuck(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
         return Err(broken(format!("the machine has an outcome that the axioms forbid: {shown}")));
     }
     let seen = &judged.found.seen;
-    let known = judged.found.limit.is_none() && !seen.bound_reached && seen.stuck_is_known;
+    let known = judged.found.is_complete() && seen.stuck_is_known;
     let explored = explored.filter(|explored| explored.limit.is_none() && known);
     let Some(explored) = explored else { return Err(CaseEnd::Skipped("a limit was reached")) };
     match explored.stuck_at.as_ref().filter(|_| explored.faults == 0) {

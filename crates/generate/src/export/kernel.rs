@@ -409,7 +409,7 @@ fn barrier_text(line: &ExportedLine<'_>, barrier: &Barrier) -> Result<String, In
     let count = match barrier.count {
         None => return Ok(format!("{};", line.line.text)),
         Some(Operand::Imm(_)) if matches!(barrier.kind, BarrierKind::Reduce { .. }) => {
-            return line.refuse("this form of a thread count");
+            return line.refuse("a reduction with a thread count");
         }
         Some(Operand::Imm(count)) => count,
         Some(Operand::Reg(_) | Operand::Address(_)) => {

@@ -3,7 +3,7 @@
 use super::dotted;
 use crate::isa::alu::{AluOp, Comparison, Half};
 use crate::isa::float::{FloatOp, Rounding};
-use crate::isa::integer::{IntegerOp, Permutation};
+use crate::isa::integer::IntegerOp;
 use crate::isa::{Type, TypeKind};
 
 /// The type of an operation on bits.
@@ -105,7 +105,7 @@ fn integer_operation(op: IntegerOp, ty: &str) -> Option<String> {
         IntegerOp::Bfind { shift: false } => "bfind",
         IntegerOp::Bfind { shift: true } => "bfind.shiftamt",
         IntegerOp::Bfe => "bfe",
-        IntegerOp::Prmt(how) => return Some(dotted(["prmt", ty, permutation(how)])),
+        IntegerOp::Prmt(how) => return Some(dotted(["prmt", ty, how.name()])),
         IntegerOp::Funnel { right, wrap } => {
             let direction = if right { "r" } else { "l" };
             return Some(dotted(["shf", direction, if wrap { "wrap" } else { "clamp" }, ty]));
@@ -113,18 +113,6 @@ fn integer_operation(op: IntegerOp, ty: &str) -> Option<String> {
         IntegerOp::Bfi | IntegerOp::Lop3(_) => return None,
     };
     Some(format!("{name}.{ty}"))
-}
-
-fn permutation(of: Permutation) -> &'static str {
-    match of {
-        Permutation::Index => "",
-        Permutation::Forward4 => "f4e",
-        Permutation::Backward4 => "b4e",
-        Permutation::Replicate8 => "rc8",
-        Permutation::EdgeLeft => "ecl",
-        Permutation::EdgeRight => "ecr",
-        Permutation::Replicate16 => "rc16",
-    }
 }
 
 fn comparison(of: Comparison) -> &'static str {

@@ -1,14 +1,15 @@
 //! Instructions about asynchronous operations.
 
-use super::{Printer, atomic_op, dotted, load_order, named, scoped, store_order, vector};
+use super::{Printer, dotted, load_order, named, scoped, store_order, vector};
 use crate::isa::Operand;
 use crate::isa::asynchronous::{
     AsyncFence, AsyncStore, Asynchronous, AwaitedPhase, Cancel, GridControl, GroupCompletion,
     GroupKind, Mbarrier, MbarrierLayout, MbarrierOp, TensormapFence, TensormapWrite, Track,
     WaitGroup,
 };
-use crate::isa::atom::AtomicOrder;
+use crate::isa::atom::AtomicOp;
 use crate::isa::multimem::{Multimem, MultimemOp};
+use crate::isa::tensor_memory::{TensorFence, TensorOp, TensorWait};
 use crate::memory::TENSORMAP_BYTES;
 use crate::scope::Scope;
 
@@ -28,6 +29,14 @@ impl Printer<'_> {
             }
             Asynchronous::Commit(kind) => grouped(*kind, "commit_group"),
             Asynchronous::WaitGroup(wait) => wait_group(*wait),
+            Asynchronous::TensorMemory(TensorOp::Wait(of)) => match of {
+                TensorWait::Loads => "tcgen05.wait::ld.sync.aligned".to_owned(),
+                TensorWait::Stores => "tcgen05.wait::st.sync.aligned".to_owned(),
+            },
+            Asynchronous::TensorMemory(TensorOp::Fence(of)) => match of {
+                TensorFence::Before => "tcgen05.fence::before_thread_sync".to_owned(),
+                TensorFence::After => "tcgen05.fence::after_thread_sync".to_owned(),
+            },
             Asynchronous::MultiplyFence => "wgmma.fence.sync.aligned".to_owned(),
             Asynchronous::Fence(fence) => async_fence(*fence),
             Asynchronous::Grid(GridControl::LaunchDependents) => {
@@ -138,7 +147,7 @@ impl Printer<'_> {
         let opcode = if store.reduction.is_some() { "red.async" } else { "st.async" };
         let multimem = if store.multimem { "multimem" } else { "" };
         let tracked = store.mbarrier.map_or("", |_| "mbarrier::complete_tx::bytes");
-        let op = store.reduction.map_or("", atomic_op);
+        let op = store.reduction.map_or("", AtomicOp::name);
         let (count, sources) = vector(&self.list(&store.sources));
         let space = named(store.space);
         let name = dotted([multimem, opcode, &order, space, tracked, op, &count, store.ty.name()]);
@@ -154,8 +163,7 @@ impl Printer<'_> {
                     destinations.iter().map(|&register| self.result(register)).collect();
                 let (count, registers) = vector(&registers);
                 let order = load_order(*order);
-                let name =
-                    dotted(["multimem.ld_reduce", &order, space, atomic_op(*op), &count, ty]);
+                let name = dotted(["multimem.ld_reduce", &order, space, op.name(), &count, ty]);
                 format!("{name} {registers}, {address}")
             }
             MultimemOp::Store { order, sources } => {
@@ -164,10 +172,9 @@ impl Printer<'_> {
                 format!("{name} {address}, {sources}")
             }
             MultimemOp::Reduce { order, scope, op, sources } => {
-                let release = *order == AtomicOrder::Release;
-                let order = scoped(if release { "release" } else { "relaxed" }, *scope);
+                let order = scoped(order.name(), *scope);
                 let (count, sources) = vector(&self.list(sources));
-                let name = dotted(["multimem.red", &order, space, atomic_op(*op), &count, ty]);
+                let name = dotted(["multimem.red", &order, space, op.name(), &count, ty]);
                 format!("{name} {address}, {sources}")
             }
         }
