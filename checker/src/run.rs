@@ -7,11 +7,11 @@ use judge::alternatives;
 
 use crate::cli::{Cli, Command, PrintedKind, Ptx, Sass};
 use crate::options::EngineName;
-use crate::selection::{SelectedModel, engines, model};
+use crate::selection::{SelectedModel, engines, judging_model, model};
 use crate::terminal::TerminalText;
 use crate::{
     check, diff, explain, explore, fix, format, fuzz, generation, lint, lower, model_command,
-    options, progress, ptx_explain, sass, schema, serve,
+    options, ptx_explain, sass, schema, serve,
 };
 
 /// Runs a command. Results go to `out`, escaped if people read them; errors and warnings go to `err`.
@@ -35,9 +35,7 @@ fn dispatch(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         Command::Fix(command) => fix_command(command, out, err),
         Command::Fmt(command) => format::command(command, out, err),
         Command::Gen(command) => gen_command(command, out, err),
-        Command::Diff(command) => {
-            diff::command::command(command, |tests| progress::of(tests, "answers"), out, err)
-        }
+        Command::Diff(command) => diff::command::command(command, out, err),
         Command::Export(command) => {
             let Some(model) = model(None, &command.readings, err)? else {
                 return Ok(Exit::BadInput);
@@ -45,14 +43,13 @@ fn dispatch(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
             generation::export::command(command, &model.model, out, err)
         }
         Command::Compare(command) => {
-            let path = command.judging.model.as_deref();
-            let chosen = model(path, &command.judging.readings, err)?;
+            let chosen = judging_model(&command.judging, err)?;
             let (Some(model), Some(engines)) = (chosen, engines(command.engine, err)?) else {
                 return Ok(Exit::BadInput);
             };
             generation::compare::command(command, &model.model, &engines, out, err)
         }
-        Command::Fuzz(command) => fuzz::command(command, progress::of_blocks, out, err),
+        Command::Fuzz(command) => fuzz::command(command, out, err),
         Command::Merge(command) => fuzz::merge(command, out, err),
         Command::Model(command) => model_command::command(command, out, err),
         Command::Readings => options::list_readings(out).map(|()| Exit::AsExpected),
@@ -73,9 +70,9 @@ fn explore_command(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
+    let chosen = judging_model(&command.judging, err)?;
     let Some(SelectedModel { model, .. }) = chosen else { return Ok(Exit::BadInput) };
-    explore::command::command(command, &model, |files| progress::of(files, "tests"), out, err)
+    explore::command::command(command, &model, out, err)
 }
 
 fn gen_command(
@@ -83,7 +80,7 @@ fn gen_command(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
+    let chosen = judging_model(&command.judging, err)?;
     let Some(SelectedModel { model, .. }) = chosen else { return Ok(Exit::BadInput) };
     let judges = command.check || command.frontier;
     // Generated tests are small.
@@ -93,7 +90,7 @@ fn gen_command(
     };
     let engines = if judges { engines(engine, err)? } else { Some(Vec::new()) };
     let Some(engines) = engines else { return Ok(Exit::BadInput) };
-    generation::command(command, &model, &engines, |tests| progress::of(tests, "tests"), out, err)
+    generation::command(command, &model, &engines, out, err)
 }
 
 fn serve_command(
@@ -101,7 +98,7 @@ fn serve_command(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
+    let chosen = judging_model(&command.judging, err)?;
     let Some(selected) = chosen else { return Ok(Exit::BadInput) };
     serve::command(command, selected, out, err)
 }
@@ -111,7 +108,7 @@ fn fix_command(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
-    let chosen = model(command.judging.model.as_deref(), &command.judging.readings, err)?;
+    let chosen = judging_model(&command.judging, err)?;
     let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
     let Some(engines) = engines(command.engine, err)? else { return Ok(Exit::BadInput) };
     let alternatives = readings.map_or(Vec::new(), alternatives);

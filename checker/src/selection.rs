@@ -12,7 +12,7 @@ use model::rel::Model;
 use crate::complaints::complain_of;
 use crate::input;
 use crate::kind::FileKind;
-use crate::options::{EngineName, ReadingArgs};
+use crate::options::{EngineName, Judging, ReadingArgs};
 
 /// A model, with its readings if it is the built-in PTX model.
 pub(crate) struct SelectedModel {
@@ -42,6 +42,14 @@ pub(crate) fn model(
     Ok(other_model(path, err)?.map(|model| SelectedModel { model, readings: None }))
 }
 
+/// The model that decides verdicts.
+pub(crate) fn judging_model(
+    judging: &Judging,
+    err: &mut dyn Write,
+) -> io::Result<Option<SelectedModel>> {
+    model(judging.model.as_deref(), &judging.readings, err)
+}
+
 /// The readings that `--reading` selects. Each reading may be selected only once.
 fn readings(switched: &ReadingArgs, err: &mut dyn Write) -> io::Result<Option<Readings>> {
     let mut readings = Readings::default();
@@ -53,7 +61,7 @@ fn readings(switched: &ReadingArgs, err: &mut dyn Write) -> io::Result<Option<Re
             return Ok(None);
         }
         chosen.push(name);
-        readings = readings.switch(text).expect("clap lets only what there is pass");
+        readings = readings.switch(text).expect("clap has checked the choices");
     }
     Ok(Some(readings))
 }

@@ -23,8 +23,7 @@ use crate::options::EngineName;
 use crate::options::PropertyName;
 use crate::progress;
 use crate::report::{CommandRun, ReportFormat};
-use crate::selection;
-use crate::selection::SelectedModel;
+use crate::selection::{self, SelectedModel, judging_model};
 use crate::slow::SlowTests;
 use crate::suite::{self, FileResult, SuiteInput, SuiteRequest};
 use crate::watch;
@@ -42,7 +41,7 @@ pub(crate) fn command(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -
 
 fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let start = Instant::now();
-    let chosen = selection::model(check.judging.model.as_deref(), &check.judging.readings, err)?;
+    let chosen = judging_model(&check.judging, err)?;
     let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
     let alternatives = readings.map_or(Vec::new(), alternatives);
     if let Some((error, help)) = contradiction(check) {

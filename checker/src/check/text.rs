@@ -102,8 +102,8 @@ fn bound(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<
     }
 }
 
-/// The outcomes, a line for each; those with which the condition is true have a star. Where executions are counted, after
-/// the number of those that end with it.
+/// The outcomes, a line for each; those with which the condition is true have a star. Where executions are counted,
+/// each line begins with their number.
 pub(super) fn outcomes(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
     let counted = judgement.found.seen.executions.is_some();
     for (outcome, executions) in &judgement.found.outcomes {

@@ -10,7 +10,6 @@ use generate::difference::{
     Difference, DifferenceSearch, FoundDifferences, SearchEnd, UndecidedCycle,
 };
 use generate::question::CycleAnswer;
-use indicatif::ProgressBar;
 use litmus::Quantifier;
 
 use super::args::{Diff, Settles};
@@ -19,14 +18,10 @@ use super::note::{self, DiffNote};
 use super::report::{DiffReport, DiffSummary, DifferingTest};
 use super::shrink;
 use super::side::{DiffSide, SideLimits};
+use crate::progress;
 
 /// Compares two sides. A difference determines the exit code.
-pub fn command(
-    command: &Diff,
-    progress: impl Fn(usize) -> ProgressBar,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> io::Result<Exit> {
+pub fn command(command: &Diff, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let Some(one) = DiffSide::read(&command.one, err)? else { return Ok(Exit::BadInput) };
     let Some(other) = DiffSide::read(&command.other, err)? else { return Ok(Exit::BadInput) };
     let must_agree = one.must_agree_with(&other);
@@ -73,11 +68,8 @@ pub fn command(
         jobs,
         deadline,
     };
-    let bar = progress(if search.frontiers {
-        0
-    } else {
-        usize::try_from(space.count().saturating_mul(2)).unwrap_or(usize::MAX)
-    });
+    let answers = usize::try_from(space.count().saturating_mul(2)).unwrap_or(usize::MAX);
+    let bar = progress::of(if search.frontiers { 0 } else { answers }, "answers");
     let found = search.search(&space, &|done| bar.inc(done));
     bar.finish_and_clear();
     if let Some(cycle) = &found.contradiction {

@@ -4,7 +4,6 @@ use std::time::Instant;
 
 use engine::interrupt;
 use fuzz::answer::EngineAnswer;
-use fuzz::law::is_outcome;
 use litmus::arbitrary::RandomProgram;
 use litmus::{Prop, Quantifier, Test, print};
 
@@ -38,7 +37,7 @@ impl Excess {
         let EngineAnswer::Outcomes(other) = &answers[1 - side] else { return None };
         match (self, &answers[side]) {
             (Excess::Outcome(_), EngineAnswer::Outcomes(own)) => {
-                own.difference(other).next().map(|outcome| is_outcome(test, outcome))
+                own.difference(other).next().map(|outcome| test.is_outcome(outcome))
             }
             (Excess::Undefined(_), EngineAnswer::Undefined) => Some(Prop::True),
             (

@@ -16,7 +16,7 @@ use text::report::nearest;
 use super::args::Explain;
 use crate::complaints::complain_of;
 use crate::kind::FileKind;
-use crate::selection::{SelectedModel, model};
+use crate::selection::{SelectedModel, judging_model};
 use crate::{fix, input};
 
 /// The relations of a model with these names, or what is wrong with one.
@@ -46,7 +46,7 @@ fn shown_relations(
 }
 
 pub fn command(explain: &Explain, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
-    let chosen = model(explain.judging.model.as_deref(), &explain.judging.readings, err)?;
+    let chosen = judging_model(&explain.judging, err)?;
     let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
     let path = input::shown(&explain.path);
     let bytes = match input::read_kind(&explain.path, FileKind::Litmus) {

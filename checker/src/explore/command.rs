@@ -5,7 +5,6 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 use generate::log::{self, LoggedTest};
-use indicatif::ProgressBar;
 use litmus::{Dialect, Test};
 use model::rel::Model;
 use sass::lower::Lowering;
@@ -30,7 +29,6 @@ use reach::one::{self, ExploreQuestion};
 pub fn command(
     command: &Explore,
     model: &Model,
-    progress: impl Fn(usize) -> ProgressBar,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
@@ -77,14 +75,14 @@ pub fn command(
         progress: command.progress,
     };
     let mut timelines = TimelinePage::default();
-    let (progress, mut done, mut logged) = (progress(files.len()), 0, 0);
+    let (bar, mut done, mut logged) = (progress::of(files.len(), "tests"), 0, 0);
     let work = |index: usize| {
         let outcome = explored(&files[index], &lowerings, &question, command.limits.timeout);
         if let Some(seen) = &seen { seen.compared(outcome) } else { outcome }
     };
     let result = engine::parallel::in_order(files.len(), jobs, &work, &mut |result| {
         let Some((index, outcome)) = result else {
-            progress.finish_and_clear();
+            bar.finish_and_clear();
             summary.seconds = start.elapsed().as_secs_f64();
             report.sum(&summary, out)?;
             let (exit, seconds) = (summary.exit(), summary.seconds);
@@ -102,13 +100,13 @@ pub fn command(
         if command.timeline.is_some() {
             timelines.add(&item);
         }
-        progress.inc(1);
-        progress::above(&progress, out, |out| {
+        bar.inc(1);
+        progress::above(&bar, out, |out| {
             complaints::complain(item.unread().as_ref(), report.as_ref(), out, err)?;
             item.said(shown).into_iter().try_for_each(|said| report.one(&said, out))
         })
     });
-    progress.finish_and_clear();
+    bar.finish_and_clear();
     result?;
     match &seen {
         Some(seen) if logged == 0 && !engine::interrupt::raised() => {

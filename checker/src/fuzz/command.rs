@@ -9,12 +9,12 @@ use engine::interrupt;
 use fuzz::campaign::{self, BLOCK, Campaign, CampaignPlan, CampaignState, MergedShards, ShardId};
 use fuzz::fault::PlantedFault;
 use fuzz::law::{FuzzSetting, LAWS, Law};
-use indicatif::ProgressBar;
 
 use super::args::{Fuzz, Merge};
 use super::report;
 use super::store;
 use crate::input::shown;
+use crate::progress;
 use crate::report::count_of;
 
 /// The programs of the cases may be others in another version.
@@ -27,12 +27,7 @@ const CASES: u64 = 10_000;
 const STEP: Duration = Duration::from_millis(500);
 
 /// Checks laws. Disagreements determine the exit code.
-pub fn command(
-    command: &Fuzz,
-    progress: impl Fn(Option<u64>) -> ProgressBar,
-    out: &mut dyn Write,
-    err: &mut dyn Write,
-) -> io::Result<Exit> {
+pub fn command(command: &Fuzz, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     if command.list {
         return list(out);
     }
@@ -79,7 +74,7 @@ pub fn command(
             shard.index, shard.of
         )?;
     }
-    let bar = progress(length);
+    let bar = progress::of_blocks(length);
     bar.set_position(campaign.state.done());
     let mut blocks = campaign.jobs;
     loop {

@@ -7,7 +7,6 @@ use engine::clock::Deadline;
 use engine::exit::Exit;
 use engine::{Engine, Limits, interrupt};
 use generate::question::AnswerTally;
-use indicatif::ProgressBar;
 use model::rel::Model;
 
 use super::args::Gen;
@@ -29,7 +28,6 @@ pub fn command(
     command: &Gen,
     model: &Model,
     engines: &[&'static dyn Engine],
-    progress: impl Fn(usize) -> ProgressBar,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
@@ -51,7 +49,7 @@ pub fn command(
     if command.frontier {
         let checks = if command.judging.model.is_some() { SPOT_CHECKS } else { 0 };
         let asked = FrontierJob { model, engines, limits: &limits, jobs, checks };
-        return frontiers::print(&space, &asked, progress, out, err);
+        return frontiers::print(&space, &asked, out, err);
     }
     let source = match command.sample {
         Some(count) => CycleSource::Drawn(space.sample(count as usize, command.seed)),
@@ -80,11 +78,8 @@ pub fn command(
     let mut tally = AnswerTally::default();
     let mut disagreement = None;
     let mut compared = ComparedEngines::default();
-    let bar = progress(if command.check {
-        usize::try_from(space.labelled()).unwrap_or(usize::MAX)
-    } else {
-        0
-    });
+    let judged = usize::try_from(space.labelled()).unwrap_or(usize::MAX);
+    let bar = progress::of(if command.check { judged } else { 0 }, "tests");
     source.run(&job, &mut |piece| {
         let Some(DonePiece { tests, tally: more, disagreement: other, compared: answers }) = piece
         else {

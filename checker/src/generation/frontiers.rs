@@ -11,7 +11,6 @@ use generate::cycle::Cycle;
 use generate::frontier::{Frontier, Lattice, MOST_POINTS};
 use generate::question::{CycleAnswer, ask};
 use generate::space::CycleSpace;
-use indicatif::ProgressBar;
 use model::rel::Model;
 
 use super::work::ComparedEngines;
@@ -41,7 +40,6 @@ struct FoundFrontier {
 pub(super) fn print(
     space: &CycleSpace,
     job: &FrontierJob<'_>,
-    progress: impl Fn(usize) -> ProgressBar,
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
@@ -65,7 +63,7 @@ pub(super) fn print(
         }
     }
     let start = Instant::now();
-    let bar = progress(lattices.len());
+    let bar = progress::of(lattices.len(), "tests");
     let (mut frontiers, mut settled, mut judged, mut other) = (0, 0, 0, 0);
     let (mut disagreement, mut contradiction) = (None, None);
     let mut compared = ComparedEngines::default();

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use web_time::Instant;
 
-/// When a search is given up. What [`Deadline::after`] made is read by the thread that made it.
+/// When a search is given up. One of [`Deadline::after`] is on the clock of the thread that made it: only that thread may ask it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct Deadline {
     /// A time on the clock of a thread.

@@ -237,13 +237,21 @@ impl ExecutionFacts {
 
     /// Whether an execution of this structure, in which some threads never end, would say anything
     /// new: where a thread stays, or what makes the program undefined.
-    pub fn wants_stuck(&self, unfolding: &Unfolding<'_>) -> bool {
+    pub(crate) fn wants_stuck(&self, unfolding: &Unfolding<'_>) -> bool {
         self.knows_less_than(unfolding)
             || self.undefined.is_none() && unfolding.program.may_be_undefined()
     }
 
+    /// Forgets what was reported of single executions, where not all of them were looked at.
+    pub fn clear_reports(&mut self) {
+        self.races.clear();
+        self.warnings.clear();
+        self.flags.clear();
+        self.exited.clear();
+    }
+
     /// Adds where threads stay in one more execution that never finishes.
-    pub fn join_stuck(&mut self, more: Vec<Stuck>) {
+    pub(crate) fn join_stuck(&mut self, more: Vec<Stuck>) {
         join_stuck(self.stuck.get_or_insert_default(), more);
     }
 

@@ -191,7 +191,7 @@ fn subsets(list: &[usize], widest: usize, visit: &mut dyn FnMut(&[usize]) -> boo
 /// What the values of an unfolding may be, whatever its reads read from.
 struct ValueBounds<'u> {
     u: &'u Unfolding<'u>,
-    /// For each event, the bits that it may read. Computed at the first use, as what follows.
+    /// For each event, the bits that it may read. Computed at the first use; so is `mixes`.
     reads: Option<Vec<Value>>,
     /// Whether a mixture of the bytes of several writes, which each slot may read, may be new.
     mixes: Option<Vec<bool>>,

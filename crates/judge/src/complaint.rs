@@ -98,7 +98,7 @@ fn hang(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Option<Complaint
         Verdict::Stuck(_) => true,
         Verdict::Holds | Verdict::Fails => {
             judgement.notes.iter().any(|note| note.code == "stuck") || {
-                let task = Task { property: Property::Termination, blame: false, ..task.clone() };
+                let task = Task { property: Property::Termination, ..task.clone() };
                 let ends = decide(test, &task).verdict;
                 if !matches!(ends, Verdict::Holds | Verdict::Fails) {
                     let why = ends.reason().unwrap_or_default();

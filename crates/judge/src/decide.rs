@@ -38,7 +38,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     let verdict = verdict(test, task, &found, positive, negative);
     // A search that ended early has seen both sides, or only what it was looking for.
     let cut = found.directed && found.witness.is_some();
-    let complete = found.unexplored(task).is_none() && !cut;
+    let complete = found.is_complete() && !cut;
     let observation = match &verdict {
         Verdict::Holds | Verdict::Fails if !task.property.is_of_outcomes() => None,
         Verdict::Holds | Verdict::Fails => match (positive, negative) {

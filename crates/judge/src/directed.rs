@@ -24,8 +24,7 @@ use crate::found::{EngineResult, thin_air_limit};
 /// Runs one engine under a model for the verdict. The result has one outcome: the one that decides, or else some
 /// outcome that passes the filter, if there is one.
 pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model) -> EngineResult {
-    let mut found =
-        EngineResult { engine: engine.name(), directed: true, ..EngineResult::default() };
+    let mut found = EngineResult { directed: true, ..EngineResult::of(engine) };
     let early = undefined_early(test, engine, model, &limits, &mut found);
     if found.seen.undefined.is_some() {
         return found;
@@ -37,10 +36,7 @@ pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Mode
         searched => searched,
     };
     let undefined = early.or_else(|_| undefined(test, engine, model, &limits, &mut found));
-    found.seen.races.clear();
-    found.seen.warnings.clear();
-    found.seen.flags.clear();
-    found.seen.exited.clear();
+    found.seen.clear_reports();
     found.limit = searched.and(undefined).and(thin_air_limit(test, &found.seen)).err();
     found
 }
@@ -49,7 +45,7 @@ pub(crate) fn run(test: &Test, limits: Limits, engine: &dyn Engine, model: &Mode
 /// searched again, and of threads that may be exchanged one order is. Executions are not counted, and the races are
 /// those of the executions that were looked at. Of a program that is soon found to be undefined, no outcome is reported.
 pub fn outcomes(test: &Test, limits: Limits, engine: &dyn Engine, model: &Model) -> EngineResult {
-    let mut found = EngineResult { engine: engine.name(), ..EngineResult::default() };
+    let mut found = EngineResult::of(engine);
     let early = undefined_early(test, engine, model, &limits, &mut found);
     if found.seen.undefined.is_some() {
         found.directed = true;
@@ -108,7 +104,7 @@ pub fn deciding(
     engine: &dyn Engine,
     model: &Model,
 ) -> Result<Option<Vec<Value>>, Limit> {
-    let mut found = EngineResult { engine: engine.name(), ..EngineResult::default() };
+    let mut found = EngineResult::of(engine);
     decide(test, engine, model, limits, &mut found)?;
     thin_air_limit(test, &found.seen)?;
     Ok(found.outcomes.into_keys().next())

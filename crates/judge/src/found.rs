@@ -32,6 +32,16 @@ pub struct EngineResult {
 }
 
 impl EngineResult {
+    /// Nothing yet, of this engine.
+    pub(crate) fn of(engine: &dyn Engine) -> EngineResult {
+        EngineResult { engine: engine.name(), ..EngineResult::default() }
+    }
+
+    /// Whether every execution was looked at.
+    pub fn is_complete(&self) -> bool {
+        self.limit.is_none() && !self.seen.bound_reached
+    }
+
     /// Why there may be executions that were not looked at.
     pub fn unexplored(&self, task: &Task<'_>) -> Option<String> {
         match (self.limit, self.seen.bound_reached) {
@@ -60,7 +70,7 @@ pub(crate) fn every_execution(
     engine: &dyn Engine,
     model: &Model,
 ) -> EngineResult {
-    let mut found = EngineResult { engine: engine.name(), ..EngineResult::default() };
+    let mut found = EngineResult::of(engine);
     let program = &test.program;
     let mut seen = ExecutionFacts::default();
     let mut outcomes: FxHashMap<Box<[Value]>, u64> = FxHashMap::default();
@@ -101,9 +111,16 @@ pub(crate) fn every_execution(
 pub(crate) fn thin_air_limit(test: &Test, seen: &ExecutionFacts) -> Result<(), Limit> {
     let orders = test.proposition.compares_by_order()
         || test.filter.as_ref().is_some_and(Prop::compares_by_order);
+    if seen.thin_air == ThinAir::Some && orders {
+        return Err(Limit::ThinAir);
+    }
+    untried_air(seen)
+}
+
+/// A limit, if executions with values out of thin air were left out. Which values they are makes no difference here.
+pub(crate) fn untried_air(seen: &ExecutionFacts) -> Result<(), Limit> {
     match seen.thin_air {
-        ThinAir::None => Ok(()),
-        ThinAir::Some if !orders => Ok(()),
-        ThinAir::Some | ThinAir::More => Err(Limit::ThinAir),
+        ThinAir::None | ThinAir::Some => Ok(()),
+        ThinAir::More => Err(Limit::ThinAir),
     }
 }

@@ -3,7 +3,7 @@
 use engine::clock::Deadline;
 use litmus::Test;
 
-use crate::judge::judge;
+use crate::decide::decide;
 use crate::judgement::{Judgement, LargerBound};
 use crate::task::Task;
 use crate::verdict::Verdict;
@@ -36,11 +36,9 @@ pub fn larger_bound(test: &Test, task: &Task<'_>, judgement: &Judgement) -> Opti
             until,
             portfolio: false,
             verdict_only: true,
-            blame: false,
-            rests: false,
             ..task.clone()
         };
-        let found = judge(test, &larger);
+        let found = decide(test, &larger);
         if !matches!(found.verdict, Verdict::Undecided(_)) {
             return Some(LargerBound::Decides(bound));
         }

@@ -15,7 +15,7 @@ use crate::verdict::{Note, Verdict, WARNINGS};
 use crate::words::{INITIAL_WRITE, place_text};
 use crate::{directed, lanes, stuck};
 
-/// A note on a verdict.
+/// The notes on a verdict.
 pub(super) fn of(
     test: &Test,
     task: &Task<'_>,

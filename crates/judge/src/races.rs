@@ -10,10 +10,9 @@ use model::rel::{FlagMeaning, Model};
 
 use crate::alike::ThreadExchanges;
 use crate::directed;
-use crate::found::EngineResult;
+use crate::found::{EngineResult, untried_air};
 use crate::judgement::Judgement;
 use crate::task::Task;
-use crate::termination::air_limit;
 use crate::verdict::{Note, Verdict};
 
 /// What a test expects.
@@ -26,20 +25,16 @@ pub(crate) fn run(
     engine: &dyn Engine,
     model: &Model,
 ) -> EngineResult {
-    let mut found =
-        EngineResult { engine: engine.name(), directed: true, ..EngineResult::default() };
+    let mut found = EngineResult { directed: true, ..EngineResult::of(engine) };
     let defined = directed::undefined(test, engine, model, limits, &mut found);
     if found.seen.undefined.is_some() {
         return found;
     }
     let racy = racy(model);
     let searched = directed::undefined(test, engine, &racy, limits, &mut found);
-    let undefined = found.seen.undefined.take();
-    if let Some([first, second]) = undefined.as_ref().map(|of| &of.where_[..]) {
-        let (first, second) = (*first.min(second), *first.max(second));
-        found.seen.races.insert(Race { first, second });
-    }
-    let air = air_limit(&found.seen);
+    let first = take_race(&mut found.seen);
+    found.seen.races.extend(first);
+    let air = untried_air(&found.seen);
     found.limit = defined.and(searched).and(air).err();
     found
 }
@@ -75,16 +70,21 @@ fn list(test: &Test, limits: &Limits, model: &Model, seen: &mut ExecutionFacts) 
             seen.races_limit = Some(limit);
             break;
         }
-        let undefined = found.seen.undefined.take();
-        let Some([first, second]) = undefined.as_ref().map(|of| &of.where_[..]) else { break };
-        let (first, second) = (*first.min(second), *first.max(second));
-        found.seen.races.insert(Race { first, second });
+        let Some(next) = take_race(&mut found.seen) else { break };
+        found.seen.races.insert(next);
         exchanges.close(&mut found.seen.races);
     }
     // A race that an engine has seen is one, also where the list ends at a limit.
     found.seen.races.extend(seen.races.iter().copied());
     exchanges.close(&mut found.seen.races);
     seen.races = found.seen.races;
+}
+
+/// The race for which a program is undefined under [`racy`], taken from what was found.
+fn take_race(seen: &mut ExecutionFacts) -> Option<Race> {
+    let undefined = seen.undefined.take()?;
+    let [one, other] = undefined.where_[..] else { return None };
+    Some(Race { first: one.min(other), second: one.max(other) })
 }
 
 /// The work for each race of a list.

@@ -83,25 +83,8 @@ fn shown_only(model: &Model) -> Model {
 
 /// The result of one engine under another model.
 fn again(test: &Test, task: &Task<'_>, engine: Option<&dyn Engine>, model: &Model) -> Judgement {
-    let task = Task {
-        model,
-        cxx: None,
-        engines: if task.portfolio { task.engines.clone() } else { engine.into_iter().collect() },
-        bound: task.bound,
-        timeout: task.timeout,
-        until: task.until,
-        memory: task.memory,
-        property: task.property,
-        verdict_only: task.verdict_only,
-        counts: task.counts,
-        portfolio: task.portfolio,
-        work: task.work,
-        blame: false,
-        alternatives: &[],
-        rests: false,
-        races: false,
-    };
-    decide(test, &task)
+    let engines = if task.portfolio { task.engines.clone() } else { engine.into_iter().collect() };
+    decide(test, &Task { model, cxx: None, engines, ..task.clone() })
 }
 
 /// The observation is the finer one, where there is one.

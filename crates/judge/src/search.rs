@@ -1,4 +1,4 @@
-//! One engine on the property of a task, with what that takes.
+//! Runs one engine for the property of a task, then asks whether an execution goes beyond the loop bound.
 
 use engine::{Engine, Limit, Limits, goes_beyond};
 use litmus::Test;
@@ -24,7 +24,7 @@ pub(crate) fn run_within(
     let mut found = searched(test, task, engine, model, limits);
     let is_open = found.witness.is_none() || !found.directed;
     if found.seen.bound_reached && found.limit.is_none() && is_open {
-        // A turn of a few steps does not answer this question.
+        // The work limit of a turn is too small for this question.
         let limits = Limits { work: task.work, ..limits };
         let racy = (task.property == Property::NoDataRace).then(|| races::racy(model));
         let model = racy.as_ref().unwrap_or(model);
@@ -53,7 +53,7 @@ fn searched(
     if task.counts {
         return every_execution(test, limits, engine, model);
     }
-    // A few executions are sooner looked at than outcomes are compared with those that are known.
+    // With few executions, looking at all of them is faster than searching each outcome once.
     let reports = model.flags.iter().any(|flag| flag.meaning == FlagMeaning::Report);
     let few = if reports { FEW_WITH_FLAGS } else { FEW };
     let work = Some(limits.work.map_or(few, |work| work.min(few)));

@@ -8,15 +8,14 @@ use std::cell::Cell;
 use std::ops::ControlFlow;
 
 use engine::sought::{Demand, Sought};
-use engine::{Engine, ExecutionFacts, Limit, Limits};
-use execution::air::ThinAir;
+use engine::{Engine, ExecutionFacts, Limits};
 use litmus::Test;
 use model::rel::Model;
 use model::value::Value;
 
 use crate::alike::{alike, close_stuck};
 use crate::directed;
-use crate::found::EngineResult;
+use crate::found::{EngineResult, untried_air};
 use crate::verdict::{NO_EXECUTION, Verdict};
 
 /// What a test expects that states nothing else.
@@ -29,8 +28,7 @@ pub(crate) fn run(
     engine: &dyn Engine,
     model: &Model,
 ) -> EngineResult {
-    let mut found =
-        EngineResult { engine: engine.name(), directed: true, ..EngineResult::default() };
+    let mut found = EngineResult { directed: true, ..EngineResult::of(engine) };
     let early = directed::undefined_early(test, engine, model, limits, &mut found);
     if found.seen.undefined.is_some() {
         return found;
@@ -48,12 +46,9 @@ pub(crate) fn run(
     if let Some(stuck) = &mut found.seen.stuck {
         close_stuck(&classes, stuck);
     }
-    found.seen.races.clear();
-    found.seen.warnings.clear();
-    found.seen.flags.clear();
-    found.seen.exited.clear();
+    found.seen.clear_reports();
     let undefined = early.or_else(|_| directed::undefined(test, engine, model, limits, &mut found));
-    let air = air_limit(&found.seen);
+    let air = untried_air(&found.seen);
     found.limit = searched.and(undefined).and(air).err().or(found.seen.stuck_limit);
     found
 }
@@ -65,13 +60,5 @@ pub(crate) fn verdict(seen: &ExecutionFacts, unexplored: Option<String>) -> Verd
         Some(reason) => Verdict::Undecided(reason),
         None if !seen.finishes => Verdict::Undecided(NO_EXECUTION.to_owned()),
         None => Verdict::Holds,
-    }
-}
-
-/// A limit, if executions with values out of thin air were left out. Which values they are makes no difference here.
-pub(crate) fn air_limit(seen: &ExecutionFacts) -> Result<(), Limit> {
-    match seen.thin_air {
-        ThinAir::None | ThinAir::Some => Ok(()),
-        ThinAir::More => Err(Limit::ThinAir),
     }
 }

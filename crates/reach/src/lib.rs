@@ -35,7 +35,7 @@ pub enum Inclusion {
 }
 
 /// The answer where there is nothing to compare with.
-pub fn closed(judged: &Judgement) -> Option<Inclusion> {
+pub(crate) fn closed(judged: &Judgement) -> Option<Inclusion> {
     match &judged.verdict {
         Verdict::Undefined(reason) => Some(Inclusion::Undefined(reason.clone())),
         Verdict::Unsupported(reason) => Some(Inclusion::Unsupported(reason.clone())),
@@ -44,7 +44,7 @@ pub fn closed(judged: &Judgement) -> Option<Inclusion> {
 }
 
 /// What the axioms allow, as far as they were followed.
-pub fn allowed(test: &Test, judged: &Judgement) -> BTreeSet<Vec<Value>> {
+pub(crate) fn allowed(test: &Test, judged: &Judgement) -> BTreeSet<Vec<Value>> {
     judged.found.outcomes.keys().map(|outcome| test.narrowed(outcome)).collect()
 }
 
@@ -72,7 +72,7 @@ pub fn compare(
 }
 
 /// That a family lacks an instruction is a fact of it; that the machine lacks room is ours.
-pub fn refused(refusal: Refusal) -> Inclusion {
+pub(crate) fn refused(refusal: Refusal) -> Inclusion {
     match refusal {
         Refusal::Lowering { .. } | Refusal::Program(_) => Inclusion::Refused(refusal),
         Refusal::TooLarge(what) => Inclusion::Limited(format!("too many {what}")),
@@ -80,7 +80,11 @@ pub fn refused(refusal: Refusal) -> Inclusion {
 }
 
 /// Why the machine has no outcome; with those that the axioms allow, if they were searched for.
-pub fn never_ends(test: &Test, explored: &Exploration, allowed: &BTreeSet<Vec<Value>>) -> String {
+pub(crate) fn never_ends(
+    test: &Test,
+    explored: &Exploration,
+    allowed: &BTreeSet<Vec<Value>>,
+) -> String {
     match (&explored.fault_at, &explored.stuck_at) {
         (Some(at), _) => stuck::fault(test, at),
         (None, Some(at)) if !allowed.is_empty() => stuck::never_runs(test, at),
@@ -89,7 +93,7 @@ pub fn never_ends(test: &Test, explored: &Exploration, allowed: &BTreeSet<Vec<Va
 }
 
 /// Compares what the machine has with what the axioms allow, of a program with a meaning.
-pub fn included(test: &Test, judged: &Judgement, explored: &Exploration) -> Inclusion {
+pub(crate) fn included(test: &Test, judged: &Judgement, explored: &Exploration) -> Inclusion {
     let allowed = allowed(test, judged);
     let mut reached = BTreeSet::new();
     let mut extra = Vec::new();

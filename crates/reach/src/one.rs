@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use engine::clock::Deadline;
 use engine::exit::Exit;
 use judge::words::with_threads;
-use judge::{Judgement, Note, Property, Task, explain, judge, stuck};
+use judge::{Judgement, Note, Task, explain, judge, stuck};
 use litmus::Test;
 use machine::{Machine, MachineLane, Options, Refusal, Step};
 use model::isa::bar::BarrierMisuse;
@@ -16,7 +16,7 @@ use model::value::Value;
 use picture::timeline::{Timeline, TimelineStep};
 use sass::lower::Lowering;
 
-use crate::{self as inclusion, Inclusion, closed, never_ends};
+use crate::{Inclusion, closed, never_ends};
 use explore::random::{Walks, walk};
 use explore::{Exploration, ExploreLimits, explore_in_full};
 
@@ -216,24 +216,12 @@ pub fn axioms(
     question: &ExploreQuestion<'_>,
     until: Option<Deadline>,
 ) -> Option<Judgement> {
-    let engines = engine::ENGINES.iter().copied().filter(|e| e.name() == "enumerate").collect();
     let task = Task {
-        model: question.model,
-        cxx: None,
-        engines,
         bound: question.bound,
-        timeout: None,
         memory: question.limits.memory,
-        property: Property::ProgramSpec,
-        verdict_only: false,
         counts: false,
-        portfolio: false,
-        work: None,
         until,
-        blame: false,
-        alternatives: &[],
-        rests: false,
-        races: false,
+        ..Task::new(question.model)
     };
     question.check.then(|| judge(test, &task))
 }
@@ -269,23 +257,23 @@ pub fn run(
     }
     match search(test, lowering, question, limits) {
         Err(refusal) if question.check => {
-            ran.answer = ExploreAnswer::Compared(inclusion::refused(refusal));
+            ran.answer = ExploreAnswer::Compared(crate::refused(refusal));
         }
         Err(refusal) => ran.answer = ExploreAnswer::Refused(refusal),
         Ok((mut explored, counts)) => {
             let mut allowed = None;
             if let (Some(judged), ExploreAnswer::Explored) = (judged, &ran.answer) {
-                let mut included = inclusion::included(test, judged, &explored);
+                let mut included = crate::included(test, judged, &explored);
                 // Runs are worth their while only now.
                 let limits = ExploreLimits { runs: true, ..limits };
                 if matches!(included, Inclusion::Extra(_))
                     && let Ok((again, _)) = search(test, lowering, question, limits)
                 {
                     explored = again;
-                    included = inclusion::included(test, judged, &explored);
+                    included = crate::included(test, judged, &explored);
                 }
                 ran.answer = ExploreAnswer::Compared(included);
-                allowed = Some(inclusion::allowed(test, judged));
+                allowed = Some(crate::allowed(test, judged));
             }
             let told = (&explored, &counts, allowed.as_ref());
             tell(test, &mut ran, told, lowering, question, until);

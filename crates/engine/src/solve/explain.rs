@@ -162,7 +162,7 @@ impl<'e, 'a, R: BitRow> Reasons<'e, 'a, R> {
             }
         }
         if self.torn {
-            // Which mixtures there are depends on the checks too, and on what else is mixed: what is made of equal bytes is not one.
+            // Which mixtures exist also depends on the checks and on the other mixtures: one of equal bytes does not count.
             self.checks();
             self.mixed_slots();
         }

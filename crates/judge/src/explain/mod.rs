@@ -15,7 +15,6 @@ use std::io::{self, Write};
 
 use engine::MEMORY;
 use engine::clock::Deadline;
-use engine::enumerate::Enumerate;
 use engine::exit::Exit;
 use engine::outcome::DATA_RACE;
 use engine::witness::{ChosenRows, Witness, WitnessEvent, shown};
@@ -138,22 +137,16 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
     }
     let alternatives = options.readings.map_or(Vec::new(), alternatives);
     let task = Task {
-        model,
-        cxx: None,
-        engines: vec![&Enumerate],
         bound: options.bound,
-        timeout: None,
         memory: options.memory,
         property: options.property,
-        verdict_only: false,
         counts: false,
-        portfolio: false,
         work: options.work,
         until: options.until,
-        blame: false,
         alternatives: &alternatives,
         rests: true,
         races: true,
+        ..Task::new(model)
     };
     let mut judgement = judge(test, &task);
     judgement.larger = larger_bound(test, &task, &judgement);

@@ -3,9 +3,7 @@
 use std::io::{self, Write};
 
 use engine::Limits;
-use litmus::proposition::{self, Comparand, Prop};
 use litmus::{Quantifier, Test};
-use model::isa::alu::Comparison;
 use model::rel::Model;
 use model::value::Value;
 
@@ -20,19 +18,9 @@ pub fn refute(
     limits: &Limits,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let atom = |(index, value): (usize, &Value)| {
-        let term = Comparand::Observed(index);
-        let value = proposition::truncate(*value, term.bits(&test.program));
-        Prop::Atom(Comparison::Eq, term, Comparand::Constant(value))
-    };
-    let mut atoms: Vec<Prop> = outcome.iter().enumerate().map(atom).collect();
     let mut sought = test.clone();
     sought.quantifier = Quantifier::Exists;
-    sought.proposition = match atoms.len() {
-        0 => Prop::True,
-        1 => atoms.swap_remove(0),
-        _ => Prop::And(atoms),
-    };
+    sought.proposition = test.is_outcome(outcome);
     sought.condition_text = format!("exists ({})", sought.proposition.text(&test.program));
     let mut survey = Survey::new(model, ExplainOptions::default());
     let complete = match candidates(&sought, model, WantedCandidates::Outcome, limits, &mut survey)

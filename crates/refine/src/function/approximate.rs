@@ -18,8 +18,18 @@ pub(super) enum Replacement {
     One,
 }
 
+/// Both functions with each replacement, where both have such operations.
+pub(super) fn approximations(
+    sides: [&Function; 2],
+) -> impl Iterator<Item = (Replacement, [Function; 2])> {
+    [Replacement::Origins, Replacement::One].into_iter().filter_map(move |by| {
+        let [source, target] = sides.map(|side| approximated(side, by));
+        Some((by, [source?, target?]))
+    })
+}
+
 /// The function with the replacement of each such operation; `None` if it has none. A comparison holds.
-pub(super) fn approximated(function: &Function, by: Replacement) -> Option<Function> {
+fn approximated(function: &Function, by: Replacement) -> Option<Function> {
     let mut function = function.clone();
     let mut found = false;
     for step in function.rows.iter_mut().flat_map(|row| &mut row.lines) {

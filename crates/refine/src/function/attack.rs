@@ -13,7 +13,7 @@ use lift::function::{Function, HERE};
 use model::isa::fence::FenceOrder;
 use model::scope::{Placement, Scope};
 
-use super::approximate::{Replacement, approximated};
+use super::approximate::approximations;
 use super::bind::Setup;
 use super::judge::{cases, is_rounded, located, refused, wrong_value};
 use super::partner::{FRESH, MeetingLocation, OWN};
@@ -71,11 +71,7 @@ pub(super) fn attack(
     if !differs || !setups.iter_mut().all(|(case, ..)| is_rounded(case)) {
         return Ok(attacked);
     }
-    for by in [Replacement::Origins, Replacement::One] {
-        let (Some(source), Some(target)) = (approximated(source, by), approximated(target, by))
-        else {
-            continue;
-        };
+    for (_, [source, target]) in approximations([source, target]) {
         let without = self::attacked(&source, &target, refiner, how)?;
         if without.refutation.is_none() {
             return Ok(without);

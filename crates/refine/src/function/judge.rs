@@ -13,7 +13,7 @@ use model::scope::Scope;
 use model::strength::{AccessOrder, Strength};
 use model::value::Value;
 
-use super::approximate::{Replacement, approximated};
+use super::approximate::{Replacement, approximations};
 use super::ask::RefinementCase;
 use super::bind::{Argument, Setup, bind};
 use super::extra_stores::extra_stores;
@@ -107,11 +107,7 @@ fn compared(
     {
         return Ok((finding, at));
     }
-    for by in [Replacement::Origins, Replacement::One] {
-        let (Some(source), Some(target)) = (approximated(source, by), approximated(target, by))
-        else {
-            continue;
-        };
+    for (by, [source, target]) in approximations([source, target]) {
         let without = cases(&source, &target, refiner).and_then(|mut all| judged(&mut all));
         let (mut without, at) = without.unwrap_or_else(stopped);
         if !is_alarm(&without) {

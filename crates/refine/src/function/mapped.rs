@@ -10,7 +10,7 @@ use model::isa::cxx::Cxx;
 use model::isa::fence::Fence;
 use model::isa::{Instruction, Line};
 use model::memory::Space;
-use model::strength::{AccessOrder, OperationKind, Strength};
+use model::strength::{OperationKind, Strength};
 
 use crate::step::{AccessKind, Step, TestLocation};
 
@@ -67,11 +67,7 @@ fn step(instruction: &Instruction) -> Option<(Step, bool)> {
         OperationKind::Atomic => AccessKind::Swap,
         OperationKind::Fence | OperationKind::Arrival | OperationKind::PhaseWait => return None,
     };
-    let order = match cxx {
-        Cxx { seq_cst: true, .. } => AccessOrder::SeqCst,
-        Cxx { unordered: true, .. } => AccessOrder::Unordered,
-        Cxx { .. } => order,
-    };
+    let order = order.in_cxx(cxx);
     let shared = instruction.space().space() == Some(Space::Shared);
     let at = if shared { TestLocation::Y } else { TestLocation::X };
     Some((Step::access(act, at, order, scope), shared))

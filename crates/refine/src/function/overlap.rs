@@ -69,7 +69,7 @@ impl Pointers<'_> {
         })
     }
 
-    /// Whether the promised alignment of a parameter lets it point this many bytes after aligned memory.
+    /// Whether the promised alignment of a parameter lets it point `bytes` bytes past an aligned address.
     fn may_be_moved(&self, pointer: usize, bytes: u32) -> bool {
         let promised = self.source.parameters[pointer].pointee_alignment;
         promised.is_none_or(|promised| u64::from(bytes).is_multiple_of(promised.max(1)))
@@ -80,7 +80,7 @@ impl Pointers<'_> {
         !self.source.parameters[pointer].no_alias
     }
 
-    /// The choice in which a parameter points this many bytes after the begin of a memory.
+    /// The choice in which a parameter points `offset` bytes past the start of a memory.
     fn led(&self, pointer: usize, memory: usize, offset: u32) -> Setup {
         let address = self.layout.address(variable_id(memory), ThreadId(0)) + u64::from(offset);
         let mut other = self.setup.clone();

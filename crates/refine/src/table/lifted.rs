@@ -137,13 +137,7 @@ fn of_cxx(instruction: &Instruction, table: &LoweringTable) -> Option<String> {
         OperationKind::Arrival | OperationKind::PhaseWait => return None,
     };
     let cxx = instruction.cxx().unwrap_or_default();
-    let order = if cxx.seq_cst {
-        AccessOrder::SeqCst
-    } else if cxx.unordered {
-        AccessOrder::Unordered
-    } else {
-        order
-    };
+    let order = order.in_cxx(cxx);
     let order = cxx.failure.map_or(order, |failure| joined(order, failure));
     find(table, opcode, order, Some(scope).filter(|_| order != AccessOrder::Weak))
 }
