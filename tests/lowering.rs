@@ -10,7 +10,6 @@ use sass::lowering;
 /// The rows that are judged where the file is present, at least.
 const FEWEST: usize = 30_000;
 
-/// The fields of a line of which some are in quotes.
 /// Why a table could not have a row: the table is for one instruction by itself.
 fn left_out(version: &str, instruction: &str, space: &str, context: &str) -> Option<&'static str> {
     let opcode = instruction.split(['.', ' ', ';']).next().unwrap_or("");

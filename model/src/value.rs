@@ -7,7 +7,7 @@ pub type Value = u128;
 /// The bits of a [`Value`].
 pub const BITS: u16 = 128;
 
-/// A value whose lowest bits, this many, are set.
+/// The value whose lowest `bits` bits are set, and no others.
 pub fn low_bits(bits: u16) -> Value {
     if bits >= BITS { Value::MAX } else { (1 << bits) - 1 }
 }

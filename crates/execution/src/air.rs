@@ -20,8 +20,8 @@ use model::program::{Observed, Program, ThreadId};
 use model::rel::Conventions;
 use model::value::{Value, low_bytes};
 
-/// This many values that occur nowhere are tried: one for each of as many reads that depend on
-/// themselves, not on each other.
+/// How many values that occur nowhere are tried: one for each read that depends on itself and not on another such
+/// read.
 const FRESH: usize = 3;
 
 /// Where the values that occur nowhere begin: the smallest ones are the likeliest to be written tomorrow.

@@ -59,7 +59,7 @@ impl Generations {
         Generations { of, ..Generations::default() }
     }
 
-    /// As far as a number of first events of each thread.
+    /// Keeps only the first `reached` events of each thread.
     pub fn truncate(&mut self, reached: &[usize]) {
         for (of, &reached) in self.of.iter_mut().zip(reached) {
             of.truncate(reached);

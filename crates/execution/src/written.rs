@@ -134,8 +134,7 @@ fn written_operand(instruction: &Instruction) -> Option<usize> {
         return Some(0);
     }
     let op = instruction.as_atomic()?.op;
-    let compares = (op == AtomicOp::Cas).then_some(1);
-    if op == AtomicOp::Exch { Some(0) } else { compares }
+    if op == AtomicOp::Exch { Some(0) } else { (op == AtomicOp::Cas).then_some(1) }
 }
 
 impl WrittenBytes {

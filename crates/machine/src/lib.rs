@@ -139,7 +139,7 @@ pub struct Machine<'p> {
     opening: Vec<Step>,
 }
 
-/// The most threads, and the most cells: entries hold their numbers in this many bits.
+/// The most threads, and the most cells: their numbers must fit the fields of an entry.
 const MOST_THREADS: usize = 16;
 const MOST_CELLS: usize = 64;
 /// The most accesses in one thread's code.

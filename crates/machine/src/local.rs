@@ -457,9 +457,10 @@ impl ThreadState {
         let lines = &context.program.threads[usize::from(context.thread.0)].lines;
         // In the middle of an instruction its results may be there already.
         let midway = lines.get(usize::from(self.pc)).filter(|_| self.form > 0);
-        let results = || midway.into_iter().flat_map(|line| line.instruction.destinations());
+        let results: Vec<Reg> =
+            midway.into_iter().flat_map(|line| line.instruction.destinations()).collect();
         for (index, register) in self.registers.iter_mut().enumerate() {
-            if !live[index] && !results().any(|result| usize::from(result.0) == index) {
+            if !live[index] && !results.iter().any(|result| usize::from(result.0) == index) {
                 *register = 0;
             }
         }

@@ -391,7 +391,7 @@ impl Machine<'_> {
         }
     }
 
-    /// A read has its value: it is on its way back. So is what cannot be distinguished from that.
+    /// A read has its value, and is on its way back; it arrives at once where nothing can tell the difference.
     pub(super) fn come_back(&mut self, state: &mut State, entry: QueueEntry) {
         let QueueEntry { cell, thread, fill, .. } = entry;
         if self.is_of_copy(&entry) {

@@ -153,7 +153,7 @@ pub fn read<'a>(path: &str, bytes: &'a [u8]) -> (Option<Module<'a>>, Vec<Diagnos
 }
 
 impl Instruction<'_> {
-    /// What stands after the name, in one way however it is written.
+    /// The text after the name, in one spelling.
     pub fn operands_text(&self) -> String {
         let whole = self.to_string();
         let name = whole.find(&self.name).map_or(0, |at| at + self.name.len());

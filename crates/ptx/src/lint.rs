@@ -323,8 +323,8 @@ impl<'a> Linter<'a, '_> {
         (breaches(&first)? < breaches(&second)?).then_some(edit)
     }
 
-    /// The codes of what is wrong with an instruction once it is corrected; `None` where that cannot
-    /// be reported.
+    /// The codes of what is wrong with an instruction once it is corrected; `None` where that is not
+    /// known.
     fn broken_by(
         &self,
         memory: &MemoryInstruction,
@@ -426,7 +426,10 @@ impl<'a> Linter<'a, '_> {
             }
             if let Edit::Target(sm) = *edit {
                 let target = Target { sm, variant: None };
-                return self.options.target.is_none().then(|| self.with_target(target))?;
+                if self.options.target.is_some() {
+                    return None;
+                }
+                return self.with_target(target);
             }
         }
         written.fix(&breach.fix, breach.safe)

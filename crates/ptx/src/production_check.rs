@@ -71,7 +71,7 @@ pub fn is_checked(parts: &[&str]) -> bool {
 pub struct ProductionNeeds {
     /// The first version of PTX that has it.
     pub isa: PtxIsa,
-    /// For each of the targets of the question, what requires another one: `` `wgmma.fence` requires sm_90a ``.
+    /// For each requested target, what requires another one: `` `wgmma.fence` requires sm_90a ``.
     pub missing: Vec<Option<String>>,
 }
 

@@ -210,7 +210,7 @@ enum AsyncKind {
     Multimem,
 }
 
-/// A test to be; displays as its text. Where the object expects this many arrivals, columns of steps.
+/// A test in the making, displayed as its text: how many arrivals the object expects, and columns of steps.
 #[derive(Clone, Debug)]
 pub struct AsyncSketch {
     count: u32,

@@ -155,13 +155,13 @@ impl ConditionReader<'_> {
     ) -> Result<Comparand, ErrorReported> {
         let name = short(&self.draft.variable(variable).name);
         let copy_of = copy_of.transpose()?;
-        if let Some(&(after, _)) = self.draft.variable(variable).multimem.first() {
-            let after = short(&self.draft.variable(after).name);
+        if let Some(&(location, _)) = self.draft.variable(variable).multimem.first() {
+            let location = short(&self.draft.variable(location).name);
             let message = format!("`{name}` is a multimem address, which has no value of its own");
             self.report
                 .error("multimem", at, message)
                 .section(model::section::MULTIMEM_ADDRESSES)
-                .help(after);
+                .help(location);
             return Err(ErrorReported);
         }
         if copy_of.is_none() && !program::one_copy(self.draft, variable) {

@@ -70,7 +70,7 @@ const MEANINGS: &[ModifierMeaning] = meanings! {
         "add min max and or xor inc dec exch cas": "what is done with each element at the endpoint and that in shared memory";
         "acc::f16 acc::f32": "sums are accumulated as `.f{0}`";
         "op_restrict::fetching": "only `fabric.try_get` and `fabric.try_pullred` are submitted; ptxas 13.5 emits nothing for it";
-        "sync_restrict::read": "waits until the groups have read their sources in shared memory, but for this many of the last ones; no document that is \
+        "sync_restrict::read": "waits until the groups have read their sources in shared memory, except as many of the last groups as the operand says; no document that is \
             public says whether bulk groups are counted with them: the counter of the hardware is one";
         "sync_restrict::reads": "the name of `.sync_restrict::read` before PTX ISA 9.5; it waits for all that was submitted";
         "1d": "the tensor has one dimension";

@@ -211,7 +211,7 @@ impl TensorWords {
         let (is, promise) = match fence {
             TensorFence::Before => (
                 "orders `tcgen05` operations before a synchronization of threads",
-                "operations of its thread before it come before the synchronization after it, for operations that form a pipeline with them",
+                "earlier operations of its thread come before the next synchronization, if they form a pipeline with it",
             ),
             TensorFence::After => (
                 "orders `tcgen05` operations after a synchronization of threads",

@@ -169,7 +169,7 @@ impl Walk<'_> {
         Some(open)
     }
 
-    /// Goes on where the first of these writes that differs from what is there is each of them.
+    /// Goes on once for each of these writes, as the first that differs from what is there.
     fn changed(&mut self, state: &PathState, kept: &[ExprId], target: usize) {
         for (at, &changed) in kept.iter().enumerate() {
             let mut other = state.clone();

@@ -35,7 +35,7 @@ macro_rules! bytes {
     };
 }
 
-/// Where it is not one.
+/// The note on a size that is not a multiple of 16.
 macro_rules! odd {
     () => {
         " ! the behaviour is undefined if the size is not a multiple of 16"

@@ -115,7 +115,7 @@ fn remote_arrives(subject: &mut Subject<'_>) {
     }
 }
 
-/// Whether an instruction orders what is after it after what another thread has released.
+/// Whether an instruction orders later accesses of its thread after what another thread has released.
 fn acquires(step: &FlowStep<'_>) -> bool {
     match step.parts[0] {
         "membar" => !step.has("proxy"),
