@@ -324,7 +324,7 @@ impl Moment {
             ObjectUse::Await if self.raised.contains(&of) => return Stepped::To(next.into()),
             ObjectUse::Wait(_) | ObjectUse::Await => return Stepped::Waits,
             ObjectUse::Meet { counted, waits } => {
-                return next.meet(thread, of, (counted.then_some(2), waits));
+                return next.meet(thread, of, counted.then_some(2), waits);
             }
         };
         let Some(changed) = changed else { return Stepped::Misused };
@@ -332,12 +332,7 @@ impl Moment {
         Stepped::To(next.into())
     }
 
-    fn meet(
-        mut self,
-        thread: usize,
-        barrier: usize,
-        (count, waits): (Option<usize>, bool),
-    ) -> Stepped {
+    fn meet(mut self, thread: usize, barrier: usize, count: Option<usize>, waits: bool) -> Stepped {
         let all = self.at.len();
         let (first, arrived) = self.barriers.entry(barrier).or_insert((count, Vec::new()));
         if first.unwrap_or(all) != count.unwrap_or(all) {

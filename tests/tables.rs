@@ -12,6 +12,7 @@ use model::scope::Scope;
 use refine::generated::{self, ProgramPattern};
 use refine::step::{AccessKind, AccessOrder, Step, TestLocation};
 use refine::{JudgeSettings, Models, Refiner};
+use sass::lowering;
 use serde_json::Value;
 
 use crate::agree::holds;
@@ -32,10 +33,13 @@ fn said(text: &str, paths: &[PathBuf]) -> (Exit, Vec<Value>, String) {
         page: None,
     });
     let (mut out, mut err) = (Vec::new(), Vec::new());
-    let streams = (&mut out as &mut dyn std::io::Write, &mut err as &mut dyn std::io::Write);
-
-    table::report((path, text), paths, &setting, &mut reporter, &(), streams)
-        .expect("memory is written");
+    let done = match lowering::read(&path.to_string_lossy(), text) {
+        Ok(of) => table::rows(path, &of, &setting, &mut reporter, &(), &mut out).and_then(|()| {
+            table::tests(path, &of, paths, &setting, &mut reporter, &mut out, &mut err)
+        }),
+        Err(errors) => reporter.rejected(path, &errors, &mut out, &mut err),
+    };
+    done.expect("memory is written");
     let exit = reporter.end(&mut out).expect("memory is written");
     let out = String::from_utf8(out).expect("it is text");
     let lines = out.lines().map(|line| serde_json::from_str(line).expect("it is JSON"));
@@ -72,7 +76,7 @@ const WEAKER: &[(&str, &str)] = &[
 #[test]
 fn every_row_of_the_tables_is_preserved_and_so_are_the_tests() {
     let tests = [suite::folder()];
-    for family in sass::lowering::families() {
+    for family in lowering::families() {
         let (exit, all, err) = said(&read(family.name), &tests);
         assert_eq!(err, "");
         let count = |row: bool, verdict: &str| {

@@ -29,7 +29,8 @@ pub(crate) fn complain(
 
 /// Prints how many files or functions an interrupted run has judged.
 pub(crate) fn interrupted(
-    (done, of): (usize, usize),
+    done: usize,
+    of: usize,
     what: &str,
     err: &mut dyn Write,
 ) -> io::Result<()> {

@@ -112,5 +112,5 @@ fn fix_command(
     let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
     let Some(engines) = engines(command.engine, err)? else { return Ok(Exit::BadInput) };
     let alternatives = readings.map_or(Vec::new(), alternatives);
-    fix::command(command, &model, (engines, &alternatives), out, err)
+    fix::command(command, &model, engines, &alternatives, out, err)
 }

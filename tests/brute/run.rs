@@ -337,7 +337,7 @@ impl Run<'_> {
                 }
             }
             Control::Object { object, action, event, result } => {
-                self.operate(state, thread, (*object, *action), *event, *result)
+                self.operate(state, thread, *object, *action, *event, *result)
             }
         }
     }
@@ -354,7 +354,8 @@ impl Run<'_> {
         &self,
         state: &State,
         thread: usize,
-        (object, action): (usize, Action),
+        object: usize,
+        action: Action,
         event: usize,
         result: Option<bool>,
     ) -> Option<Move> {

@@ -120,7 +120,7 @@ fn once(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
             if let Some(folder) = folder.take() {
                 folder.finish(&summary)?;
             }
-            return complaints::interrupted((summary.total(), files.len()), "files", err);
+            return complaints::interrupted(summary.total(), files.len(), "files", err);
         };
         progress.inc(1);
         if matches!(item.outcome, FileResult::Filtered) {
@@ -219,7 +219,7 @@ fn folder<'m>(
         readings,
         ..ExplainOptions::default()
     };
-    match ReportFolder::create(folder, model, cxx, (options, check.limits.timeout)) {
+    match ReportFolder::create(folder, model, cxx, options, check.limits.timeout) {
         Ok(made) => Ok(Ok(Some(made))),
         Err(error) => {
             writeln!(err, "error: {error}")?;

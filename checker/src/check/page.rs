@@ -53,7 +53,8 @@ impl<'m> ReportFolder<'m> {
         folder: &Path,
         model: &'m Model,
         cxx: Option<&'m Model>,
-        (options, timeout): (ExplainOptions, Option<Duration>),
+        options: ExplainOptions,
+        timeout: Option<Duration>,
     ) -> io::Result<ReportFolder<'m>> {
         Ok(ReportFolder {
             folder: OutputFolder::create(folder)?,

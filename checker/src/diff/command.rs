@@ -37,7 +37,7 @@ pub fn command(command: &Diff, out: &mut dyn Write, err: &mut dyn Write) -> io::
             return Ok(Exit::BadInput);
         };
         let mut shown = 0;
-        let summary = files::search(&tests, &sides, &limits, (jobs, deadline), &mut |found| {
+        let summary = files::search(&tests, &sides, &limits, jobs, deadline, &mut |found| {
             shown += 1;
             if shown > command.limit {
                 return Ok(());

@@ -78,7 +78,8 @@ pub(super) fn search(
     tests: &[(String, Test)],
     sides: &[DiffSide; 2],
     limits: &SideLimits,
-    (jobs, deadline): (usize, Option<Instant>),
+    jobs: usize,
+    deadline: Option<Instant>,
     visit: &mut dyn FnMut(DifferingTest) -> io::Result<()>,
 ) -> io::Result<DiffSummary> {
     let start = Instant::now();

@@ -140,7 +140,7 @@ impl DiffReport<'_> {
                 },
                 out,
             ),
-            DiffFormat::Text => text(found, (&test, self.command.list), &sides, out),
+            DiffFormat::Text => text(found, &test, self.command.list, &sides, out),
         }
     }
 
@@ -218,7 +218,8 @@ impl DiffSummary {
 
 fn text(
     found: &DifferingTest,
-    (test, is_listed): (&str, bool),
+    test: &str,
+    is_listed: bool,
     sides: &[SideObject<'_>; 2],
     out: &mut dyn Write,
 ) -> io::Result<()> {

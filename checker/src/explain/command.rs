@@ -10,6 +10,7 @@ use judge::explain::{self, SHOWN_RELATIONS};
 use litmus::Dialect;
 use model::cxx::{self, ReleaseSequence};
 use model::rel::{Model, NodeId};
+use repair::RepairOptions;
 use text::escape::escaped;
 use text::report::nearest;
 
@@ -101,10 +102,16 @@ pub fn command(explain: &Explain, out: &mut dyn Write, err: &mut dyn Write) -> i
     };
     let advise = &|out: &mut dyn Write| {
         let alternatives = readings.map_or(Vec::new(), alternatives);
-        let judged = (&model, explain.judging.bound, &*alternatives);
-        let of = (&*explain.path, &*bytes, explain.ask.as_deref());
-        let limits = (until, explain.limits.bytes());
-        fix::advise(of, judged, explain.property, limits, explain.weaken, out)
+        let options = RepairOptions {
+            bound: explain.judging.bound,
+            until,
+            memory: explain.limits.bytes(),
+            alternatives: &alternatives,
+            property: explain.property.property(),
+            ..RepairOptions::new(&model)
+        };
+        let (path, ask) = (&*explain.path, explain.ask.as_deref());
+        fix::advise(path, &bytes, ask, explain.property, options, explain.weaken, out)
     };
     super::write(&explained, advise, explain.format, out)?;
     Ok(explanation.exit)

@@ -91,7 +91,7 @@ pub fn command(
             if let Some(file) = &command.timeline {
                 timelines.write(file)?;
             }
-            return complaints::interrupted((done, files.len()), "files", err);
+            return complaints::interrupted(done, files.len(), "files", err);
         };
         done += 1;
         logged += usize::from(seen.as_ref().is_some_and(|seen| seen.has(&outcome)));

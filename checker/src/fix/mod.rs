@@ -27,7 +27,8 @@ use crate::output::replace;
 pub fn command(
     fix: &Fix,
     model: &Model,
-    (engines, alternatives): (Vec<&dyn Engine>, &[Alternative]),
+    engines: Vec<&dyn Engine>,
+    alternatives: &[Alternative],
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
@@ -105,10 +106,11 @@ const QUESTIONS: usize = 1_000;
 /// Prints how to forbid the outcome of an explained test if it is allowed, or what the test does not need; only
 /// the enumerating engine is used.
 pub(crate) fn advise(
-    (path, bytes, ask): (&Path, &[u8], Option<&str>),
-    (model, bound, alternatives): (&Model, u32, &[Alternative]),
+    path: &Path,
+    bytes: &[u8],
+    ask: Option<&str>,
     property: PropertyName,
-    (until, memory): (Option<Deadline>, usize),
+    options: RepairOptions<'_>,
     weaken_too: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -118,17 +120,7 @@ pub(crate) fn advise(
         Some(ask) => format!("{file} --ask {}", quoted(ask)),
         None => property.option().map_or(file.clone(), |option| format!("{option} {file}")),
     };
-    let options = RepairOptions {
-        bound,
-        proposals: 1,
-        questions: QUESTIONS,
-        until,
-        memory,
-        work: Some(WORK),
-        alternatives,
-        property: property.property(),
-        ..RepairOptions::new(model)
-    };
+    let options = RepairOptions { proposals: 1, questions: QUESTIONS, work: Some(WORK), ..options };
     report::brief(&subject, &repair(&source, &options), out)?;
     if weaken_too {
         report::brief_weaker(&subject, &weaken(&source, &options), out)?;

@@ -190,8 +190,8 @@ impl Reportable for ReportedPair<'_> {
             let FilePair { source: from, target: to, kept_by, .. } = self.files;
             // A module that was generated for the assembler is gone, too.
             let source_by = kept_by.filter(|_| self.said.test.is_some());
-            writeln!(out, "  source: {}", at((from, source_by), *source_line, source.as_ref()))?;
-            writeln!(out, "  target: {}", at((to, *kept_by), *target_line, target.as_ref()))?;
+            writeln!(out, "  source: {}", at(from, source_by, *source_line, source.as_ref()))?;
+            writeln!(out, "  target: {}", at(to, *kept_by, *target_line, target.as_ref()))?;
         }
         for more in also_refused(&finding.refused) {
             writeln!(out, "  also: {more}")?;
@@ -257,7 +257,8 @@ fn also_refused(parts: &[RefusedPart]) -> Vec<String> {
 
 /// A line of a file, and the one that it was made from. A file that is gone has no name, but an option that keeps it.
 fn at(
-    (path, kept_by): (&Path, Option<&'static str>),
+    path: &Path,
+    kept_by: Option<&'static str>,
     line: Option<usize>,
     origin: Option<&Origin>,
 ) -> String {

@@ -19,6 +19,7 @@ use indicatif::ProgressBar;
 use refine::function::FunctionPair;
 use refine::verdict::{Finding, Verdict};
 use refine::{JudgeSettings, Progress, function};
+use sass::lowering;
 
 use self::files::ListingSource;
 use self::functions::{FilePair, FunctionsReport};
@@ -73,12 +74,12 @@ pub(crate) fn judged(
         Reporter::new(ReportOptions { format, racy, baseline, min_coverage, quiet, page });
     let how = JudgeOptions { command, setting, bar };
     match (&command.table, &command.rows, &command.from, &command.to) {
-        (Some(table), ..) => of_table(table, &how, &mut reporter, (out, err))?,
-        (_, Some(rows), ..) => of_rows(rows, &how, &mut reporter, (out, err))?,
-        (.., Some(from), Some(to)) => of_functions([from, to], &how, &mut reporter, (out, err))?,
+        (Some(table), ..) => of_table(table, &how, &mut reporter, out, err)?,
+        (_, Some(rows), ..) => of_rows(rows, &how, &mut reporter, out, err)?,
+        (.., Some(from), Some(to)) => of_functions([from, to], &how, &mut reporter, out, err)?,
         _ => match (&command.ptxas, &command.nvdisasm) {
             (Some(ptxas), Some(nvdisasm)) => {
-                of_tests([ptxas, nvdisasm], &how, &mut reporter, (out, err))?;
+                of_tests([ptxas, nvdisasm], &how, &mut reporter, out, err)?;
             }
             _ => return Ok(Exit::BadInput),
         },
@@ -93,8 +94,6 @@ struct JudgeOptions<'a> {
     bar: &'a dyn Fn(usize, &'static str) -> ProgressBar,
 }
 
-type Streams<'a> = (&'a mut dyn Write, &'a mut dyn Write);
-
 fn baseline(path: &Path) -> Result<Baseline, String> {
     let shown = input::shown(path);
     let text = input::text(path).map_err(|error| format!("{shown}: {error}"))?;
@@ -105,57 +104,67 @@ fn of_table(
     path: &Path,
     how: &JudgeOptions<'_>,
     reporter: &mut Reporter<'_>,
-    streams: Streams<'_>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
 ) -> io::Result<()> {
     let text = match input::text_that_fits(path, input::is_table) {
         Ok(text) => text,
         Err(error) => {
             let why = UnreadReason::Unreadable(&error);
-            return reporter.unread(&UnreadInput { path, why }, streams);
+            return reporter.unread(&UnreadInput { path, why }, out, err);
         }
     };
+    let table = match lowering::read(&path.to_string_lossy(), &text) {
+        Ok(table) => table,
+        Err(errors) => return reporter.rejected(path, &errors, out, err),
+    };
     let progress = Bar((how.bar)(0, "rows"));
-    let tests = &how.command.tests;
-    table::report((path, &text), tests, how.setting, reporter, &progress, streams)
+    table::rows(path, &table, how.setting, reporter, &progress, out)?;
+    table::tests(path, &table, &how.command.tests, how.setting, reporter, out, err)
 }
 
 fn of_rows(
     path: &Path,
     how: &JudgeOptions<'_>,
     reporter: &mut Reporter<'_>,
-    (out, err): Streams<'_>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
 ) -> io::Result<()> {
     let text = match input::text_that_fits(path, refine::rows::fits) {
         Ok(text) => text,
         Err(error) => {
             let why = UnreadReason::Unreadable(&error);
-            return reporter.unread(&UnreadInput { path, why }, (out, err));
+            return reporter.unread(&UnreadInput { path, why }, out, err);
         }
     };
     let table = match refine::read(&text) {
         Ok(table) => table,
         Err((line, why)) => {
-            reporter
-                .unread(&UnreadInput { path, why: UnreadReason::Line(line, &why) }, (out, err))?;
+            reporter.unread(
+                &UnreadInput { path, why: UnreadReason::Line(line, &why) },
+                out,
+                err,
+            )?;
             return writeln!(err, "help: expected the columns `source`, `target` and `arch`");
         }
     };
     if table.rows.is_empty() {
         let why = io::Error::other("no rows");
         let why = UnreadReason::Unreadable(&why);
-        return reporter.unread(&UnreadInput { path, why }, (out, err));
+        return reporter.unread(&UnreadInput { path, why }, out, err);
     }
     let progress = Bar((how.bar)(table.rows.len(), "rows"));
     let (findings, questions) = refine::rows::judge_by(&table, how.setting, None, &progress);
     progress.end();
-    rows::report((path, &table), &findings, questions, reporter, out)
+    rows::report(path, &table, &findings, questions, reporter, out)
 }
 
 fn of_functions(
     [from, to]: [&Path; 2],
     how: &JudgeOptions<'_>,
     reporter: &mut Reporter<'_>,
-    (out, err): Streams<'_>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
 ) -> io::Result<()> {
     let (mut sides, mut origins, mut kinds) = (Vec::new(), Vec::new(), Vec::new());
     for path in [from, to] {
@@ -167,8 +176,7 @@ fn of_functions(
                 kinds.push(read.kind);
             }
             Err(unread) => {
-                reporter
-                    .unread(&UnreadInput { path, why: unread.why() }, (&mut *out, &mut *err))?;
+                reporter.unread(&UnreadInput { path, why: unread.why() }, out, err)?;
             }
         }
     }
@@ -181,7 +189,7 @@ fn of_functions(
         let [of, into] = [kinds[0], kinds[1]].map(FileKind::name);
         let why = io::Error::other(format!("{into} as the lowering of {of} is not supported"));
         let why = UnreadReason::Unreadable(&why);
-        reporter.unread(&UnreadInput { path: to, why }, (out, &mut *err))?;
+        reporter.unread(&UnreadInput { path: to, why }, out, err)?;
         return writeln!(
             err,
             "help: LLVM IR becomes LLVM IR, PTX or SASS, and PTX becomes PTX or SASS"
@@ -191,20 +199,22 @@ fn of_functions(
     if pairs.is_empty() {
         let why = io::Error::other("no function with a body in it, nor in the target");
         let why = UnreadReason::Unreadable(&why);
-        return reporter.unread(&UnreadInput { path: from, why }, (out, err));
+        return reporter.unread(&UnreadInput { path: from, why }, out, err);
     }
     let kept_by = how.command.discards_target.then_some("--to FILE");
     let report = FunctionsReport::new(FilePair { source: from, target: to, origins, kept_by });
-    of_pairs((&pairs, "functions"), report, how, reporter, (out, err))
+    of_pairs(&pairs, "functions", report, how, reporter, out, err)
 }
 
 /// Judges pairs of functions, each of which is reported as soon as it and those before it are judged.
 fn of_pairs(
-    (pairs, what): (&[FunctionPair], &'static str),
+    pairs: &[FunctionPair],
+    what: &'static str,
     mut report: FunctionsReport<'_>,
     how: &JudgeOptions<'_>,
     reporter: &mut Reporter<'_>,
-    (out, err): Streams<'_>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
 ) -> io::Result<()> {
     let bar = (how.bar)(pairs.len(), what);
     let work = |index: usize| {
@@ -218,7 +228,7 @@ fn of_pairs(
             bar.finish_and_clear();
             report.end(reporter, out)?;
             reporter.finish(out)?;
-            return complaints::interrupted((done, pairs.len()), what, err);
+            return complaints::interrupted(done, pairs.len(), what, err);
         };
         done += 1;
         progress::above(&bar, out, |out| report.add(said, reporter, out))
@@ -234,21 +244,21 @@ fn of_tests(
     [ptxas, nvdisasm]: [&Path; 2],
     how: &JudgeOptions<'_>,
     reporter: &mut Reporter<'_>,
-    (out, err): Streams<'_>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
 ) -> io::Result<()> {
     let command = how.command;
     let first = command.tests.first().map_or(Path::new("-"), PathBuf::as_path);
     let (mut threads, rejected) = match drive::threads(&command.tests) {
         Ok(read) => read,
-        Err(error) => return reporter.nothing(first, &error, (out, err)),
+        Err(error) => return reporter.nothing(first, &error, out, err),
     };
     for (path, diagnostics) in &rejected {
-        let why = UnreadReason::Rejected(diagnostics);
-        reporter.unread(&UnreadInput { path, why }, (&mut *out, &mut *err))?;
+        reporter.rejected(path, diagnostics, out, err)?;
     }
     if threads.is_empty() {
         let error = io::Error::other("no litmus test found in the given paths");
-        return reporter.nothing(first, &error, (out, err));
+        return reporter.nothing(first, &error, out, err);
     }
     let own = output::temporary()?;
     let folder = command.keep.as_deref().unwrap_or(own.path());
@@ -259,7 +269,7 @@ fn of_tests(
     let drive::Sides { module, listing, source, target } = match sides {
         Ok(sides) => sides,
         Err(error) => {
-            return reporter.nothing(ptxas, &io::Error::other(error), (out, err));
+            return reporter.nothing(ptxas, &io::Error::other(error), out, err);
         }
     };
     let mut pairs = function::paired(source, target);
@@ -282,5 +292,5 @@ fn of_tests(
     let kept_by = command.keep.is_none().then_some("--keep FOLDER");
     let files = FilePair { source: &module, target: &listing, origins, kept_by };
     let report = FunctionsReport::new(files);
-    of_pairs((&pairs, "threads"), report, how, reporter, (out, err))
+    of_pairs(&pairs, "threads", report, how, reporter, out, err)
 }

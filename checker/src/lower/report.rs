@@ -18,6 +18,7 @@ use crate::report::finding::{
 use crate::report::{CommandRun, ReportFormat, ReportWriter, Reportable, RunSummary};
 use engine::exit::Exit;
 use refine::verdict::{Finding, Verdict};
+use text::Diagnostic;
 
 /// One line of `--format json`.
 #[derive(Serialize, JsonSchema)]
@@ -213,11 +214,23 @@ impl<'a> Reporter<'a> {
     pub(super) fn unread(
         &mut self,
         unread: &UnreadInput<'_>,
-        (out, err): (&mut dyn Write, &mut dyn Write),
+        out: &mut dyn Write,
+        err: &mut dyn Write,
     ) -> io::Result<()> {
         out.flush()?;
         unread.complain(err)?;
         self.one(&NotJudged(*unread), out)
+    }
+
+    /// An input with errors.
+    pub fn rejected(
+        &mut self,
+        path: &Path,
+        errors: &[Diagnostic],
+        out: &mut dyn Write,
+        err: &mut dyn Write,
+    ) -> io::Result<()> {
+        self.unread(&UnreadInput { path, why: UnreadReason::Rejected(errors) }, out, err)
     }
 
     /// Reports an error that prevented every judgement. The error contains its own position; `path` is the
@@ -226,7 +239,8 @@ impl<'a> Reporter<'a> {
         &mut self,
         path: &Path,
         error: &io::Error,
-        (out, err): (&mut dyn Write, &mut dyn Write),
+        out: &mut dyn Write,
+        err: &mut dyn Write,
     ) -> io::Result<()> {
         out.flush()?;
         writeln!(err, "error: {error}")?;

@@ -25,7 +25,8 @@ struct ReportedRow<'a> {
 
 /// Reports the findings, the number of findings for each verdict, and the number of questions.
 pub(crate) fn report(
-    (path, table): (&Path, &RowTable),
+    path: &Path,
+    table: &RowTable,
     findings: &[Finding],
     questions: usize,
     reporter: &mut Reporter<'_>,

@@ -13,23 +13,16 @@ use crate::input;
 use crate::report::finding::{FilePosition, ReportCase, UnreadInput, UnreadReason};
 use crate::report::{Reportable, count_of};
 
-/// Judges a table, given its path and text, and the tests that it lowers.
-pub fn report(
-    (path, text): (&Path, &str),
-    paths: &[PathBuf],
+/// Judges the rows of a table; `path` is the file that has it.
+pub fn rows(
+    path: &Path,
+    table: &lowering::LoweringTable,
     setting: &JudgeSettings<'_>,
     reporter: &mut Reporter<'_>,
     progress: &dyn Progress,
-    (out, err): (&mut dyn Write, &mut dyn Write),
+    out: &mut dyn Write,
 ) -> io::Result<()> {
-    let table = match lowering::read(&path.to_string_lossy(), text) {
-        Ok(table) => table,
-        Err(diagnostics) => {
-            let why = UnreadReason::Rejected(&diagnostics);
-            return reporter.unread(&UnreadInput { path, why }, (out, err));
-        }
-    };
-    let judged = table::judge(&table, setting, reporter.racy(), progress);
+    let judged = table::judge(table, setting, reporter.racy(), progress);
     progress.end();
     for one in &judged.rows {
         let weighed = reporter.weighed(one.row, &one.finding);
@@ -47,25 +40,26 @@ pub fn report(
     let counts = counted(judged.rows.iter().map(|one| &one.finding));
     let (rows, table::TableFindings { instructions, questions, .. }) = (judged.rows.len(), judged);
     let all = format!("{rows} rows: {counts}; {instructions} instructions, {questions} questions");
-    reporter.sum(&all, out)?;
-    if paths.is_empty() {
-        return Ok(());
-    }
-    tests((path, &table), paths, setting, reporter, (out, err))
+    reporter.sum(&all, out)
 }
 
 /// Judges every test below the paths. Tests in another language than the source language of the table are
 /// skipped and counted.
-fn tests(
-    (of, table): (&Path, &lowering::LoweringTable),
+pub fn tests(
+    of: &Path,
+    table: &lowering::LoweringTable,
     paths: &[PathBuf],
     setting: &JudgeSettings<'_>,
     reporter: &mut Reporter<'_>,
-    (out, err): (&mut dyn Write, &mut dyn Write),
+    out: &mut dyn Write,
+    err: &mut dyn Write,
 ) -> io::Result<()> {
+    if paths.is_empty() {
+        return Ok(());
+    }
     let files = match input::find(paths, "litmus") {
         Ok(files) => files,
-        Err(error) => return reporter.nothing(of, &error, (out, err)),
+        Err(error) => return reporter.nothing(of, &error, out, err),
     };
     let (mut all, mut others) = (Vec::new(), 0);
     let work = |index: usize| {
@@ -80,12 +74,9 @@ fn tests(
         let finding = match &result {
             Err(error) => {
                 let why = UnreadReason::Unreadable(error);
-                return reporter.unread(&UnreadInput { path, why }, (out, err));
+                return reporter.unread(&UnreadInput { path, why }, out, err);
             }
-            Ok(Err(diagnostics)) => {
-                let why = UnreadReason::Rejected(diagnostics);
-                return reporter.unread(&UnreadInput { path, why }, (out, err));
-            }
+            Ok(Err(errors)) => return reporter.rejected(path, errors, out, err),
             Ok(Ok(None)) => {
                 others += 1;
                 return Ok(());

@@ -97,21 +97,20 @@ impl<'p> Accessed<'p> {
                 }
                 let instruction = &of.instruction;
                 let bytes = |space, address, length| {
-                    constants.bytes(layout, thread, line, (space, address, length))
+                    constants.bytes(layout, thread, line, space, address, length)
                 };
                 if let Some((address, ty, elements)) = instruction.access() {
                     let space = instruction.space();
-                    let at = elements_of(bytes, (space, address), ty.bytes(), elements);
-                    all.push((thread, line), instruction, ty.bits, at);
+                    let at = elements_of(bytes, space, address, ty.bytes(), elements);
+                    all.push(thread, line, instruction, ty.bits, at);
                 } else if let Some(Asynchronous::Multimem(of)) = instruction.as_asynchronous() {
-                    let at =
-                        elements_of(bytes, (of.space, of.address), of.ty.bytes(), of.elements());
+                    let at = elements_of(bytes, of.space, of.address, of.ty.bytes(), of.elements());
                     let at = if let LineBytes::Known(all) = at {
                         LineBytes::Known(layout.behind(program, thread, &all).concat())
                     } else {
                         LineBytes::Unknown(Reach::Anywhere)
                     };
-                    all.push((thread, line), instruction, of.ty.bits, at);
+                    all.push(thread, line, instruction, of.ty.bits, at);
                 } else if instruction.as_asynchronous().is_some() {
                     let reach = |address, space| {
                         let access = bytes(space, address, 1);
@@ -143,7 +142,8 @@ impl<'p> Accessed<'p> {
 
     fn push(
         &mut self,
-        (thread, line): (ThreadId, usize),
+        thread: ThreadId,
+        line: usize,
         instruction: &'p Instruction,
         bits: u16,
         at: LineBytes,
@@ -155,7 +155,8 @@ impl<'p> Accessed<'p> {
 /// The bytes of each element of an access.
 fn elements_of(
     bytes: impl Fn(SpaceQualifier, Address, u32) -> Option<Access>,
-    (space, address): (SpaceQualifier, Address),
+    space: SpaceQualifier,
+    address: Address,
     length: u32,
     elements: usize,
 ) -> LineBytes {

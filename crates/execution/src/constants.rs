@@ -117,7 +117,9 @@ impl Constants {
         layout: &Layout,
         thread: ThreadId,
         line: usize,
-        (space, address, length): (SpaceQualifier, Address, u32),
+        space: SpaceQualifier,
+        address: Address,
+        length: u32,
     ) -> Option<Access> {
         let base = match address.base {
             // A name in brackets is the variable, whatever its space and the instruction's.

@@ -303,7 +303,7 @@ impl FixedPoint<'_> {
         let elements = (0u32..).zip(&load.destinations);
         let loaded: Vec<(Reg, PossibleValues)> = elements
             .filter_map(|(element, destination)| {
-                let values = self.loaded(by.0, load.address, (load.ty, element));
+                let values = self.loaded(by.0, load.address, load.ty, element);
                 Some(((*destination)?, widened(load.ty, values)))
             })
             .collect();
@@ -315,13 +315,13 @@ impl FixedPoint<'_> {
     fn store(&mut self, thread: ThreadId, store: &Store) {
         for (element, &source) in (0u32..).zip(&store.sources) {
             let values = self.operand(thread, source);
-            self.write(thread, store.address, (store.ty, element), values);
+            self.write(thread, store.address, store.ty, element, values);
         }
     }
 
     fn atomic(&mut self, by: HoldsBy, atomic: &Atomic) {
         let (ty, thread) = (atomic.ty, by.0);
-        let old = self.loaded(thread, atomic.address, (ty, 0));
+        let old = self.loaded(thread, atomic.address, ty, 0);
         let operand = |at: usize| match atomic.operands.get(at) {
             Some(&operand) => self.operand(thread, operand),
             None => Some(BTreeSet::from([0])),
@@ -330,7 +330,7 @@ impl FixedPoint<'_> {
         let new = combined(&[old.clone(), first, second], |values| {
             atomic.op.apply(ty, values[0], values[1], values[2])
         });
-        self.write(thread, atomic.address, (ty, 0), new);
+        self.write(thread, atomic.address, ty, 0, new);
         if let Some(register) = atomic.destination {
             self.hold(by, register.0, widened(ty, old));
         }
@@ -360,7 +360,8 @@ impl FixedPoint<'_> {
         &self,
         thread: ThreadId,
         address: Address,
-        (ty, element): (Type, u32),
+        ty: Type,
+        element: u32,
     ) -> Option<(VariableId, Extent)> {
         let (variable, _) = self.program.variable_of(thread, address)?;
         let length = ty.bytes();
@@ -368,8 +369,8 @@ impl FixedPoint<'_> {
         Some((variable, Extent { object: 0, start, length }))
     }
 
-    fn loaded(&self, thread: ThreadId, address: Address, of: (Type, u32)) -> PossibleValues {
-        let (variable, bytes) = self.place(thread, address, of)?;
+    fn loaded(&self, thread: ThreadId, address: Address, ty: Type, element: u32) -> PossibleValues {
+        let (variable, bytes) = self.place(thread, address, ty, element)?;
         let here = |location: &&Location| location.variable == variable;
         let locations: Vec<_> = self.layout.locations.iter().filter(here).collect();
         if locations.iter().any(|location| !location.mbarriers.is_empty() || location.allocated) {
@@ -384,11 +385,12 @@ impl FixedPoint<'_> {
         &mut self,
         thread: ThreadId,
         address: Address,
-        of: (Type, u32),
+        ty: Type,
+        element: u32,
         values: PossibleValues,
     ) {
-        let Some((variable, bytes)) = self.place(thread, address, of) else { return };
-        let mask = low_bits(of.0.bits);
+        let Some((variable, bytes)) = self.place(thread, address, ty, element) else { return };
+        let mask = low_bits(ty.bits);
         let values = values.map(|values| values.into_iter().map(|value| value & mask).collect());
         let place = (variable, bytes.start, bytes.length);
         let all = self.contents.written.entry(place).or_insert_with(|| Some(BTreeSet::new()));

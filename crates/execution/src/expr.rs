@@ -287,7 +287,7 @@ impl Exprs {
         let mask = low_bits(ty.bits);
         let bits = [a, b].map(|of| self.may_set(of, &mut |_| Value::MAX) & mask);
         let AluOp::Setp(comparison) = op else {
-            return (self.alu_may_set(op, ty, (bits[0], bits[1]), b) == 0).then_some(0);
+            return (self.alu_may_set(op, ty, bits[0], bits[1], b) == 0).then_some(0);
         };
         // The greatest that each can be, and a constant is the least, too.
         let least = |of: ExprId| self.as_const(of).map_or(0, |value| value & mask);
@@ -462,7 +462,7 @@ impl Exprs {
             Expr::Alu { op, ty, a, b, .. } => {
                 let first = of(a);
                 let second = if a == b { first } else { of(b) };
-                self.alu_may_set(op, ty, (first, second), b)
+                self.alu_may_set(op, ty, first, second, b)
             }
             Expr::Atomic { ty, .. } if ty.kind == TypeKind::Float => Value::MAX,
             Expr::Atomic { op, old, operand, .. } => {
@@ -481,7 +481,7 @@ impl Exprs {
     }
 
     /// The same of an operation, given those of its operands.
-    fn alu_may_set(&self, op: AluOp, ty: Type, (a, b): (Value, Value), by: ExprId) -> Value {
+    fn alu_may_set(&self, op: AluOp, ty: Type, a: Value, b: Value, by: ExprId) -> Value {
         let unsigned = matches!(ty.kind, TypeKind::Unsigned | TypeKind::Bits);
         let (mask, float) = (low_bits(ty.bits), ty.kind == TypeKind::Float);
         match op {

@@ -544,24 +544,24 @@ impl Walk<'_> {
             }
             Instruction::Load(load) => {
                 let use_ = AddressUse::of_load(load);
-                let Some(address) = self.address(state, load.address, &use_) else {
+                let Some((accesses, at)) = self.address(state, load.address, &use_) else {
                     return Next::Stop;
                 };
-                self.load(state, load, address, guard_taint);
+                self.load(state, load, accesses, at, guard_taint);
             }
             Instruction::Store(store) => {
                 let use_ = AddressUse::of_store(store);
-                let Some(address) = self.address(state, store.address, &use_) else {
+                let Some((accesses, at)) = self.address(state, store.address, &use_) else {
                     return Next::Stop;
                 };
-                self.store(state, store, address, guard_taint);
+                self.store(state, store, accesses, at, guard_taint);
             }
             Instruction::Atomic(atomic) => {
                 let use_ = AddressUse::of_atomic(atomic);
-                let Some(address) = self.address(state, atomic.address, &use_) else {
+                let Some((accesses, at)) = self.address(state, atomic.address, &use_) else {
                     return Next::Stop;
                 };
-                self.atomic(state, atomic, address, guard_taint);
+                self.atomic(state, atomic, accesses[0], at, guard_taint);
             }
             Instruction::Fence(fence) => {
                 let order = match fence.order {

@@ -262,13 +262,14 @@ fn dependencies<R: BitRow>(
 
 /// The reads that a mask of one path stands for.
 fn sources(u: &Unfolding<'_>, thread: ThreadId, mask: Mask) -> Vec<usize> {
-    sources_of(u, (thread, mask), &|event| event.is_read())
+    sources_of(u, thread, mask, &|event| event.is_read())
 }
 
 /// The events of a kind that a mask of one path stands for, also through exchanges of values.
 fn sources_of(
     u: &Unfolding<'_>,
-    (thread, mask): (ThreadId, Mask),
+    thread: ThreadId,
+    mask: Mask,
     is_source: &dyn Fn(&Event<'_>) -> bool,
 ) -> Vec<usize> {
     let mut reads = Vec::new();

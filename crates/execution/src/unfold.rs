@@ -99,11 +99,11 @@ impl<'p> Unfolded<'p> {
         let facts = LoopFacts::new(program, &layout, conventions);
         let tearing = conventions.tearing;
         let counts = !facts.written.counters.is_empty();
-        let mut unfolded = Unfolded::by_facts((program, layout, facts), conventions, loops, ends)?;
+        let mut unfolded = Unfolded::by_facts(program, layout, facts, conventions, loops, ends)?;
         if counts && unfolded.contradicts_counters(tearing) {
             let Unfolded { layout, mut facts, .. } = unfolded;
             facts.written.counters.clear();
-            unfolded = Unfolded::by_facts((program, layout, facts), conventions, loops, ends)?;
+            unfolded = Unfolded::by_facts(program, layout, facts, conventions, loops, ends)?;
         }
         Ok(unfolded)
     }
@@ -119,7 +119,9 @@ impl<'p> Unfolded<'p> {
     }
 
     fn by_facts(
-        (program, layout, facts): (&'p Program, Layout, LoopFacts<'p>),
+        program: &'p Program,
+        layout: Layout,
+        facts: LoopFacts<'p>,
         conventions: Conventions,
         loops: LoopRule,
         ends: Ends<'p>,

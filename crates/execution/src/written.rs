@@ -142,7 +142,8 @@ impl WrittenBytes {
     pub fn read(
         &self,
         thread: ThreadId,
-        (bytes, own): (Extent, Option<Option<Value>>),
+        bytes: Extent,
+        own: Option<Option<Value>>,
         tearing: bool,
     ) -> Option<BTreeSet<Value>> {
         let mut all = BTreeSet::from([own.unwrap_or(Some(self.initial))?]);

@@ -319,7 +319,7 @@ impl ThreadState {
         }
         let to = self.whole(context, copy.to, copy.to_space, bytes)?;
         let align = bytes.min(CHUNK);
-        let from = self.aligned(context, (copy.from, copy.from_space), source, align)?;
+        let from = self.aligned(context, copy.from, copy.from_space, source, align)?;
         let object = match copy.mbarrier {
             Some(object) => {
                 Some(self.whole(context, object, copy.to_space, MBARRIER_BYTES.into())?)
@@ -336,14 +336,15 @@ impl ThreadState {
         space: SpaceQualifier,
         length: u64,
     ) -> Option<Extent> {
-        self.aligned(context, (address, space), length, length.min(CHUNK))
+        self.aligned(context, address, space, length, length.min(CHUNK))
     }
 
     /// The physical bytes at an address; none where there are none, or it is misaligned.
     fn aligned(
         &self,
         context: &ThreadContext<'_>,
-        (address, space): (Address, SpaceQualifier),
+        address: Address,
+        space: SpaceQualifier,
         length: u64,
         align: u64,
     ) -> Option<Extent> {
@@ -408,7 +409,7 @@ impl Machine<'_> {
         if global && let Some(values) = self.line_of(state, thread, &piece, copy.level) {
             let mut hit = self.copy(&next);
             for (cell, value) in copy.sources().zip(values) {
-                self.latch(&mut hit, (t, copy.site, cell), value, false);
+                self.latch(&mut hit, t, copy.site, cell, value, false);
             }
             self.emit(Step::Issue { thread: t, line, hit: true }, hit, visit);
             if !self.options.eviction {
@@ -434,7 +435,9 @@ impl Machine<'_> {
     fn latch(
         &self,
         state: &mut State,
-        (thread, site, cell): (u8, u8, usize),
+        thread: u8,
+        site: u8,
+        cell: usize,
         data: ValueId,
         fill: bool,
     ) {
@@ -446,7 +449,7 @@ impl Machine<'_> {
     /// The same for a load of a copy that was answered.
     pub(super) fn latched(&self, state: &mut State, entry: QueueEntry) {
         let QueueEntry { thread, site, cell, data, fill, .. } = entry;
-        self.latch(state, (thread, site, usize::from(cell)), data, fill);
+        self.latch(state, thread, site, usize::from(cell), data, fill);
     }
 
     /// Everything that operations in flight may do next, of one thread.
@@ -488,7 +491,7 @@ impl Machine<'_> {
                 for cell in copy.sources() {
                     let view = self.view(state, cell).filter(|_| looks_at_views);
                     let value = view.unwrap_or_else(|| self.shape.memory(state, cell));
-                    self.latch(&mut next, (t, copy.site, cell), value, false);
+                    self.latch(&mut next, t, copy.site, cell, value, false);
                 }
                 self.change(&mut next, thread, Change::HasRead { site: copy.site });
                 self.emit(Step::CopyReads { thread: t, site: copy.site }, next, visit);

@@ -42,7 +42,7 @@ impl Machine<'_> {
                 }
             }
             Ask::Copy(copy) => self.issue_copy(state, thread, copy, visit),
-            Ask::Object(object, step) => self.issue_object(state, thread, (object, step), visit),
+            Ask::Object(object, step) => self.issue_object(state, thread, object, step, visit),
             Ask::Track { site, object } => {
                 let mut next = self.copy(state);
                 self.change(&mut next, thread, Change::Track { site, object });

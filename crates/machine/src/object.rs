@@ -193,7 +193,8 @@ impl Machine<'_> {
         &mut self,
         state: &State,
         thread: usize,
-        (slot, step): (u8, ObjectStep),
+        slot: u8,
+        step: ObjectStep,
         visit: StepVisitor<'_>,
     ) {
         let known = self.known(state, thread);

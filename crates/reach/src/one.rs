@@ -275,9 +275,8 @@ pub fn run(
                 ran.answer = ExploreAnswer::Compared(included);
                 allowed = Some(crate::allowed(test, judged));
             }
-            let told = (&explored, &counts, allowed.as_ref());
-            tell(test, &mut ran, told, lowering, question, until);
             ran.explored = Some(explored);
+            tell(test, &mut ran, &counts, allowed.as_ref(), lowering, question, until);
         }
     }
     ran.seconds = start.elapsed().as_secs_f64();
@@ -310,11 +309,13 @@ const REFUTED: usize = 3;
 fn tell(
     test: &Test,
     ran: &mut MachineRun,
-    (explored, counts, allowed): (&Exploration, &Counts, Option<&BTreeSet<Vec<Value>>>),
+    counts: &Counts,
+    allowed: Option<&BTreeSet<Vec<Value>>>,
     lowering: Lowering<'_>,
     question: &ExploreQuestion<'_>,
     until: Option<Deadline>,
 ) {
+    let Some(explored) = &ran.explored else { return };
     let extra = match &ran.answer {
         ExploreAnswer::Compared(Inclusion::Extra(extra)) => extra.as_slice(),
         ExploreAnswer::Compared(_) | ExploreAnswer::Explored | ExploreAnswer::Refused(_) => &[],

@@ -204,7 +204,7 @@ impl ThreadPiece {
                     Some(language) => language.access(&words)?,
                     None => step.to_string(),
                 };
-                (access((act, order, scope), destination, operands), Some(text))
+                (access(act, order, scope, destination, operands), Some(text))
             }
             Step::Fence { order, scope } => {
                 let text = language.map(|language| language.fence(order, scope));
@@ -333,7 +333,9 @@ impl ThreadPiece {
 
 /// An access as one instruction of the model. `None` discards what is read.
 fn access(
-    (act, order, scope): (AccessKind, AccessOrder, Scope),
+    act: AccessKind,
+    order: AccessOrder,
+    scope: Scope,
     destination: Option<Reg>,
     operands: &StepOperands,
 ) -> Instruction {

@@ -198,7 +198,7 @@ impl<'a> Refiner<'a> {
     /// What is known of the executions of a program, also of those that never end.
     pub(crate) fn facts(&self, run: &EngineRun<'_>) -> Result<ExecutionFacts, LimitText> {
         let all = &mut |_: &[Value]| ControlFlow::Continue(());
-        let (seen, result) = self.each_with(run, (self.bound, true), all);
+        let (seen, result) = self.each_with(run, self.bound, true, all);
         result.map(|()| seen)
     }
 
@@ -209,13 +209,14 @@ impl<'a> Refiner<'a> {
         bound: u32,
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> (ExecutionFacts, Result<(), LimitText>) {
-        self.each_with(run, (bound, false), visit)
+        self.each_with(run, bound, false, visit)
     }
 
     fn each_with(
         &self,
         run: &EngineRun<'_>,
-        (bound, unending): (u32, bool),
+        bound: u32,
+        unending: bool,
         visit: &mut dyn FnMut(&[Value]) -> ControlFlow<()>,
     ) -> (ExecutionFacts, Result<(), LimitText>) {
         let mut seen = ExecutionFacts::default();

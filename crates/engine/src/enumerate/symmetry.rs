@@ -72,7 +72,7 @@ impl Symmetry {
                 let (mut same, other): (Vec<ThreadId>, Vec<ThreadId>) =
                     rest[1..].iter().partition(|&&thread| same_path(u, first, thread));
                 same.insert(0, first);
-                symmetry.add(u, (&same, &exchanged), options, ordered);
+                symmetry.add(u, &same, &exchanged, options, ordered);
                 rest = other;
             }
         }
@@ -82,7 +82,8 @@ impl Symmetry {
     fn add<R: BitRow>(
         &mut self,
         u: &Unfolding<'_>,
-        (threads, exchanged): (&[ThreadId], &[ThreadId]),
+        threads: &[ThreadId],
+        exchanged: &[ThreadId],
         options: &[Vec<R>],
         ordered: &dyn Fn(usize, usize) -> bool,
     ) {

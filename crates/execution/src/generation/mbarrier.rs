@@ -175,7 +175,7 @@ impl ArrivalSearch<'_> {
                 Effect::Waits => {}
                 Effect::Misused(why) => {
                     misused = true;
-                    self.misused.insert(self.misuse_at(state, (thread, line), why.text()));
+                    self.misused.insert(self.misuse_at(state, thread, line, why.text()));
                 }
             }
         }

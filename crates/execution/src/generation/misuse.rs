@@ -188,13 +188,14 @@ impl ArrivalSearch<'_> {
         step: usize,
         reason: &'static str,
     ) -> Misuse {
-        self.misuse_at(state, (thread, self.steps[thread][step].line), reason)
+        self.misuse_at(state, thread, self.steps[thread][step].line, reason)
     }
 
     pub(super) fn misuse_at(
         &self,
         state: &ArrivalState,
-        (thread, line): (usize, u16),
+        thread: usize,
+        line: u16,
         reason: &'static str,
     ) -> Misuse {
         let reached: Vec<usize> =

@@ -48,7 +48,7 @@ pub(super) struct AddressUse {
 
 impl AddressUse {
     /// A read of this many elements, aligned as a whole.
-    fn new(space: SpaceQualifier, (ty, elements): (Type, u32), reach: AllowedSpaces) -> AddressUse {
+    fn new(space: SpaceQualifier, ty: Type, elements: u32, reach: AllowedSpaces) -> AddressUse {
         let (writes, prefetches, multimem, own_cta) = (false, false, false, false);
         let align = None;
         AddressUse { space, ty, elements, reach, writes, prefetches, align, multimem, own_cta }
@@ -70,48 +70,48 @@ impl AddressUse {
     pub(super) fn of_copy(space: SpaceQualifier, bytes: u32, writes: bool) -> AddressUse {
         let part = bytes.min(16);
         let ty = Type { kind: TypeKind::Bits, bits: u16::try_from(8 * part).expect("at most 128") };
-        let whole = AddressUse::new(space, (ty, bytes / part), COPIED);
+        let whole = AddressUse::new(space, ty, bytes / part, COPIED);
         AddressUse { writes, align: Some(part), ..whole }
     }
 
     /// So many columns of tensor memory.
     pub(super) fn of_columns(columns: usize, writes: bool) -> AddressUse {
-        let whole = AddressUse::new(SpaceQualifier::Tensor, (Type::U32, count(columns)), TENSOR);
+        let whole = AddressUse::new(SpaceQualifier::Tensor, Type::U32, count(columns), TENSOR);
         AddressUse { writes, align: Some(1), ..whole }
     }
 
     /// So many parts of an `st.bulk`.
     pub(super) fn of_fill(space: SpaceQualifier, elements: u32) -> AddressUse {
         let ty = Type { kind: TypeKind::Bits, bits: 64 };
-        let whole = AddressUse::new(space, (ty, elements), FILLED);
+        let whole = AddressUse::new(space, ty, elements, FILLED);
         AddressUse { writes: true, align: Some(FILL_BYTES), ..whole }
     }
 
     pub(super) fn of_async_store(store: &AsyncStore) -> AddressUse {
-        let elements = (store.ty, count(store.sources.len()));
-        let whole = AddressUse::new(store.space, elements, COPIED);
+        let elements = count(store.sources.len());
+        let whole = AddressUse::new(store.space, store.ty, elements, COPIED);
         AddressUse { writes: true, multimem: store.multimem, ..whole }
     }
 
     pub(super) fn of_multimem(of: &Multimem) -> AddressUse {
-        let whole = AddressUse::new(of.space, (of.ty, count(of.elements())), MULTIMEM);
+        let whole = AddressUse::new(of.space, of.ty, count(of.elements()), MULTIMEM);
         AddressUse { writes: of.writes(), multimem: true, ..whole }
     }
 
     pub(super) fn of_load(load: &Load) -> AddressUse {
-        let elements = (load.ty, count(load.destinations.len()));
-        let whole = AddressUse::new(load.space, elements, load.reach());
+        let elements = count(load.destinations.len());
+        let whole = AddressUse::new(load.space, load.ty, elements, load.reach());
         AddressUse { prefetches: load.prefetches, ..whole }
     }
 
     pub(super) fn of_store(store: &Store) -> AddressUse {
-        let elements = (store.ty, count(store.sources.len()));
-        let whole = AddressUse::new(store.space, elements, store.reach());
+        let elements = count(store.sources.len());
+        let whole = AddressUse::new(store.space, store.ty, elements, store.reach());
         AddressUse { writes: true, ..whole }
     }
 
     pub(super) fn of_atomic(atomic: &Atomic) -> AddressUse {
-        let whole = AddressUse::new(atomic.space, (atomic.ty, 1), atomic.reach());
+        let whole = AddressUse::new(atomic.space, atomic.ty, 1, atomic.reach());
         AddressUse { writes: true, ..whole }
     }
 

@@ -62,6 +62,30 @@ impl PathState {
     }
 }
 
+/// Memory that an asynchronous operation reads or writes at once.
+#[derive(Clone, Copy)]
+pub(super) struct Part {
+    pub(super) access: Access,
+    pub(super) at: ComputedAddress,
+    pub(super) proxy: Tag,
+    /// The scope of a relaxed access; a weak one has none.
+    pub(super) scope: Option<Scope>,
+    /// Whether the write is a release.
+    pub(super) releases: bool,
+    pub(super) of: AsyncOperation,
+}
+
+impl Part {
+    pub(super) fn weak(
+        access: Access,
+        at: ComputedAddress,
+        proxy: Tag,
+        of: AsyncOperation,
+    ) -> Part {
+        Part { access, at, proxy, scope: None, releases: false, of }
+    }
+}
+
 impl Walk<'_> {
     pub(super) fn asynchronous(
         &mut self,
@@ -255,40 +279,33 @@ impl Walk<'_> {
         if let (Some(tensor), Some(of_copy)) = (tensor, copy.tensor) {
             self.read_tensormap(state, &tensor, of_copy, of);
         }
+        let part = |access: &Access, at| Part {
+            access: *access,
+            at,
+            proxy,
+            scope: copy.scope,
+            releases: false,
+            of,
+        };
         let mut values = Vec::with_capacity(from.len());
         for access in &from {
             let length = if copy.bulk { access.va.length } else { read };
-            values.push(self.part_read(state, *access, (length, from_at), proxy, copy.scope, of));
+            values.push(self.part_read(state, part(access, from_at), length));
         }
         for (to, _) in &targets {
-            for (access, value) in to.iter().zip(&values) {
-                match copy.reduction {
-                    None => {
-                        let kind = (proxy, copy.scope);
-                        match &runs {
-                            None => part_write(state, *access, to_at, *value, kind, of),
-                            Some(runs) => {
-                                self.masked_write(state, (*access, to_at), *value, runs, kind, of);
-                            }
-                        }
-                    }
-                    Some(reduction) => {
-                        self.part_reduction(
-                            state,
-                            (*access, to_at),
-                            *value,
-                            reduction,
-                            copy.scope,
-                            of,
-                        );
-                    }
+            for (access, &(value, data)) in to.iter().zip(&values) {
+                let part = part(access, to_at);
+                match (copy.reduction, &runs) {
+                    (Some((op, ty)), _) => self.part_reduction(state, part, value, data, op, ty),
+                    (None, Some(runs)) => self.masked_write(state, part, value, data, runs),
+                    (None, None) => _ = part_write(state, part, value, data),
                 }
             }
         }
         for (_, completion) in targets {
             if let Some(object) = completion {
                 let step = MbarrierStep::Tx(-i64::from(bytes));
-                Self::complete_on(state, object, step, (first, first), proxy, guard);
+                Self::complete_on(state, object, step, first, first, proxy, guard);
             }
         }
         if copy.multimem {
@@ -333,9 +350,8 @@ impl Walk<'_> {
         of: AsyncOperation,
     ) {
         for (part, &access) in tensor.map.iter().enumerate() {
-            let whole = (CHUNK, tensor.at);
-            let (value, taint) =
-                self.part_read(state, access, whole, Tag::TensormapProxy, None, of);
+            let chunk = Part::weak(access, tensor.at, Tag::TensormapProxy, of);
+            let (value, taint) = self.part_read(state, chunk, CHUNK);
             if let Some(descriptor) = copy.descriptor.filter(|_| part == 0) {
                 state.set(descriptor, value, taint);
             }
@@ -343,43 +359,42 @@ impl Walk<'_> {
         state.grouped(of.first, GroupKind::BulkCopies);
     }
 
-    /// The read of a part of a source: its value, and the read if there is one.
+    /// The read of the first bytes of a part: their value, and the read if there is one.
     pub(super) fn part_read(
         &self,
         state: &mut PathState,
-        access: Access,
-        (length, at): (u32, ComputedAddress),
-        proxy: Tag,
-        scope: Option<Scope>,
-        of: AsyncOperation,
+        part: Part,
+        length: u32,
     ) -> (ExprId, Mask) {
         if length == 0 {
             return (state.exprs.constant(0), 0);
         }
-        let va = Extent { length, ..access.va };
-        let tags = strength(Tags::of(&[Tag::Read, proxy]), scope);
-        let read = state.part(EventKind::Read, tags, of);
-        state.last().locate(Access { va, pa: self.layout.physical(va) }, at);
+        let tags = strength(Tags::of(&[Tag::Read, part.proxy]), part.scope);
+        let read = state.part(EventKind::Read, tags, part.of);
+        state.last().locate(self.cut(part, 0, length).access, part.at);
         (state.exprs.intern(Expr::Read(read)), 1 << read)
+    }
+
+    /// Some bytes of a part.
+    fn cut(&self, part: Part, start: u32, length: u32) -> Part {
+        let va = Extent { start: part.access.va.start + start, length, ..part.access.va };
+        Part { access: Access { va, pa: self.layout.physical(va) }, ..part }
     }
 
     /// The writes of some of the 16 bytes of a part.
     fn masked_write(
         &self,
         state: &mut PathState,
-        (access, at): (Access, ComputedAddress),
-        (value, data): (ExprId, Mask),
+        part: Part,
+        value: ExprId,
+        data: Mask,
         runs: &[(u32, u32)],
-        kind: (Tag, Option<Scope>),
-        of: AsyncOperation,
     ) {
         for &(start, length) in runs {
-            let va = Extent { start: access.va.start + start, length, ..access.va };
-            let access = Access { va, pa: self.layout.physical(va) };
             let shift = state.exprs.constant((8 * start).into());
             let wide = Type { kind: TypeKind::Bits, bits: 128 };
             let value = state.exprs.alu(AluOp::Shr, wide, &[value, shift]);
-            part_write(state, access, at, (value, data), kind, of);
+            part_write(state, self.cut(part, start, length), value, data);
         }
     }
 
@@ -387,53 +402,39 @@ impl Walk<'_> {
     fn part_reduction(
         &self,
         state: &mut PathState,
-        (access, at): (Access, ComputedAddress),
-        (value, data): (ExprId, Mask),
-        (op, ty): (AtomicOp, Type),
-        scope: Option<Scope>,
-        of: AsyncOperation,
+        part: Part,
+        value: ExprId,
+        data: Mask,
+        op: AtomicOp,
+        ty: Type,
     ) {
-        let scope = Some(scope.unwrap_or(Scope::Sys));
-        for element in 0..access.va.length / ty.bytes() {
-            let start = access.va.start + element * ty.bytes();
-            let va = Extent { start, length: ty.bytes(), ..access.va };
-            let access = Access { va, pa: self.layout.physical(va) };
-            let shift = state.exprs.constant((8 * element * ty.bytes()).into());
+        let part = Part { scope: Some(part.scope.unwrap_or(Scope::Sys)), ..part };
+        for element in 0..part.access.va.length / ty.bytes() {
+            let start = element * ty.bytes();
+            let shift = state.exprs.constant((8 * start).into());
             let wide = Type { kind: TypeKind::Bits, bits: 128 };
-            let shr = AluOp::Shr;
-            let operand = state.exprs.alu(shr, wide, &[value, shift]);
-            self.part_atomic(
-                state,
-                (access, at),
-                (operand, data),
-                (op, ty),
-                (Tag::AsyncProxy, scope, false),
-                of,
-            );
+            let operand = state.exprs.alu(AluOp::Shr, wide, &[value, shift]);
+            self.part_atomic(state, self.cut(part, start, ty.bytes()), operand, data, op, ty);
         }
     }
 
     fn part_atomic(
         &self,
         state: &mut PathState,
-        (access, at): (Access, ComputedAddress),
-        (operand, data): (ExprId, Mask),
-        operation: (AtomicOp, Type),
-        (proxy, scope, releases): (Tag, Option<Scope>, bool),
-        of: AsyncOperation,
+        part: Part,
+        operand: ExprId,
+        data: Mask,
+        op: AtomicOp,
+        ty: Type,
     ) {
-        let tags = strength(Tags::of(&[Tag::Read, Tag::Atomic, Tag::ReductionRead, proxy]), scope);
-        let read = state.part(EventKind::Read, tags, of);
-        state.last().locate(access, at);
+        let tags = Tags::of(&[Tag::Read, Tag::Atomic, Tag::ReductionRead, part.proxy]);
+        let read = state.part(EventKind::Read, strength(tags, part.scope), part.of);
+        state.last().locate(part.access, part.at);
         let old = state.exprs.intern(Expr::Read(read));
-        let value = self.written_over(state, operation, access, old, operand);
-        let tags = Tags::of(&[Tag::Write, Tag::Atomic, proxy]);
-        let tags = if releases { releasing(tags, scope) } else { strength(tags, scope) };
-        let write = state.part(EventKind::Write, tags, of);
+        let value = self.written_over(state, op, ty, part.access, old, operand);
+        let write = part_write(state, part, value, data | 1 << read);
         let event = state.last();
-        event.locate(access, at);
-        event.data = data | 1 << read;
-        event.value = Some(value);
+        event.tags = event.tags.with(Tag::Atomic);
         event.rmw = Some(read);
         state.events[usize::from(read)].rmw = Some(write);
     }
@@ -461,16 +462,19 @@ impl Walk<'_> {
         let mut bytes = 0;
         let locations = if store.multimem { self.behind(&to) } else { vec![to] };
         let each = locations.iter().flat_map(|to| to.iter().zip(&values));
-        for (&access, &value) in each {
+        for (&access, &(value, data)) in each {
             bytes += i64::from(access.va.length);
-            if let Some(op) = store.reduction {
-                let kind = (Tag::Generic, store.scope, store.releases);
-                self.part_atomic(state, (access, at), value, (op, store.ty), kind, of);
-            } else if store.releases {
-                let tags = releasing(Tags::of(&[Tag::Write, Tag::Generic]), store.scope);
-                write_of(state, access, at, value, tags, of);
-            } else {
-                part_write(state, access, at, value, (Tag::Generic, store.scope), of);
+            let part = Part {
+                access,
+                at,
+                proxy: Tag::Generic,
+                scope: store.scope,
+                releases: store.releases,
+                of,
+            };
+            match store.reduction {
+                Some(op) => self.part_atomic(state, part, value, data, op, store.ty),
+                None => _ = part_write(state, part, value, data),
             }
         }
         if store.multimem {
@@ -478,7 +482,7 @@ impl Walk<'_> {
         }
         if let Some(object) = completion {
             let step = MbarrierStep::Tx(-bytes);
-            Self::complete_on(state, object, step, (first, first), Tag::Generic, guard);
+            Self::complete_on(state, object, step, first, first, Tag::Generic, guard);
         }
         Some(())
     }
@@ -504,7 +508,8 @@ impl Walk<'_> {
         let operation = AsyncOperation { first, issued: state.groups.fenced, guard };
         let mut values = Vec::new();
         for (access, at) in sources {
-            let read = self.part_read(state, access, (CHUNK, at), Tag::AsyncProxy, None, operation);
+            let part = Part::weak(access, at, Tag::AsyncProxy, operation);
+            let read = self.part_read(state, part, CHUNK);
             values.push((state.exprs.alu(AluOp::Mov, Type::U32, &[read.0]), read.1));
         }
         values.extend(registers);
@@ -586,30 +591,16 @@ fn byte_runs(mask: u64) -> Vec<(u32, u32)> {
     runs
 }
 
-fn part_write(
-    state: &mut PathState,
-    access: Access,
-    at: ComputedAddress,
-    value: (ExprId, Mask),
-    (proxy, scope): (Tag, Option<Scope>),
-    of: AsyncOperation,
-) {
-    write_of(state, access, at, value, strength(Tags::of(&[Tag::Write, proxy]), scope), of);
-}
-
-pub(super) fn write_of(
-    state: &mut PathState,
-    access: Access,
-    at: ComputedAddress,
-    (value, data): (ExprId, Mask),
-    tags: Tags,
-    of: AsyncOperation,
-) {
-    state.part(EventKind::Write, tags, of);
+/// Returns the event.
+pub(super) fn part_write(state: &mut PathState, part: Part, value: ExprId, data: Mask) -> u16 {
+    let tags = Tags::of(&[Tag::Write, part.proxy]);
+    let tags = if part.releases { releasing(tags, part.scope) } else { strength(tags, part.scope) };
+    let write = state.part(EventKind::Write, tags, part.of);
     let event = state.last();
-    event.locate(access, at);
+    event.locate(part.access, part.at);
     event.data = data;
     event.value = Some(value);
+    write
 }
 
 fn wait_group(state: &mut PathState, wait: WaitGroup, guard: Mask) {

@@ -1,11 +1,11 @@
 //! `clusterlaunchcontrol.try_cancel` as events of a path: the response in each CTA that receives it, and its completion.
 
 use super::address::AddressUse;
-use super::asynchronous::{AsyncOperation, write_of};
+use super::asynchronous::{AsyncOperation, Part, part_write};
 use super::mbarrier::Object;
 use super::state::{ComputedAddress, PathState};
 use super::{MAX_EVENTS, Next, UnfoldLimit, Walk};
-use crate::event::{Access, Mask, MbarrierStep, Tags};
+use crate::event::{Access, Mask, MbarrierStep};
 use model::given::Tag;
 use model::isa::asynchronous::{CANCELED_BIT, Cancel, RESPONSE_BYTES};
 use model::value::Value;
@@ -40,13 +40,13 @@ impl Walk<'_> {
             return Err(Next::Limit(UnfoldLimit::Events));
         }
         let mut failed = state.clone();
-        respond(&mut failed, &receivers, (0, at), guard);
+        respond(&mut failed, &receivers, 0, at, guard);
         failed.heads.clear();
         failed.pc += 1;
         failed.step += 1;
         self.pending.push(failed);
         let response = self.next_cluster(state);
-        respond(state, &receivers, (response, at), guard);
+        respond(state, &receivers, response, at, guard);
         Ok(())
     }
 
@@ -68,21 +68,25 @@ impl Walk<'_> {
 fn respond(
     state: &mut PathState,
     receivers: &[Receiver],
-    (response, at): (Value, ComputedAddress),
+    response: Value,
+    at: ComputedAddress,
     guard: Mask,
 ) {
     let first = state.next_event();
     let of = AsyncOperation { first, issued: first, guard };
-    let tags = Tags::of(&[Tag::Write, Tag::AsyncProxy, Tag::Cancel]);
-    let tags = if response == 0 { tags.with(Tag::CancelFailed) } else { tags };
     let value = state.exprs.constant(response);
     for (to, _) in receivers {
         for &access in to {
-            write_of(state, access, at, (value, 0), tags, of);
+            part_write(state, Part::weak(access, at, Tag::AsyncProxy, of), value, 0);
+            let event = state.last();
+            event.tags = event.tags.with(Tag::Cancel);
+            if response == 0 {
+                event.tags = event.tags.with(Tag::CancelFailed);
+            }
         }
     }
     for object in receivers.iter().filter_map(|(_, object)| *object) {
         let step = MbarrierStep::Tx(-i64::from(RESPONSE_BYTES));
-        Walk::complete_on(state, object, step, (first, first), Tag::Generic, guard);
+        Walk::complete_on(state, object, step, first, first, Tag::Generic, guard);
     }
 }

@@ -88,7 +88,7 @@ impl Walk<'_> {
     fn exchanged(&self, state: &mut PathState, of: &Exchange, exchanged: Exchanged, guard: Mask) {
         let Exchanged { mask, brought: (value, taint), combination, in_range, lane_taint } =
             exchanged;
-        let wait = meet(state, (mask, of.op), (combination, value, taint), guard);
+        let wait = meet(state, mask, of.op, (combination, value, taint), guard);
         let here = self.program.lane(self.thread);
         let mut depends = 1 << wait | lane_taint;
         let result = match combination {
@@ -154,7 +154,7 @@ impl Walk<'_> {
     fn together(state: &mut PathState, lanes: u64, to: Option<Reg>, guard: Mask) {
         let mask = state.exprs.constant(lanes.into());
         let active = (Combination::Active, mask, 0);
-        let wait = meet(state, (lanes, ExchangeOp::Active), active, guard);
+        let wait = meet(state, lanes, ExchangeOp::Active, active, guard);
         if let Some(register) = to {
             state.set(register, mask, 1 << wait | guard);
         }
@@ -194,7 +194,8 @@ impl Walk<'_> {
 /// The arrival and the wait of an exchange between the lanes of a mask; the number of the wait.
 fn meet(
     state: &mut PathState,
-    (mask, op): (u64, ExchangeOp),
+    mask: u64,
+    op: ExchangeOp,
     reduce: (Combination, ExprId, Mask),
     guard: Mask,
 ) -> u16 {

@@ -157,6 +157,6 @@ impl<'a> Assumed<'a> {
             let value = own.value.and_then(|value| self.exprs.as_const(value));
             value.map(|value| value & low_bytes(bytes.length))
         });
-        written.read(thread, (bytes, own), tearing)
+        written.read(thread, bytes, own, tearing)
     }
 }

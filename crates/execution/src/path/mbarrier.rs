@@ -291,7 +291,7 @@ impl Walk<'_> {
         let step = MbarrierStep::ONE_ARRIVAL;
         let completes = state.groups.copies;
         let first = state.next_event();
-        Self::complete_on(state, object, step, (first, first), Tag::Generic, guard);
+        Self::complete_on(state, object, step, first, first, Tag::Generic, guard);
         state.last().completes = completes;
         Some(())
     }
@@ -301,7 +301,8 @@ impl Walk<'_> {
         state: &mut PathState,
         object: Object,
         step: MbarrierStep,
-        (operation, issued): (u16, u16),
+        operation: u16,
+        issued: u16,
         proxy: Tag,
         guard: Mask,
     ) {

@@ -22,7 +22,8 @@ impl Walk<'_> {
         &self,
         state: &mut PathState,
         load: &Load,
-        (accesses, at): (Vec<Access>, ComputedAddress),
+        accesses: Vec<Access>,
+        at: ComputedAddress,
         guard: Mask,
     ) {
         let tags = load_tags(load.order, load.proxy).and(cxx_tags(load.cxx));
@@ -65,7 +66,8 @@ impl Walk<'_> {
         &self,
         state: &mut PathState,
         store: &Store,
-        (accesses, at): (Vec<Access>, ComputedAddress),
+        accesses: Vec<Access>,
+        at: ComputedAddress,
         guard: Mask,
     ) {
         let tags = store_tags(store.order, store.proxy).and(cxx_tags(store.cxx));
@@ -74,7 +76,7 @@ impl Walk<'_> {
             let (value, data) = self.operand(state, source);
             if self.is_private(access) {
                 let taint = data | at.taint | guard | state.ctrl;
-                Self::private_store(state, access, tags, (value, taint));
+                Self::private_store(state, access, tags, value, taint);
                 continue;
             }
             if !self.live.is_own(access.pa) {
@@ -93,12 +95,12 @@ impl Walk<'_> {
         &mut self,
         state: &mut PathState,
         atomic: &Atomic,
-        (accesses, at): (Vec<Access>, ComputedAddress),
+        access: Access,
+        at: ComputedAddress,
         guard: Mask,
     ) {
-        let access = accesses[0];
         if self.is_private(access) {
-            self.private_atomic(state, atomic, (access, at), guard);
+            self.private_atomic(state, atomic, access, at, guard);
             return;
         }
         let scope = scope_tag(atomic.scope);
@@ -160,7 +162,7 @@ impl Walk<'_> {
             }
             operands[1].0
         } else {
-            self.written_over(state, (atomic.op, atomic.ty), access, old, operands[0].0)
+            self.written_over(state, atomic.op, atomic.ty, access, old, operands[0].0)
         };
         // What is exchanged does not depend on what was there.
         let own = if atomic.op == AtomicOp::Exch { 0 } else { seen };
@@ -174,7 +176,8 @@ impl Walk<'_> {
     pub(super) fn written_over(
         &self,
         state: &mut PathState,
-        (op, ty): (AtomicOp, Type),
+        op: AtomicOp,
+        ty: Type,
         access: Access,
         old: ExprId,
         operand: ExprId,

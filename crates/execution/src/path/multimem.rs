@@ -80,7 +80,7 @@ impl Walk<'_> {
                         state.last().locate(access, at);
                         state.last().element = true;
                         let old = state.exprs.intern(Expr::Read(read));
-                        let value = self.written_over(state, (*op, of.ty), access, old, operand);
+                        let value = self.written_over(state, *op, of.ty, access, old, operand);
                         state.written_back(access, at, guard, value, taint | 1 << read, read);
                         state.last().tags = through(write_tags);
                         state.last().element = true;

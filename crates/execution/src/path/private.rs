@@ -143,7 +143,8 @@ impl Walk<'_> {
         state: &mut PathState,
         access: Access,
         tags: Tags,
-        (value, taint): (ExprId, Mask),
+        value: ExprId,
+        taint: Mask,
     ) {
         Self::trace(state, access, EventKind::Write, tags);
         let bytes = access.pa;
@@ -166,7 +167,8 @@ impl Walk<'_> {
         &mut self,
         state: &mut PathState,
         atomic: &Atomic,
-        (access, at): (Access, ComputedAddress),
+        access: Access,
+        at: ComputedAddress,
         guard: Mask,
     ) {
         let tags = Tags::of(&[Tag::Atomic, scope_tag(atomic.scope)]);
@@ -198,11 +200,11 @@ impl Walk<'_> {
             }
             operands[1].0
         } else {
-            self.written_over(state, (atomic.op, atomic.ty), access, old, operands[0].0)
+            self.written_over(state, atomic.op, atomic.ty, access, old, operands[0].0)
         };
         let value = narrowed(state, value, access.pa.length);
         if value != old {
-            Self::private_store(state, access, tags, (value, taint));
+            Self::private_store(state, access, tags, value, taint);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Operations on tensor memory as events of a path.
 
 use super::address::AddressUse;
-use super::asynchronous::{AsyncOperation, write_of};
+use super::asynchronous::{AsyncOperation, Part, part_write};
 use super::mbarrier::Object;
 use super::state::{ComputedAddress, PathState};
 use super::{MAX_EVENTS, Next, UnfoldLimit, Walk};
@@ -39,14 +39,14 @@ impl Walk<'_> {
     ) -> Result<(), Next> {
         match op {
             TensorOp::Load { from, layout, reduction, destinations } => {
-                let read = self.tensor_load(state, *from, (*layout, destinations), guard)?;
+                let read = self.tensor_load(state, *from, *layout, destinations, guard)?;
                 if let Some(ColumnReduction { op, result: Some(register) }) = *reduction {
                     reduce(state, &read, register, op, guard);
                 }
                 Ok(())
             }
             TensorOp::Store { to, layout, sources } => {
-                self.tensor_store(state, *to, (*layout, sources), guard)
+                self.tensor_store(state, *to, *layout, sources, guard)
             }
             TensorOp::Wait(of) => {
                 let completes = match of {
@@ -79,7 +79,7 @@ impl Walk<'_> {
             TensorOp::Commit { object, space, group, multicast } => {
                 let object = self.object(state, *object, *space, false).ok_or(Next::Stop)?;
                 let mask = multicast.map(|mask| self.number(state, mask));
-                self.tensor_commit(state, object, (*group, mask), guard)
+                self.tensor_commit(state, object, *group, mask, guard)
             }
             TensorOp::Allocate { to, space, .. } => self.allocate(state, *to, *space, guard),
             TensorOp::Deallocate { at, columns } => {
@@ -160,7 +160,8 @@ impl Walk<'_> {
         &self,
         state: &mut PathState,
         object: Object,
-        (group, mask): (CtaGroup, Option<u64>),
+        group: CtaGroup,
+        mask: Option<u64>,
         guard: Mask,
     ) -> Result<(), Next> {
         let objects = match mask {
@@ -177,7 +178,7 @@ impl Walk<'_> {
         let first = state.next_event();
         for object in objects {
             let step = MbarrierStep::ONE_ARRIVAL;
-            Self::complete_on(state, object, step, (first, first), Tag::Generic, guard);
+            Self::complete_on(state, object, step, first, first, Tag::Generic, guard);
             state.last().completes = completes;
         }
         Ok(())
@@ -188,7 +189,8 @@ impl Walk<'_> {
         &mut self,
         state: &mut PathState,
         from: Address,
-        (layout, destinations): (ColumnLayout, &[Option<Reg>]),
+        layout: ColumnLayout,
+        destinations: &[Option<Reg>],
         guard: Mask,
     ) -> Result<Vec<(ExprId, Mask)>, Next> {
         let count = layout.columns(destinations.len());
@@ -225,7 +227,8 @@ impl Walk<'_> {
         &mut self,
         state: &mut PathState,
         to: Address,
-        (layout, sources): (ColumnLayout, &[Operand]),
+        layout: ColumnLayout,
+        sources: &[Operand],
         guard: Mask,
     ) -> Result<(), Next> {
         let count = layout.columns(sources.len());
@@ -358,8 +361,8 @@ impl Walk<'_> {
         (from, at): &OperandPlace,
         TensorOperation { of, .. }: TensorOperation,
     ) -> (ExprId, Mask) {
-        let (value, taint) =
-            self.part_read(state, from[0], (CHUNK, *at), Tag::AsyncProxy, None, of);
+        let part = Part::weak(from[0], *at, Tag::AsyncProxy, of);
+        let (value, taint) = self.part_read(state, part, CHUNK);
         let last = state.last();
         last.tags = last.tags.with(Tag::TensorOperand);
         (state.exprs.alu(AluOp::Mov, Type::U32, &[value]), taint)
@@ -371,8 +374,8 @@ impl Walk<'_> {
         (column, at): &OperandPlace,
         TensorOperation { of, is }: TensorOperation,
     ) -> (ExprId, Mask) {
-        let length = column[0].va.length;
-        let read = self.part_read(state, column[0], (length, *at), Tag::TensorMemory, None, of);
+        let part = Part::weak(column[0], *at, Tag::TensorMemory, of);
+        let read = self.part_read(state, part, column[0].va.length);
         state.last().tensor = Some(is);
         read
     }
@@ -411,10 +414,10 @@ fn begin(state: &PathState, is: TensorPart, guard: Mask) -> TensorOperation {
 fn column_write(
     state: &mut PathState,
     (column, at): &OperandPlace,
-    value: (ExprId, Mask),
+    (value, data): (ExprId, Mask),
     TensorOperation { of, is }: TensorOperation,
 ) {
-    write_of(state, column[0], *at, value, Tags::of(&[Tag::Write, Tag::TensorMemory]), of);
+    part_write(state, Part::weak(column[0], *at, Tag::TensorMemory, of), value, data);
     state.last().tensor = Some(is);
 }
 

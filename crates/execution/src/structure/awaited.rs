@@ -72,7 +72,7 @@ fn skipped_before<R: BitRow>(u: &Unfolding<'_>, awaits: &BitRel<R>) -> Vec<(usiz
             });
             let operations: Vec<usize> = operations.collect();
             let decides = |event: &Event<'_>| event.is_read() || ends(event) == Some(false);
-            for by in sources_of(u, (thread, skipped.taint), &decides) {
+            for by in sources_of(u, thread, skipped.taint, &decides) {
                 all.extend(operations.iter().map(|&operation| (by, operation)));
             }
         }
@@ -141,7 +141,7 @@ fn followed<R: BitRow>(u: &Unfolding<'_>) -> BitRel<R> {
     }
     for (event, of) in u.events.iter().enumerate() {
         let (Some(thread), Some(of)) = (of.thread, of.of) else { continue };
-        for wait in sources_of(u, (thread, of.depends_on()), &|event| ends(event) == Some(false)) {
+        for wait in sources_of(u, thread, of.depends_on(), &|event| ends(event) == Some(false)) {
             relation.insert(wait, event);
         }
     }

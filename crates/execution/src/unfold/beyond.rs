@@ -71,7 +71,7 @@ impl Unfolded<'_> {
                 let paths: Vec<Path> = paths;
                 let here: Vec<&Path> = paths.iter().collect();
                 let ways: Option<Vec<Vec<Path>>> = (0..paths.len())
-                    .map(|thread| self.ways_on(thread, (&here, placements), &lists[thread]))
+                    .map(|thread| self.ways_on(thread, &here, placements, &lists[thread]))
                     .collect();
                 let Some(ways) = ways.filter(|_| known) else {
                     known = false;
@@ -106,7 +106,8 @@ impl Unfolded<'_> {
     fn ways_on(
         &self,
         thread: usize,
-        (paths, placements): (&[&Path], &[Placement]),
+        paths: &[&Path],
+        placements: &[Placement],
         own: &[&Path],
     ) -> Option<Vec<Path>> {
         let path = paths[thread];

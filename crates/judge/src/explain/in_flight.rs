@@ -61,7 +61,7 @@ impl<R: BitRow> Flights<'_, '_, R> {
             waits.is_some_and(|[waits, tests]| !waits.is_empty() || !tests.is_empty())
         });
         match awaited.or(completions.first()) {
-            Some(&(completion, used)) => self.phases(event, access, (after, completion, used)),
+            Some(&(completion, used)) => self.phases(event, access, after, completion, used),
             None => self.groups(event, access, after),
         }
     }
@@ -98,7 +98,9 @@ impl<R: BitRow> Flights<'_, '_, R> {
         &self,
         event: usize,
         access: usize,
-        (after, completion, used): (usize, usize, MbarrierUse),
+        after: usize,
+        completion: usize,
+        used: MbarrierUse,
     ) -> Option<String> {
         let u = self.candidate.structure.unfolding;
         let phase = u.events[completion].phase?;
@@ -107,7 +109,7 @@ impl<R: BitRow> Flights<'_, '_, R> {
         let number = phase.number;
         let copy = format!("`{}` completes in phase {number} of its object", self.text(event));
         let cited = section::MBARRIER.number;
-        if let Some(late) = self.behind_fence(access, (after, used, phase)) {
+        if let Some(late) = self.behind_fence(access, after, used, phase) {
             return Some(late);
         }
         let Some(&last) = waits.last() else {
@@ -153,7 +155,9 @@ impl<R: BitRow> Flights<'_, '_, R> {
     fn behind_fence(
         &self,
         access: usize,
-        (after, used, phase): (usize, MbarrierUse, ObjectPhase),
+        after: usize,
+        used: MbarrierUse,
+        phase: ObjectPhase,
     ) -> Option<String> {
         if !matches!(self.instruction(access)?, Asynchronous::Multiply(_)) {
             return None;

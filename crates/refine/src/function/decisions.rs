@@ -231,7 +231,7 @@ impl DecisionScan {
                 let mut compare = |place: ByteRange, of: &dyn Fn(u16, ByteRange) -> bool| {
                     let held: Vec<bool> = dictionary
                         .iter()
-                        .filter_map(|&word| truth_with(path, *expr, program, &sources, (of, word)))
+                        .filter_map(|&word| truth_with(path, *expr, program, &sources, of, word))
                         .collect();
                     for holds in &held {
                         seen[usize::from(*holds == same)] = true;
@@ -561,7 +561,7 @@ fn selections(
         for &place in &sources.values().copied().collect::<BTreeSet<ByteRange>>() {
             let truth = |&word: &u64| {
                 let of: &dyn Fn(u16, ByteRange) -> bool = &|_, at| at == place;
-                truth_with(path, condition, program, &sources, (of, word))
+                truth_with(path, condition, program, &sources, of, word)
             };
             if let Some(held) = dictionary.iter().map(truth).collect() {
                 all.push((place, held));
@@ -654,7 +654,8 @@ fn truth_with(
     expr: ExprId,
     program: &Program,
     sources: &BTreeMap<u16, ByteRange>,
-    (of, word): (&dyn Fn(u16, ByteRange) -> bool, u64),
+    of: &dyn Fn(u16, ByteRange) -> bool,
+    word: u64,
 ) -> Option<bool> {
     let value = path.exprs.eval(expr, &mut |leaf| {
         let Expr::Read(read) = leaf else { return None };

@@ -231,7 +231,7 @@ impl<'u> ComparedSide<'u> {
         let groups = path.groups();
         let (mut first, mut last) = (None, Chosen::new());
         for trial in 0..TRIALS {
-            let chosen = match self.choose(path, &groups, (&comparison.words, trial)) {
+            let chosen = match self.choose(path, &groups, &comparison.words, trial) {
                 Ok(Some(chosen)) => chosen,
                 // The path is not taken with any of the values that contexts have.
                 Ok(None) if trial == 0 => return true,
@@ -279,7 +279,7 @@ impl<'u> ComparedPath<'u> {
             Observed::Memory { .. } => None,
         });
         let results: Vec<ExprId> = registers.collect();
-        let live = live(path, &results, (side, unfolded));
+        let live = live(path, &results, side, unfolded);
         let mut events: Vec<usize> = (0..path.events.len())
             .filter(|&index| live[index] && path.events[index].kind != EventKind::Fence)
             .collect();
@@ -481,7 +481,8 @@ fn fences(path: &Path, live: &[bool], has_waits: bool) -> Vec<usize> {
 fn live(
     path: &Path,
     results: &[ExprId],
-    (side, unfolded): (&FollowedProgram, &Unfolded<'_>),
+    side: &FollowedProgram,
+    unfolded: &Unfolded<'_>,
 ) -> Vec<bool> {
     let mut used = vec![false; path.events.len()];
     let mut depends = |id: ExprId| {

@@ -394,7 +394,7 @@ fn refuted(
             if followed { (patience.time, CONFIRMING_WORK) } else { (patience.time / SHARE, WORK) };
         case.refiner.patience = Patience { time, work: Some(work), ..patience };
         search.postponed = Some(Vec::new());
-        let found = refuted_in((case, scans, all), turn, search)?;
+        let found = refuted_in(case, scans, all, turn, search)?;
         case.refiner.patience = patience;
         if found.is_some() {
             return Ok(found);
@@ -408,7 +408,7 @@ fn refuted(
     }
     for (index, at) in postponed {
         let (case, scans, all) = &mut cases[index];
-        let found = refuted_in((case, scans, all), at..at + 1, search)?;
+        let found = refuted_in(case, scans, all, at..at + 1, search)?;
         if found.is_some() {
             return Ok(found);
         }
@@ -418,7 +418,9 @@ fn refuted(
 
 /// Judges some of the contexts of a choice of inputs.
 fn refuted_in(
-    (case, scans, all): (&mut RefinementCase<'_>, &[ThreadScan; 2], &[Context]),
+    case: &mut RefinementCase<'_>,
+    scans: &[ThreadScan; 2],
+    all: &[Context],
     turn: Range<usize>,
     search: &mut ContextSearch,
 ) -> JudgeResult<Option<LocatedFinding>> {

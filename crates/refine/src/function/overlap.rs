@@ -109,7 +109,7 @@ fn inside(pointers: &Pointers<'_>, scans: &[ThreadScan; 2]) -> Vec<Setup> {
             let moved = uses(scans, memory);
             let fits = |apart: u32| pointers.may_be_moved(pointer, apart);
             let apart = distances(&uses(scans, around), &moved, &fits);
-            let led = move |apart| moved_into(pointers, (pointer, memory), (around, apart), &moved);
+            let led = move |apart| moved_into(pointers, pointer, memory, around, apart, &moved);
             apart.into_iter().map(led).collect::<Vec<Setup>>()
         },
     );
@@ -165,8 +165,10 @@ fn distances(around: &[&MemoryUse], moved: &[&MemoryUse], fits: &dyn Fn(u32) -> 
 
 fn moved_into(
     pointers: &Pointers<'_>,
-    (pointer, memory): (usize, usize),
-    (around, apart): (usize, u32),
+    pointer: usize,
+    memory: usize,
+    around: usize,
+    apart: u32,
     moved: &[&MemoryUse],
 ) -> Setup {
     let mut other = pointers.led(pointer, around, apart);

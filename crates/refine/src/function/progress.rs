@@ -48,7 +48,7 @@ pub(super) fn compare(
     };
     let vectors = scans[0].paths.iter().flatten().filter(|one| element(one.line));
     let vectors: BTreeSet<(usize, u32)> = vectors.flat_map(|one| bytes(one.place)).collect();
-    if let Some(why) = lost(scans, (&places, &vectors), case) {
+    if let Some(why) = lost(scans, &places, &vectors, case) {
         all.push(Finding::new(Verdict::Weaker, format!("progress: {why}")));
     }
     if let Some(line) = plain_mmio(case, scans, &bounds) {
@@ -109,7 +109,8 @@ fn bytes(place: ByteRange) -> impl Iterator<Item = (usize, u32)> {
 /// The finding for volatile accesses that differ: those of `places`. Accesses to `vectors` are compared by bytes.
 fn lost(
     scans: &[ThreadScan; 2],
-    (places, vectors): (&BTreeSet<ByteRange>, &BTreeSet<(usize, u32)>),
+    places: &BTreeSet<ByteRange>,
+    vectors: &BTreeSet<(usize, u32)>,
     case: &RefinementCase<'_>,
 ) -> Option<String> {
     let split = |place: ByteRange| bytes(place).all(|byte| vectors.contains(&byte));

@@ -42,7 +42,7 @@ pub fn judge(test: &Test, table: &LoweringTable, setting: &JudgeSettings<'_>) ->
         let one = match lifted::lifted(&test.program, table, sm) {
             Ok(target) if done.contains(&target) => continue,
             Ok(target) => {
-                let one = on(test, &target, (table, sm), ptx, &allowed, setting);
+                let one = on(test, &target, table, sm, ptx, &allowed, setting);
                 done.push(target);
                 one
             }
@@ -58,7 +58,8 @@ pub fn judge(test: &Test, table: &LoweringTable, setting: &JudgeSettings<'_>) ->
 fn on(
     test: &Test,
     target: &Program,
-    (table, sm): (&LoweringTable, u16),
+    table: &LoweringTable,
+    sm: u16,
     ptx: &Model,
     allowed: &AllowedOutcomes,
     setting: &JudgeSettings<'_>,

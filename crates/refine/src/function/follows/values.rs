@@ -22,7 +22,8 @@ impl ComparedSide<'_> {
         &self,
         path: &ComparedPath<'_>,
         groups: &[ReadGroup<'_>],
-        (words, trial): (&BTreeMap<ByteRange, Vec<Value>>, u64),
+        words: &BTreeMap<ByteRange, Vec<Value>>,
+        trial: u64,
     ) -> Result<Option<Chosen>, OutOfTries> {
         let mut chosen = vec![None; path.events.len()];
         for group in groups {
