@@ -148,7 +148,7 @@ fn laid_out(text: &str) -> TestText {
     let init = entries(text, body.init, open.end);
     let close = body.init.end();
     let (mut after, mut rows, end) = table(text, &body, close.end);
-    let end = after_row(text, (end, body.tail.here().start), &mut rows, &mut after);
+    let end = after_row(text, end, body.tail.here().start, &mut rows, &mut after);
     TestText { head: head.0, init, after, rows, tail: tail(text, body.tail, end) }
 }
 
@@ -174,7 +174,7 @@ fn entries(text: &str, init: Cursor<'_>, open: u32) -> Vec<String> {
             let mut late = Vec::new();
             let stop = if more.is_empty() { entry[length - 1].at.end } else { after.start };
             let start = entry[0].at.start;
-            let piece = inline(text, entry, (start, stop), entry_rule(text, entry), &mut late);
+            let piece = inline(text, entry, start, stop, entry_rule(text, entry), &mut late);
             add(&mut lines, &(piece + ";"), before.breaks, false);
             if !late.is_empty() {
                 add(&mut lines, &late.join(" "), 0, true);
@@ -212,7 +212,8 @@ fn entry_rule<'t>(text: &'t str, entry: &'t [Token]) -> impl Fn(usize, TokenPair
 fn inline(
     text: &str,
     tokens: &[Token],
-    (start, stop): (u32, u32),
+    start: u32,
+    stop: u32,
     rule: impl Fn(usize, TokenPair<'_>) -> bool,
     late: &mut Vec<String>,
 ) -> String {
@@ -255,15 +256,15 @@ fn table(text: &str, body: &FrameBody<'_>, close: u32) -> (String, Vec<PrintedRo
     for (index, row) in body.rows.iter().enumerate() {
         let Some(last) = row.cells.last() else { continue };
         let first = row.cells[0].rest().first().map_or(row.cells[0].end(), |first| first.at);
-        let start = before_row(text, (end, first.start), &mut rows, &mut after);
+        let start = before_row(text, end, first.start, &mut rows, &mut after);
         let rule = |at: usize, pair: TokenPair<'_>| match index {
             0 => spacing::placement(pair),
             _ => spacing::cell_token(at, pair),
         };
         let (mut late, mut cells, mut from) = (Vec::new(), Vec::new(), start);
         for cell in &row.cells {
-            let place = (from, cell.end().start);
-            cells.push(inline(text, cell.rest(), place, rule, &mut late));
+            let stop = cell.end().start;
+            cells.push(inline(text, cell.rest(), from, stop, rule, &mut late));
             from = cell.end().end;
         }
         end = last.end().end;
@@ -275,12 +276,7 @@ fn table(text: &str, body: &FrameBody<'_>, close: u32) -> (String, Vec<PrintedRo
 
 /// Puts comments that share a line with the end of a row, or of the initial state, after it; where the last one of
 /// them ends.
-fn after_row(
-    text: &str,
-    (start, end): (u32, u32),
-    rows: &mut [PrintedRow],
-    after: &mut String,
-) -> u32 {
+fn after_row(text: &str, start: u32, end: u32, rows: &mut [PrintedRow], after: &mut String) -> u32 {
     let last = match rows.last_mut() {
         Some(PrintedRow::Cells(_, after)) => after,
         Some(PrintedRow::Line(_)) | None => after,
@@ -301,11 +297,12 @@ fn after_row(
 /// the second one are of its first cell, which begins where this says.
 fn before_row(
     text: &str,
-    (start, end): (u32, u32),
+    start: u32,
+    end: u32,
     rows: &mut Vec<PrintedRow>,
     after: &mut String,
 ) -> u32 {
-    let start = after_row(text, (start, end), rows, after);
+    let start = after_row(text, start, end, rows, after);
     let gap = gap(text, start, end);
     let mut lines = gap.comments.len();
     while gap.breaks == 0 && lines > 0 && !gap.comments[lines - 1].text.contains('\n') {

@@ -150,7 +150,7 @@ impl Test {
     }
 
     /// The line of the file, from 1, of an instruction: a thread and an index into its lines.
-    pub fn line_number(&self, (thread, line): (ThreadId, u16)) -> Option<usize> {
+    pub fn line_number(&self, thread: ThreadId, line: u16) -> Option<usize> {
         self.line_numbers.get(usize::from(thread.0))?.get(usize::from(line)).copied()
     }
 
@@ -358,7 +358,7 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<(Test, Vec<Vec<ByteSpan>
     let declared = init::read(body.init, &mut draft, report);
     let (places, sass) = match &columns {
         Columns::Sass(sm, family, cells) => {
-            let (places, lowered) = sass_instructions(&mut draft, cells, (*family, shader), report);
+            let (places, lowered) = sass_instructions(&mut draft, cells, *family, shader, report);
             (places, Some(SassTarget { sm: *sm, family: *family, lowered }))
         }
         Columns::Ptx(cells) => (instructions(&mut draft, cells, report), None),
@@ -578,7 +578,8 @@ fn dialect(
 fn sass_instructions(
     draft: &mut ProgramBuilder,
     cells: &[Vec<column::ColumnCell<'_>>],
-    (family, registers): (Family, Option<u16>),
+    family: Family,
+    registers: Option<u16>,
     report: &mut Diagnostics,
 ) -> (Vec<Vec<ByteSpan>>, Vec<Vec<LoweredInstruction>>) {
     let threads = cells.iter().enumerate().take(draft.threads.len());

@@ -123,7 +123,7 @@ fn case(item: &SuiteItem, test: &Test, judgement: &Judgement, help: Option<Strin
         .map_or(&[][..], |undefined| &undefined.where_)
         .iter()
         .map(|&place| Related {
-            place: FilePosition::line(&*file, test.line_number(place)),
+            place: FilePosition::line(&*file, test.line_number(place.0, place.1)),
             text: place_text(test, place),
         })
         .collect();

@@ -85,13 +85,10 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
     let of_test = in_a_test(readable.unwrap_or(text));
     let of_test = of_test.unwrap_or(if modelled { Ok(()) } else { Err(None) });
     let account = read_asynchronous(readable.unwrap_or(rest)).and_then(|of| {
-        let written = (&parts[..], rest[name.len()..].trim());
-        asynchronous::account(&of, written, section, rest.len() < text.len())
+        asynchronous::account(&of, &parts, operands, section, rest.len() < text.len())
     });
-    let account = account.or_else(|| {
-        let written = (&parts[..], rest[name.len()..].trim());
-        barrier::account(written, section, rest.len() < text.len())
-    });
+    let account =
+        account.or_else(|| barrier::account(&parts, operands, section, rest.len() < text.len()));
     let modelled = if account.is_some() { Ok(()) } else { of_test };
     let modifiers = modifiers::explained(&parts, section);
     let checked = production_check::is_checked(&parts);

@@ -224,7 +224,7 @@ impl<'m, 't> Build<'m, 't, '_> {
                     (_, value) => self.evaluator.relation_of(&value, body.at, "the axiom is about"),
                 };
                 if let Some(relation) = relation {
-                    self.test((*flag, *negated), *test, *at, relation, *name);
+                    self.test(*flag, *negated, *test, *at, relation, *name);
                 }
             }
         }
@@ -248,7 +248,8 @@ impl<'m, 't> Build<'m, 't, '_> {
 
     fn test(
         &mut self,
-        (flag, negated): (bool, bool),
+        flag: bool,
+        negated: bool,
         test: AxiomTest,
         at: ByteSpan,
         relation: Rel<'m>,

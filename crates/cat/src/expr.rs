@@ -264,11 +264,11 @@ impl<'m, 'r> Evaluator<'m, 'r> {
                 }
                 (Some(Value::Set(_) | Value::Ends(_)), Value::Rel(_)) if !mixed => {
                     mixed = true;
-                    self.mixed(infix, parts[0].at, part.at, ("a set", "a relation"))
+                    self.mixed(infix, parts[0].at, part.at, "a set", "a relation")
                 }
                 (Some(Value::Rel(_)), Value::Set(_) | Value::Ends(_)) if !mixed => {
                     mixed = true;
-                    self.mixed(infix, parts[0].at, part.at, ("a relation", "a set"))
+                    self.mixed(infix, parts[0].at, part.at, "a relation", "a set")
                 }
                 (Some(_), _) => Value::Bad,
             });
@@ -281,7 +281,8 @@ impl<'m, 'r> Evaluator<'m, 'r> {
         infix: Infix,
         first: ByteSpan,
         second: ByteSpan,
-        (is, other): (&str, &str),
+        is: &str,
+        other: &str,
     ) -> Value<'m, 't> {
         let message = format!("`{}` joins two sets or two relations", infix.text());
         self.report

@@ -41,7 +41,7 @@ pub fn place_text(test: &Test, place: (ThreadId, u16)) -> String {
     let of = &test.program.threads[thread];
     let written = &of.lines[line].text;
     let twice = of.lines.iter().filter(|other| other.text == *written).count() > 1;
-    let number = test.line_number(place).filter(|_| twice);
+    let number = test.line_number(place.0, place.1).filter(|_| twice);
     let at = number.map_or(String::new(), |number| format!(" in line {number}"));
     format!("{}: `{written}`{at}", of.name)
 }

@@ -93,7 +93,7 @@ pub(crate) fn lines(graph: &ExecutionGraph) -> Vec<DrawnEdge> {
         add(&mut lines, line);
     }
     for (from, to, edge) in races {
-        race(&mut lines, (from, to), edge, &graph.events[edge].relation);
+        race(&mut lines, from, to, edge, &graph.events[edge].relation);
     }
     // What is already said by the line of another pair.
     let tied: Vec<(NodeIndex, NodeIndex)> = lines
@@ -110,12 +110,7 @@ pub(crate) fn lines(graph: &ExecutionGraph) -> Vec<DrawnEdge> {
 }
 
 /// Adds a race: to a line between the two events, if there is one.
-fn race(
-    lines: &mut Vec<DrawnEdge>,
-    (from, to): (NodeIndex, NodeIndex),
-    edge: EdgeIndex,
-    name: &str,
-) {
+fn race(lines: &mut Vec<DrawnEdge>, from: NodeIndex, to: NodeIndex, edge: EdgeIndex, name: &str) {
     let pairs = [(from, to), (to, from)];
     let known = lines.iter_mut().find(|line| pairs.contains(&(line.from, line.to)));
     if let Some(known) = known {

@@ -109,7 +109,7 @@ impl EdgeRole {
 impl GraphEvent {
     /// What the event does: `W x = 1`; nothing for a fence.
     pub fn effect(&self) -> String {
-        effect(self.kind, self.location.as_deref(), (self.value, self.phase))
+        effect(self.kind, self.location.as_deref(), self.value, self.phase)
     }
 
     /// The letter and the effect, or what kind of event it is.
@@ -128,7 +128,8 @@ impl GraphEvent {
 pub fn effect(
     kind: &str,
     location: Option<&str>,
-    (value, phase): (Option<Value>, Option<i32>),
+    value: Option<Value>,
+    phase: Option<i32>,
 ) -> String {
     match (location, value, phase) {
         (Some(location), Some(value), _) => {

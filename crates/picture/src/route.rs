@@ -178,17 +178,17 @@ fn curves(graph: &ExecutionGraph, layout: &PictureLayout, line: &DrawnEdge) -> V
     let (from, to) = (rect(line.from), rect(line.to));
     let thread = |event: NodeIndex| graph.events[event].thread.map(|of| usize::from(of.0));
     match (thread(line.from), thread(line.to)) {
-        (Some(here), Some(there)) if here == there => within(graph, layout, line, (from, to)),
+        (Some(here), Some(there)) if here == there => within(graph, layout, line, from, to),
         (Some(here), Some(there)) => {
             let positions = [here, there].map(|thread| layout.columns[thread].position);
-            across(layout, (from, to), positions, line.role)
+            across(layout, from, to, positions, line.role)
         }
-        _ => initial((from, to)),
+        _ => initial(from, to),
     }
 }
 
 /// From or to an initial write: from its lower side to the upper side or to a side of the event.
-fn initial((from, to): (Rect, Rect)) -> Vec<(Curve, f64)> {
+fn initial(from: Rect, to: Rect) -> Vec<(Curve, f64)> {
     let start = at(from.centre().x, from.bottom());
     let mut all = Vec::new();
     for (end, out) in [
@@ -224,7 +224,8 @@ fn within(
     graph: &ExecutionGraph,
     layout: &PictureLayout,
     line: &DrawnEdge,
-    (from, to): (Rect, Rect),
+    from: Rect,
+    to: Rect,
 ) -> Vec<(Curve, f64)> {
     let thread = graph.events[line.from].thread.map_or(0, |of| usize::from(of.0));
     let between = graph.of_thread(thread).filter(|event| {
@@ -262,7 +263,8 @@ fn within(
 /// Between columns: directly, or through a gap between rows.
 fn across(
     layout: &PictureLayout,
-    (from, to): (Rect, Rect),
+    from: Rect,
+    to: Rect,
     [here, there]: [usize; 2],
     role: EdgeRole,
 ) -> Vec<(Curve, f64)> {

@@ -108,17 +108,17 @@ impl Linter<'_, '_> {
         }
         for &(block, index, targets) in &labels.lists {
             for target in targets {
-                self.branch_target(&labels, *target, (block, index), false);
+                self.branch_target(&labels, *target, block, index, false);
             }
         }
         for (index, statement) in function.statements.iter().enumerate() {
             if let Statement::Opaque(opaque) = statement {
-                self.branch(&labels, opaque, (labels.blocks[index], index));
+                self.branch(&labels, opaque, labels.blocks[index], index);
             }
         }
     }
 
-    fn branch(&mut self, labels: &FunctionLabels<'_>, opaque: &Opaque, at: (usize, usize)) {
+    fn branch(&mut self, labels: &FunctionLabels<'_>, opaque: &Opaque, block: usize, index: usize) {
         let opcode = opaque.parts.of(&self.module.parts).first().map(|at| at.of(self.text));
         let indexed = match opcode {
             Some("bra") => false,
@@ -129,7 +129,7 @@ impl Linter<'_, '_> {
         let Some(target) = opaque.names.of(&self.module.names).last() else { return };
         // A name that is declared is not a label, unless a label hides the declaration.
         let name = target.at.of(self.text);
-        let hides = labels.find(name, at.0).is_some_and(|place| place.index < at.1);
+        let hides = labels.find(name, block).is_some_and(|place| place.index < index);
         if is_special(name) || target.symbol.is_some() && !hides {
             self.report
                 .error("label", target.at, format!("`{}` is a register or a variable", short(name)))
@@ -137,7 +137,7 @@ impl Linter<'_, '_> {
                 .help("branch to a label of this function");
             return;
         }
-        self.branch_target(labels, target.at, at, indexed);
+        self.branch_target(labels, target.at, block, index, indexed);
     }
 
     /// A name that is to be that of a label, or of a table of labels.
@@ -145,7 +145,8 @@ impl Linter<'_, '_> {
         &mut self,
         labels: &FunctionLabels<'_>,
         target: ByteSpan,
-        (block, index): (usize, usize),
+        block: usize,
+        index: usize,
         indexed: bool,
     ) {
         let name = target.of(self.text);

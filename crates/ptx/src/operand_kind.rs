@@ -184,7 +184,9 @@ pub(crate) fn fits(kind: &str, operand: &WrittenOperand<'_>, modifiers: &[&str])
         "32" => bits(32),
         "64" => bits(64),
         "q" => bits(128),
-        _ => kind.split_once('|').is_some_and(|kinds| is_pair(kinds, operand, modifiers)),
+        _ => kind
+            .split_once('|')
+            .is_some_and(|(first, second)| is_pair(first, second, operand, modifiers)),
     }
 }
 
@@ -226,7 +228,7 @@ fn is_in_window(space: SpaceQualifier, modifiers: &[&str]) -> bool {
 }
 
 /// Two results, each of its kind.
-fn is_pair((first, second): (&str, &str), operand: &WrittenOperand<'_>, all: &[&str]) -> bool {
+fn is_pair(first: &str, second: &str, operand: &WrittenOperand<'_>, all: &[&str]) -> bool {
     let Some((left, right)) = operand.text.split_once('|') else { return false };
     let (left_type, right_type) = if let WrittenType::Pair(left, right) = operand.ty {
         (left.as_type(), right.as_type())

@@ -477,7 +477,7 @@ impl Production {
             let names = slot.choices.iter().map(|choice| format!(".{}", choice.words.join(".")));
             Fault::Missing(names.collect())
         }));
-        self.operand_faults(modifiers, operands, (isa, target), &mut faults);
+        self.operand_faults(modifiers, operands, isa, target, &mut faults);
         faults
     }
 
@@ -485,7 +485,8 @@ impl Production {
         &self,
         modifiers: &[&str],
         operands: &[WrittenOperand<'_>],
-        (isa, target): (PtxIsa, Option<Target>),
+        isa: PtxIsa,
+        target: Option<Target>,
         faults: &mut Vec<Fault>,
     ) {
         let Some(rules) = &self.operands else { return };

@@ -29,7 +29,8 @@ const IN_SHORT: [&str; 5] =
 pub fn fault(
     parts: &[&str],
     operands: &str,
-    (isa, target): (PtxIsa, Option<Target>),
+    isa: PtxIsa,
+    target: Option<Target>,
 ) -> Option<ProductionFault> {
     let length = production::head(parts)?;
     let (head, modifiers) = (parts[..length].join("."), &parts[length..]);

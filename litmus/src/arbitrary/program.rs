@@ -43,7 +43,7 @@ fn registers(cell: &str) -> BTreeSet<(char, usize)> {
 }
 
 /// As a condition names it.
-fn register_name((kind, number): (char, usize)) -> String {
+fn register_name(kind: char, number: usize) -> String {
     if kind == 't' { "descriptor".to_owned() } else { format!("{kind}{number}") }
 }
 
@@ -132,7 +132,7 @@ impl fmt::Display for RandomProgram {
             table.push(std::iter::once(head).chain(thread.cells.iter().cloned()).collect());
             let registers: BTreeSet<(char, usize)> =
                 thread.cells.iter().flat_map(|cell| registers(cell)).collect();
-            let names = registers.into_iter().map(register_name);
+            let names = registers.into_iter().map(|(kind, number)| register_name(kind, number));
             observed.extend(names.map(|name| format!("{number}:{name}")));
         }
         observed.extend(self.observed.iter().cloned());

@@ -24,7 +24,8 @@ use super::{CitedText, InstructionMeaning, MinimumVersion, PtxExplanation, lower
 /// section of the instruction. `None` where no production has it, and of fences, which have an explanation of their own.
 pub fn account(
     of: &Asynchronous,
-    (parts, operands): (&[&str], &str),
+    parts: &[&str],
+    operands: &str,
     page: Section,
     predicated: bool,
 ) -> Option<PtxExplanation> {
@@ -44,13 +45,14 @@ pub fn account(
         }
         _ => meaning(of, page)?,
     };
-    explained(meaning, (parts, operands), &operands_of(of), page, predicated)
+    explained(meaning, parts, operands, &operands_of(of), page, predicated)
 }
 
 /// An explanation of an instruction that a production has; `tags` tell apart what tables of SASS have by its operands.
 pub(super) fn explained(
     mut meaning: InstructionMeaning,
-    (parts, operands): (&[&str], &str),
+    parts: &[&str],
+    operands: &str,
     tags: &[&str],
     page: Section,
     predicated: bool,
@@ -72,7 +74,7 @@ pub(super) fn explained(
         let index = targets.iter().rposition(|target| target.sm == sm)?;
         Some(said(page, needs.missing[index].clone()?))
     };
-    let explained = modifiers::explained(parts, page);
+    let ExplainedModifiers { parts: described, hints } = modifiers::explained(parts, page);
     let parts: Vec<&str> = parts.iter().chain(tags).copied().collect();
     let lowered = lowered::of_parts(&parts, &missing);
     let mut admitted = targets.iter().zip(&needs.missing).filter(|(_, missing)| missing.is_none());
@@ -82,8 +84,7 @@ pub(super) fn explained(
     // The targets below the least one all lack the same.
     reasons.extend(needs.missing.iter().flatten().next().map(|text| said(page, text.clone())));
     let needs = MinimumVersion { isa: needs.isa, sm, variant, reasons };
-    let ExplainedModifiers { parts, hints } = explained;
-    Some(PtxExplanation { meaning, parts, hints, needs, lowered })
+    Some(PtxExplanation { meaning, parts: described, hints, needs, lowered })
 }
 
 /// The meaning of an asynchronous operation; `page` is the section of its instruction. `None` of fences, which

@@ -7,12 +7,13 @@ use super::{InstructionMeaning, PtxExplanation, asynchronous};
 
 /// Explains a barrier with these parts and operands; `page` is its section. `None` if it is not one.
 pub fn account(
-    (parts, operands): (&[&str], &str),
+    parts: &[&str],
+    operands: &str,
     page: Section,
     predicated: bool,
 ) -> Option<PtxExplanation> {
     let meaning = meaning(parts, operands, page)?;
-    asynchronous::explained(meaning, (parts, operands), &[], page, predicated)
+    asynchronous::explained(meaning, parts, operands, &[], page, predicated)
 }
 
 fn meaning(parts: &[&str], operands: &str, page: Section) -> Option<InstructionMeaning> {

@@ -25,7 +25,10 @@ pub(super) fn meaning(form: &InstructionForm<'_>, isa: PtxIsa) -> Option<Instruc
         Opcode::Ld => load(&access, ptx::meaning::load_order(form.q)?),
         Opcode::Ldu => load(&access, LoadOrder::Uniform),
         Opcode::St => store(&access, ptx::meaning::store_order(form.q)?),
-        Opcode::Atom | Opcode::Red => atomic(form, &access, ptx::meaning::atomic(form.q)?),
+        Opcode::Atom | Opcode::Red => {
+            let (op, order, scope) = ptx::meaning::atomic(form.q)?;
+            atomic(form, &access, op, order, scope)
+        }
         Opcode::Fence | Opcode::Membar => return None,
     };
     defaults(form, isa, &mut meaning);
@@ -259,7 +262,9 @@ fn store(access: &ExplainedAccess, order: StoreOrder) -> InstructionMeaning {
 fn atomic(
     form: &InstructionForm<'_>,
     access: &ExplainedAccess,
-    (op, order, scope): (AtomicOp, AtomicOrder, Scope),
+    op: AtomicOp,
+    order: AtomicOrder,
+    scope: Scope,
 ) -> InstructionMeaning {
     let reduction = form.opcode == Opcode::Red;
     let page = access.page;

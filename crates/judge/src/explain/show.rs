@@ -94,7 +94,7 @@ fn effect(shown: &WitnessEvent) -> String {
     if [WAITS, LOOPS, FAULTS].contains(&shown.kind) {
         return shown.kind.to_owned();
     }
-    picture::graph::effect(shown.kind, shown.location.as_deref(), (shown.value, shown.phase))
+    picture::graph::effect(shown.kind, shown.location.as_deref(), shown.value, shown.phase)
 }
 
 /// The chosen relations of an allowed execution.

@@ -115,11 +115,9 @@ impl<'a> InstructionReader<'_> {
         cell: &InstructionCell<'a>,
         parts: &[&str],
     ) -> bool {
-        let Some(fault) = production_check::fault(
-            parts,
-            cell.operand_text(),
-            (self.draft.isa, self.draft.target),
-        ) else {
+        let Some(fault) =
+            production_check::fault(parts, cell.operand_text(), self.draft.isa, self.draft.target)
+        else {
             return true;
         };
         let at = match fault.modifier {

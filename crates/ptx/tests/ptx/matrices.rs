@@ -205,10 +205,10 @@ fn operands_of_matrices_are_not_checked_in_tests() {
     let of = |shape: &str| {
         let name = format!("wgmma.mma_async.sync.aligned.{shape}.f32.f16.f16");
         let parts: Vec<&str> = name.split('.').collect();
-        fault(&parts, "{r0}, [s], [s], 1, 1, 1, 0, 0", (PtxIsa::NEWEST, target))
+        fault(&parts, "{r0}, [s], [s], 1, 1, 1, 0, 0", PtxIsa::NEWEST, target)
     };
     assert_eq!(of("m64n8k16"), None);
     assert_eq!(of("m64n8k32").map(|fault| fault.code), Some("production-missing"));
-    let wait = fault(&["cp", "async", "wait_all"], "0", (PtxIsa::NEWEST, target));
+    let wait = fault(&["cp", "async", "wait_all"], "0", PtxIsa::NEWEST, target);
     assert_eq!(wait.map(|fault| fault.code), Some("production-operands"));
 }

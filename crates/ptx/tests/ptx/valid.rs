@@ -475,7 +475,7 @@ fn atomic(c: &mut Choices<'_>) -> Written {
         c.of(&[Some("global"), None, Some("shared"), Some("shared::cta"), Some("shared::cluster")]);
     made.parts.extend(space);
     let (ty, bits, count) = operation(c, &mut made, true);
-    finish_atomic(c, &mut made, space, (ty, bits, count));
+    finish_atomic(c, &mut made, space, ty, bits, count);
     let one = |c: &mut Choices<'_>| register(c, ty, bits, true);
     made.destination = Some(if count == 1 {
         Data::One(if c.once_in(6) { "_".to_owned() } else { one(c) })
@@ -495,8 +495,8 @@ fn reduction(c: &mut Choices<'_>) -> Written {
     let space =
         c.of(&[Some("global"), None, Some("shared"), Some("shared::cta"), Some("shared::cluster")]);
     made.parts.extend(space);
-    let shape = operation(c, &mut made, false);
-    finish_atomic(c, &mut made, space, shape);
+    let (ty, bits, count) = operation(c, &mut made, false);
+    finish_atomic(c, &mut made, space, ty, bits, count);
     made
 }
 
@@ -505,7 +505,9 @@ fn finish_atomic(
     c: &mut Choices<'_>,
     made: &mut Written,
     space: Option<&'static str>,
-    (ty, bits, count): (&'static str, usize, usize),
+    ty: &'static str,
+    bits: usize,
+    count: usize,
 ) {
     if !made.has("cas") && !made.any(SHARED) && c.once_in(4) {
         made.parts.push("L2::cache_hint");

@@ -129,5 +129,5 @@ pub(super) fn is_ptx(opcode: &str, names: &[&str]) -> bool {
     let text = with_operands(opcode, names);
     let (name, operands) = text.trim_end_matches(';').split_once(' ').unwrap_or((&text, ""));
     let parts: Vec<&str> = name.trim_end_matches(';').split('.').collect();
-    ptx::production_check::fault(&parts, operands, (PtxIsa::NEWEST, None)).is_none()
+    ptx::production_check::fault(&parts, operands, PtxIsa::NEWEST, None).is_none()
 }
