@@ -1,21 +1,16 @@
 //! The version and the target that each feature requires: the notes at the end of each page,
 //! one line for each. If `ptxas` requires another target than the page, both are listed.
 
-use std::ops::Range;
-use std::sync::LazyLock;
-
 use crate::qualifier::OrderQualifier;
 use crate::rule::{Authority, Breach, Edit, Rule, Spot};
 use crate::shape::{InstructionForm, Opcode};
 use crate::version::{PtxIsa, RuleContext};
 use model::isa::{SpaceQualifier, TypeKind};
 use model::scope::Scope;
-use model::section::Section;
+use model::section;
 
 /// Something that not every version and target has.
 pub struct Gate {
-    /// The instructions whose page has the note; `nc` is `ld.global.nc`.
-    page: GatePage,
     uses: fn(&InstructionForm<'_>) -> Option<Spot>,
     isa: PtxIsa,
     isa_rule: Rule,
@@ -24,184 +19,146 @@ pub struct Gate {
     sm_rule: Rule,
 }
 
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum GatePage {
-    Ld,
-    Nc,
-    Ldu,
-    St,
-    Atom,
-    Red,
-    Membar,
-}
-
-impl GatePage {
-    const ALL: [GatePage; 7] = [
-        GatePage::Ld,
-        GatePage::Nc,
-        GatePage::Ldu,
-        GatePage::St,
-        GatePage::Atom,
-        GatePage::Red,
-        GatePage::Membar,
-    ];
-
-    fn of(form: &InstructionForm<'_>) -> GatePage {
-        match form.opcode {
-            Opcode::Ld if form.is_non_coherent() => GatePage::Nc,
-            Opcode::Ld => GatePage::Ld,
-            Opcode::Ldu => GatePage::Ldu,
-            Opcode::St => GatePage::St,
-            Opcode::Atom => GatePage::Atom,
-            Opcode::Red => GatePage::Red,
-            Opcode::Fence | Opcode::Membar => GatePage::Membar,
-        }
-    }
-
-    const fn section(self) -> Section {
-        use model::section::{ATOM, LD, LD_GLOBAL_NC, LDU, MEMBAR, RED, ST};
-        match self {
-            GatePage::Ld => LD,
-            GatePage::Nc => LD_GLOBAL_NC,
-            GatePage::Ldu => LDU,
-            GatePage::St => ST,
-            GatePage::Atom => ATOM,
-            GatePage::Red => RED,
-            GatePage::Membar => MEMBAR,
-        }
-    }
-}
-
 macro_rules! gates {
-    ($($page:ident $by:ident $code:literal $text:literal $isa:literal . $minor:literal sm_ $sm:literal $uses:expr;)*) => {
-        &[$(Gate {
-            page: GatePage::$page,
+    ($($(#[$doc:meta])* $page:ident $section:ident {
+        $($by:ident $code:literal $text:literal $isa:literal . $minor:literal sm_ $sm:literal $uses:expr;)*
+    })*) => {
+        $($(#[$doc])* static $page: &[Gate] = &[$(Gate {
             uses: $uses,
             isa: PtxIsa::new($isa, $minor),
             isa_rule: Rule {
                 code: concat!("isa-", $code),
-                section: GatePage::$page.section(),
+                section: section::$section,
                 text: concat!($text, " requires PTX ISA ", stringify!($isa), ".", stringify!($minor), " or later"),
                 by: Authority::$by,
             },
             sm: $sm,
             sm_rule: Rule {
                 code: concat!("target-", $code),
-                section: GatePage::$page.section(),
+                section: section::$section,
                 text: concat!($text, " requires `sm_", stringify!($sm), "` or higher"),
                 by: Authority::$by,
             },
-        }),*]
+        }),*];)*
     };
 }
 
-/// In the order of the pages. `1 . 0` and `sm_ 0`: every version and target that has the rest of it.
-static GATES: &[Gate] = gates! {
-    Ld Both "ld-f64" "`ld.f64`" 1 . 0 sm_ 13 double;
-    Ld Both "ld-volatile" "`ld.volatile`" 1 . 1 sm_ 0 |f| order(f, OrderQualifier::Volatile);
-    Ld Both "ld-generic" "generic addressing" 2 . 0 sm_ 20 generic;
-    Ld Both "ld-cache" "a cache operator" 2 . 0 sm_ 20 |f| part(f.q.cache.as_ref());
-    Ld Document "ld-generic-const" "generic addressing of `.const`" 3 . 1 sm_ 0 generic_const;
-    Ld Both "ld-weak" "`.weak`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Weak);
-    Ld Both "ld-relaxed" "`.relaxed`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Relaxed);
-    Ld Both "ld-acquire" "`.acquire`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Acquire);
-    Ld Both "ld-level1" "an L1 eviction priority" 7 . 4 sm_ 70 |f| part(f.q.level1.as_ref());
-    Ld Both "ld-prefetch" "a prefetch size" 7 . 4 sm_ 75 |f| part(f.q.prefetch.as_ref());
-    Ld Both "ld-prefetch-256" "`.L2::256B`" 1 . 0 sm_ 80 prefetch_256;
-    Ld Both "ld-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
-    Ld Both "ld-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
-    Ld Both "ld-shared-cta" "`::cta`" 7 . 8 sm_ 30 |f| space(f, SpaceQualifier::SharedCta);
-    Ld Both "ld-shared-cluster" "`::cluster`" 7 . 8 sm_ 90 |f| space(f, SpaceQualifier::SharedCluster);
-    Ld Document "ld-unified" "`.unified`" 8 . 0 sm_ 90 unified;
-    Ld Both "ld-mmio" "`.mmio`" 8 . 2 sm_ 70 |f| part(f.q.mmio.as_ref());
-    Ld Both "ld-mmio-acquire" "`.mmio.acquire`" 9 . 3 sm_ 70 mmio_acquire;
-    Ld Both "ld-param-sub" "`::entry` or `::func`" 8 . 3 sm_ 0 sub_param;
-    Ld Both "ld-b128" "`.b128`" 8 . 3 sm_ 70 wide;
-    Ld Both "ld-b128-sys" "`.b128` at the scope `.sys`" 8 . 4 sm_ 70 wide_sys;
-    Ld Both "ld-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
-    Ld Both "ld-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
-    Ld Both "ld-volatile-local" "`.volatile` with `.local`" 9 . 1 sm_ 0 volatile_local;
-    Ld Document "ld-volatile-generic" "`.volatile` at a generic address of `.local`" 9 . 1 sm_ 0 volatile_generic;
-    Ld Both "ld-readonly" "`.proxy::readonly`" 9 . 4 sm_ 90 |f| part(f.q.readonly.as_ref());
-
-    Nc Both "nc" "`ld.global.nc`" 3 . 1 sm_ 32 |f| part(f.q.non_coherent.as_ref());
-    Nc Both "nc-level1" "an L1 eviction priority" 7 . 4 sm_ 70 |f| part(f.q.level1.as_ref());
-    Nc Both "nc-prefetch" "a prefetch size" 7 . 4 sm_ 75 |f| part(f.q.prefetch.as_ref());
-    Nc Ptxas "nc-prefetch-256" "`.L2::256B`" 1 . 0 sm_ 80 prefetch_256;
-    Nc Both "nc-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
-    Nc Both "nc-b128" "`.b128`" 8 . 3 sm_ 70 wide;
-    Nc Both "nc-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
-    Nc Both "nc-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
-    Nc Both "nc-readonly" "`.proxy::readonly`" 9 . 4 sm_ 90 |f| part(f.q.readonly.as_ref());
-
-    Ldu Both "ldu" "`ldu`" 2 . 0 sm_ 0 |_| Some(Spot::Part(0));
-    Ldu Both "ldu-f64" "`ldu.f64`" 1 . 0 sm_ 13 double;
-    Ldu Both "ldu-b128" "`.b128`" 8 . 3 sm_ 70 wide;
-
-    St Both "st-f64" "`st.f64`" 1 . 0 sm_ 13 double;
-    St Both "st-volatile" "`st.volatile`" 1 . 1 sm_ 0 |f| order(f, OrderQualifier::Volatile);
-    St Both "st-generic" "generic addressing" 2 . 0 sm_ 20 generic;
-    St Both "st-cache" "a cache operator" 2 . 0 sm_ 20 |f| part(f.q.cache.as_ref());
-    St Both "st-weak" "`.weak`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Weak);
-    St Both "st-relaxed" "`.relaxed`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Relaxed);
-    St Both "st-release" "`.release`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Release);
-    St Both "st-level1" "an L1 eviction priority" 7 . 4 sm_ 70 |f| part(f.q.level1.as_ref());
-    St Both "st-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
-    St Both "st-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
-    St Both "st-shared-cta" "`::cta`" 7 . 8 sm_ 30 |f| space(f, SpaceQualifier::SharedCta);
-    St Both "st-shared-cluster" "`::cluster`" 7 . 8 sm_ 90 |f| space(f, SpaceQualifier::SharedCluster);
-    St Both "st-mmio" "`.mmio`" 8 . 2 sm_ 70 |f| part(f.q.mmio.as_ref());
-    St Both "st-mmio-release" "`.mmio.release`" 9 . 3 sm_ 70 mmio_release;
-    St Both "st-param-sub" "`::func`" 8 . 3 sm_ 0 sub_param;
-    St Both "st-b128" "`.b128`" 8 . 3 sm_ 70 wide;
-    St Both "st-b128-sys" "`.b128` at the scope `.sys`" 8 . 4 sm_ 70 wide_sys;
-    St Both "st-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
-    St Both "st-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
-    St Both "st-volatile-local" "`.volatile` with `.local`" 9 . 1 sm_ 0 volatile_local;
-    St Document "st-volatile-generic" "`.volatile` at a generic address of `.local`" 9 . 1 sm_ 0 volatile_generic;
-
-    Atom Both "atom" "`atom`" 1 . 1 sm_ 11 |_| Some(Spot::Part(0));
-    Atom Both "atom-generic" "generic addressing" 2 . 0 sm_ 20 generic;
-    Atom Both "atom-scope" "a scope" 5 . 0 sm_ 60 |f| part(f.q.scope.as_ref());
-    Atom Both "atom-f64" "`atom.add.f64`" 5 . 0 sm_ 60 double;
-    Atom Both "atom-order" "a memory order" 6 . 0 sm_ 70 |f| part(f.q.order.as_ref());
-    Atom Both "atom-f16x2" "`.f16x2`" 6 . 2 sm_ 60 |f| kind(f, TypeKind::FloatPair, 32);
-    Atom Both "atom-f16" "`.f16`" 6 . 3 sm_ 70 |f| kind(f, TypeKind::Float, 16);
-    Atom Both "atom-b16" "`.cas.b16`" 6 . 3 sm_ 70 |f| kind(f, TypeKind::Bits, 16);
-    Atom Both "atom-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
-    Atom Both "atom-bf16" "`.bf16`" 7 . 8 sm_ 90 |f| kind(f, TypeKind::BFloat, 16);
-    Atom Both "atom-bf16x2" "`.bf16x2`" 7 . 8 sm_ 90 |f| kind(f, TypeKind::BFloatPair, 32);
-    Atom Both "atom-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
-    Atom Both "atom-shared-cta" "`::cta`" 7 . 8 sm_ 30 |f| space(f, SpaceQualifier::SharedCta);
-    Atom Both "atom-shared-cluster" "`::cluster`" 7 . 8 sm_ 90 |f| space(f, SpaceQualifier::SharedCluster);
-    Atom Both "atom-vector" "a vector" 8 . 1 sm_ 90 |f| part(f.q.vector.as_ref());
-    Atom Both "atom-b128" "`.b128`" 8 . 3 sm_ 90 wide;
-    Atom Both "atom-b128-sys" "`.b128` at the scope `.sys`" 8 . 4 sm_ 90 wide_sys;
-    Atom Both "atom-noftz" "`.noftz` with `.f32`" 9 . 4 sm_ 90 single_no_flush;
-
-    Red Both "red" "`red`" 1 . 2 sm_ 11 |_| Some(Spot::Part(0));
-    Red Both "red-generic" "generic addressing" 2 . 0 sm_ 20 generic;
-    Red Both "red-scope" "a scope" 5 . 0 sm_ 60 |f| part(f.q.scope.as_ref());
-    Red Both "red-f64" "`red.add.f64`" 5 . 0 sm_ 60 double;
-    Red Both "red-order" "a memory order" 6 . 0 sm_ 70 |f| part(f.q.order.as_ref());
-    Red Both "red-f16x2" "`.f16x2`" 6 . 2 sm_ 60 |f| kind(f, TypeKind::FloatPair, 32);
-    Red Both "red-f16" "`.f16`" 6 . 3 sm_ 70 |f| kind(f, TypeKind::Float, 16);
-    Red Both "red-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
-    Red Both "red-bf16" "`.bf16`" 7 . 8 sm_ 90 |f| kind(f, TypeKind::BFloat, 16);
-    Red Both "red-bf16x2" "`.bf16x2`" 7 . 8 sm_ 90 |f| kind(f, TypeKind::BFloatPair, 32);
-    Red Both "red-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
-    Red Both "red-shared-cta" "`::cta`" 7 . 8 sm_ 30 |f| space(f, SpaceQualifier::SharedCta);
-    Red Both "red-shared-cluster" "`::cluster`" 7 . 8 sm_ 90 |f| space(f, SpaceQualifier::SharedCluster);
-    Red Both "red-vector" "a vector" 8 . 1 sm_ 90 |f| part(f.q.vector.as_ref());
-    Red Both "red-noftz" "`.noftz` with `.f32`" 9 . 4 sm_ 90 single_no_flush;
-
-    Membar Both "membar" "`membar`" 1 . 4 sm_ 0 membar;
-    Membar Both "membar-sys" "`membar.sys`" 2 . 0 sm_ 20 membar_sys;
-    Membar Both "fence" "`fence`" 6 . 0 sm_ 70 fence;
-    Membar Both "fence-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
-    Membar Both "fence-acquire" "`fence.acquire`" 8 . 6 sm_ 90 |f| order(f, OrderQualifier::Acquire);
-    Membar Both "fence-release" "`fence.release`" 8 . 6 sm_ 90 |f| order(f, OrderQualifier::Release);
-};
+// By page. `1 . 0` and `sm_ 0`: every version and target that has the rest of it.
+gates! {
+    LD LD {
+        Both "ld-f64" "`ld.f64`" 1 . 0 sm_ 13 double;
+        Both "ld-volatile" "`ld.volatile`" 1 . 1 sm_ 0 |f| order(f, OrderQualifier::Volatile);
+        Both "ld-generic" "generic addressing" 2 . 0 sm_ 20 generic;
+        Both "ld-cache" "a cache operator" 2 . 0 sm_ 20 |f| part(f.q.cache.as_ref());
+        Document "ld-generic-const" "generic addressing of `.const`" 3 . 1 sm_ 0 generic_const;
+        Both "ld-weak" "`.weak`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Weak);
+        Both "ld-relaxed" "`.relaxed`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Relaxed);
+        Both "ld-acquire" "`.acquire`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Acquire);
+        Both "ld-level1" "an L1 eviction priority" 7 . 4 sm_ 70 |f| part(f.q.level1.as_ref());
+        Both "ld-prefetch" "a prefetch size" 7 . 4 sm_ 75 |f| part(f.q.prefetch.as_ref());
+        Both "ld-prefetch-256" "`.L2::256B`" 1 . 0 sm_ 80 prefetch_256;
+        Both "ld-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
+        Both "ld-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
+        Both "ld-shared-cta" "`::cta`" 7 . 8 sm_ 30 |f| space(f, SpaceQualifier::SharedCta);
+        Both "ld-shared-cluster" "`::cluster`" 7 . 8 sm_ 90 |f| space(f, SpaceQualifier::SharedCluster);
+        Document "ld-unified" "`.unified`" 8 . 0 sm_ 90 unified;
+        Both "ld-mmio" "`.mmio`" 8 . 2 sm_ 70 |f| part(f.q.mmio.as_ref());
+        Both "ld-mmio-acquire" "`.mmio.acquire`" 9 . 3 sm_ 70 mmio_acquire;
+        Both "ld-param-sub" "`::entry` or `::func`" 8 . 3 sm_ 0 sub_param;
+        Both "ld-b128" "`.b128`" 8 . 3 sm_ 70 wide;
+        Both "ld-b128-sys" "`.b128` at the scope `.sys`" 8 . 4 sm_ 70 wide_sys;
+        Both "ld-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
+        Both "ld-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
+        Both "ld-volatile-local" "`.volatile` with `.local`" 9 . 1 sm_ 0 volatile_local;
+        Document "ld-volatile-generic" "`.volatile` at a generic address of `.local`" 9 . 1 sm_ 0 volatile_generic;
+        Both "ld-readonly" "`.proxy::readonly`" 9 . 4 sm_ 90 |f| part(f.q.readonly.as_ref());
+    }
+    /// `ld.global.nc`.
+    NC LD_GLOBAL_NC {
+        Both "nc" "`ld.global.nc`" 3 . 1 sm_ 32 |f| part(f.q.non_coherent.as_ref());
+        Both "nc-level1" "an L1 eviction priority" 7 . 4 sm_ 70 |f| part(f.q.level1.as_ref());
+        Both "nc-prefetch" "a prefetch size" 7 . 4 sm_ 75 |f| part(f.q.prefetch.as_ref());
+        Ptxas "nc-prefetch-256" "`.L2::256B`" 1 . 0 sm_ 80 prefetch_256;
+        Both "nc-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
+        Both "nc-b128" "`.b128`" 8 . 3 sm_ 70 wide;
+        Both "nc-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
+        Both "nc-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
+        Both "nc-readonly" "`.proxy::readonly`" 9 . 4 sm_ 90 |f| part(f.q.readonly.as_ref());
+    }
+    LDU LDU {
+        Both "ldu" "`ldu`" 2 . 0 sm_ 0 |_| Some(Spot::Part(0));
+        Both "ldu-f64" "`ldu.f64`" 1 . 0 sm_ 13 double;
+        Both "ldu-b128" "`.b128`" 8 . 3 sm_ 70 wide;
+    }
+    ST ST {
+        Both "st-f64" "`st.f64`" 1 . 0 sm_ 13 double;
+        Both "st-volatile" "`st.volatile`" 1 . 1 sm_ 0 |f| order(f, OrderQualifier::Volatile);
+        Both "st-generic" "generic addressing" 2 . 0 sm_ 20 generic;
+        Both "st-cache" "a cache operator" 2 . 0 sm_ 20 |f| part(f.q.cache.as_ref());
+        Both "st-weak" "`.weak`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Weak);
+        Both "st-relaxed" "`.relaxed`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Relaxed);
+        Both "st-release" "`.release`" 6 . 0 sm_ 70 |f| order(f, OrderQualifier::Release);
+        Both "st-level1" "an L1 eviction priority" 7 . 4 sm_ 70 |f| part(f.q.level1.as_ref());
+        Both "st-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
+        Both "st-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
+        Both "st-shared-cta" "`::cta`" 7 . 8 sm_ 30 |f| space(f, SpaceQualifier::SharedCta);
+        Both "st-shared-cluster" "`::cluster`" 7 . 8 sm_ 90 |f| space(f, SpaceQualifier::SharedCluster);
+        Both "st-mmio" "`.mmio`" 8 . 2 sm_ 70 |f| part(f.q.mmio.as_ref());
+        Both "st-mmio-release" "`.mmio.release`" 9 . 3 sm_ 70 mmio_release;
+        Both "st-param-sub" "`::func`" 8 . 3 sm_ 0 sub_param;
+        Both "st-b128" "`.b128`" 8 . 3 sm_ 70 wide;
+        Both "st-b128-sys" "`.b128` at the scope `.sys`" 8 . 4 sm_ 70 wide_sys;
+        Both "st-256" "a vector of 256 bits" 8 . 8 sm_ 100 very_wide;
+        Both "st-level2" "an L2 eviction priority" 8 . 8 sm_ 100 |f| part(f.q.level2.as_ref());
+        Both "st-volatile-local" "`.volatile` with `.local`" 9 . 1 sm_ 0 volatile_local;
+        Document "st-volatile-generic" "`.volatile` at a generic address of `.local`" 9 . 1 sm_ 0 volatile_generic;
+    }
+    ATOM ATOM {
+        Both "atom" "`atom`" 1 . 1 sm_ 11 |_| Some(Spot::Part(0));
+        Both "atom-generic" "generic addressing" 2 . 0 sm_ 20 generic;
+        Both "atom-scope" "a scope" 5 . 0 sm_ 60 |f| part(f.q.scope.as_ref());
+        Both "atom-f64" "`atom.add.f64`" 5 . 0 sm_ 60 double;
+        Both "atom-order" "a memory order" 6 . 0 sm_ 70 |f| part(f.q.order.as_ref());
+        Both "atom-f16x2" "`.f16x2`" 6 . 2 sm_ 60 |f| kind(f, TypeKind::FloatPair, 32);
+        Both "atom-f16" "`.f16`" 6 . 3 sm_ 70 |f| kind(f, TypeKind::Float, 16);
+        Both "atom-b16" "`.cas.b16`" 6 . 3 sm_ 70 |f| kind(f, TypeKind::Bits, 16);
+        Both "atom-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
+        Both "atom-bf16" "`.bf16`" 7 . 8 sm_ 90 |f| kind(f, TypeKind::BFloat, 16);
+        Both "atom-bf16x2" "`.bf16x2`" 7 . 8 sm_ 90 |f| kind(f, TypeKind::BFloatPair, 32);
+        Both "atom-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
+        Both "atom-shared-cta" "`::cta`" 7 . 8 sm_ 30 |f| space(f, SpaceQualifier::SharedCta);
+        Both "atom-shared-cluster" "`::cluster`" 7 . 8 sm_ 90 |f| space(f, SpaceQualifier::SharedCluster);
+        Both "atom-vector" "a vector" 8 . 1 sm_ 90 |f| part(f.q.vector.as_ref());
+        Both "atom-b128" "`.b128`" 8 . 3 sm_ 90 wide;
+        Both "atom-b128-sys" "`.b128` at the scope `.sys`" 8 . 4 sm_ 90 wide_sys;
+        Both "atom-noftz" "`.noftz` with `.f32`" 9 . 4 sm_ 90 single_no_flush;
+    }
+    RED RED {
+        Both "red" "`red`" 1 . 2 sm_ 11 |_| Some(Spot::Part(0));
+        Both "red-generic" "generic addressing" 2 . 0 sm_ 20 generic;
+        Both "red-scope" "a scope" 5 . 0 sm_ 60 |f| part(f.q.scope.as_ref());
+        Both "red-f64" "`red.add.f64`" 5 . 0 sm_ 60 double;
+        Both "red-order" "a memory order" 6 . 0 sm_ 70 |f| part(f.q.order.as_ref());
+        Both "red-f16x2" "`.f16x2`" 6 . 2 sm_ 60 |f| kind(f, TypeKind::FloatPair, 32);
+        Both "red-f16" "`.f16`" 6 . 3 sm_ 70 |f| kind(f, TypeKind::Float, 16);
+        Both "red-policy" "`.L2::cache_hint`" 7 . 4 sm_ 80 |f| part(f.q.policy.as_ref());
+        Both "red-bf16" "`.bf16`" 7 . 8 sm_ 90 |f| kind(f, TypeKind::BFloat, 16);
+        Both "red-bf16x2" "`.bf16x2`" 7 . 8 sm_ 90 |f| kind(f, TypeKind::BFloatPair, 32);
+        Both "red-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
+        Both "red-shared-cta" "`::cta`" 7 . 8 sm_ 30 |f| space(f, SpaceQualifier::SharedCta);
+        Both "red-shared-cluster" "`::cluster`" 7 . 8 sm_ 90 |f| space(f, SpaceQualifier::SharedCluster);
+        Both "red-vector" "a vector" 8 . 1 sm_ 90 |f| part(f.q.vector.as_ref());
+        Both "red-noftz" "`.noftz` with `.f32`" 9 . 4 sm_ 90 single_no_flush;
+    }
+    MEMBAR MEMBAR {
+        Both "membar" "`membar`" 1 . 4 sm_ 0 membar;
+        Both "membar-sys" "`membar.sys`" 2 . 0 sm_ 20 membar_sys;
+        Both "fence" "`fence`" 6 . 0 sm_ 70 fence;
+        Both "fence-cluster" "the scope `.cluster`" 7 . 8 sm_ 90 cluster;
+        Both "fence-acquire" "`fence.acquire`" 8 . 6 sm_ 90 |f| order(f, OrderQualifier::Acquire);
+        Both "fence-release" "`fence.release`" 8 . 6 sm_ 90 |f| order(f, OrderQualifier::Release);
+    }
+}
 
 fn part<T>(at: Option<&crate::qualifier::Positioned<T>>) -> Option<Spot> {
     at.map(|at| Spot::Part(at.position))
@@ -314,7 +271,7 @@ pub(super) fn check(
 ) {
     // What only some demand hides nothing that others do: each has its own.
     let (mut versions, mut targets) = ([None; 3], [None; 3]);
-    for gate in of_page(GatePage::of(form)) {
+    for gate in of_page(form) {
         let old = setting.isa < gate.isa;
         let low = setting.target.is_some_and(|target| target.sm < gate.sm);
         let Some(spot) = (old || low).then(|| (gate.uses)(form)).flatten() else { continue };
@@ -337,15 +294,22 @@ pub(super) fn check(
     }
 }
 
-/// The notes of one page.
-fn of_page(page: GatePage) -> &'static [Gate] {
-    static PAGES: LazyLock<[Range<usize>; 7]> = LazyLock::new(|| {
-        GatePage::ALL.map(|page| {
-            let start = GATES.iter().position(|gate| gate.page == page).unwrap_or(0);
-            start..start + GATES[start..].iter().take_while(|gate| gate.page == page).count()
-        })
-    });
-    &GATES[PAGES[page as usize].clone()]
+/// The notes of the page of an instruction.
+fn of_page(form: &InstructionForm<'_>) -> &'static [Gate] {
+    match form.opcode {
+        Opcode::Ld if form.is_non_coherent() => NC,
+        Opcode::Ld => LD,
+        Opcode::Ldu => LDU,
+        Opcode::St => ST,
+        Opcode::Atom => ATOM,
+        Opcode::Red => RED,
+        Opcode::Fence | Opcode::Membar => MEMBAR,
+    }
+}
+
+/// In the order of the pages.
+fn every_gate() -> impl Iterator<Item = &'static Gate> {
+    [LD, NC, LDU, ST, ATOM, RED, MEMBAR].into_iter().flatten()
 }
 
 impl Gate {
@@ -366,21 +330,17 @@ pub struct Need {
 
 /// What the instruction needs: the least version and the least target of each of its parts.
 pub fn needs(form: &InstructionForm<'_>) -> Vec<Need> {
-    of_page(GatePage::of(form))
-        .iter()
-        .filter(|gate| (gate.uses)(form).is_some())
-        .map(Gate::need)
-        .collect()
+    of_page(form).iter().filter(|gate| (gate.uses)(form).is_some()).map(Gate::need).collect()
 }
 
 /// What there is to need.
 pub(crate) fn all() -> impl Iterator<Item = Need> {
-    GATES.iter().map(Gate::need)
+    every_gate().map(Gate::need)
 }
 
 /// The rules of all gates: those of versions, and of targets where there is one.
 pub(super) fn rules() -> impl Iterator<Item = &'static Rule> {
-    GATES.iter().flat_map(|gate| {
+    every_gate().flat_map(|gate| {
         let version = (gate.isa > PtxIsa::new(1, 0)).then_some(&gate.isa_rule);
         version.into_iter().chain((gate.sm > 0).then_some(&gate.sm_rule))
     })
