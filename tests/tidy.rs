@@ -354,6 +354,47 @@ fn targets_are_compared_with_numbers_in_one_place() {
     assert!(wrong.is_empty(), "ask `Family`: {wrong:#?}");
 }
 
+/// Files of `ptx` and `describe` that list words of instructions beside the table, with what they say of them.
+const LISTS: [(&str, &str); 3] = [
+    ("crates/describe/src/ptx/modifiers.rs", "what each word means"),
+    ("crates/ptx/src/registers.rs", "which registers a type fits"),
+    ("crates/ptx/src/statement.rs", "whether the first operand is written"),
+];
+
+/// The words in strings with only `,` and `|` between them, list by list.
+fn lists(code: &str) -> Vec<Vec<&str>> {
+    let mut lists = vec![Vec::new()];
+    for (index, piece) in code.split('"').enumerate() {
+        if index % 2 == 1 {
+            lists.last_mut().expect("there is one").extend(piece.split_whitespace());
+        } else if !piece.trim_matches([',', '|', ' ', '\n']).is_empty() {
+            lists.push(Vec::new());
+        }
+    }
+    lists
+}
+
+#[test]
+fn words_of_instructions_are_listed_in_their_table_alone() {
+    const FEW: usize = 5;
+    let mut words: BTreeSet<String> = ptx::opcode::all().map(str::to_owned).collect();
+    for (head, modifiers) in ptx::modifier::all() {
+        words.extend(head.split('.').chain(modifiers).map(str::to_owned));
+    }
+    let mut found = BTreeSet::new();
+    for source in sources() {
+        if source.is_in("crates/ptx/src/") || source.is_in("crates/describe/src/") {
+            let is_list =
+                |all: &Vec<&str>| all.len() > FEW && all.iter().all(|word| words.contains(*word));
+            let code = source.code().replace("'\"'", "").replace("\\\"", "");
+            let any = lists(&code).iter().any(is_list);
+            found.extend(any.then_some(source.path));
+        }
+    }
+    let known: BTreeSet<String> = LISTS.iter().map(|(path, _)| (*path).to_owned()).collect();
+    assert_eq!(found, known);
+}
+
 #[test]
 fn every_section_is_cited() {
     let sources = sources();

@@ -43,7 +43,7 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
     let name = rest.split(|c: char| c.is_whitespace() || c == '[').next()?;
     let mut parts = name.split('.');
     let (opcode, form) = (parts.next()?, parts.next().unwrap_or(""));
-    if !opcode::all().any(|known| known == opcode) {
+    if !opcode::is_known(opcode) {
         return None;
     }
     let own = opcode::has_own_rules(opcode, form);
@@ -64,7 +64,7 @@ pub(super) fn other(text: &str) -> Option<OtherInstruction<'_>> {
         "fabric" => (of_fabric(form).to_owned(), false),
         "trace" => ("a mark for tools that trace; it accesses no memory".to_owned(), true),
         "pmevent" => ("a trigger of performance counters".to_owned(), true),
-        name if opcode::WITHOUT_EFFECT.contains(&name) => {
+        name if opcode::is_without_effect(name) => {
             ("an instruction without effect on memory, values and control flow".to_owned(), true)
         }
         _ => match (described(opcode), opcode::outside(opcode)) {

@@ -13,7 +13,7 @@ use model::isa::fence::FenceOrder;
 use model::isa::ld::LoadOrder;
 use model::isa::st::StoreOrder;
 use model::scope::Scope;
-use ptx::opcode::WITHOUT_EFFECT;
+use ptx::opcode;
 use ptx::qualifier::{QualifierKind, Qualifiers};
 use ptx::shape::Opcode;
 use ptx::{BodyItem, Instruction, PrintedOperand, is_special, rules};
@@ -190,7 +190,7 @@ impl FragmentReader<'_> {
     fn instruction(&mut self, instruction: &Instruction<'_>) -> Result<(), String> {
         let parts: Vec<&str> = instruction.name.split('.').collect();
         let opcode = parts[0];
-        if WITHOUT_EFFECT.contains(&opcode) || opcode == "discard" {
+        if opcode::is_without_effect(opcode) || opcode == "discard" {
             return Ok(());
         }
         if OUTSIDE.contains(&opcode) {

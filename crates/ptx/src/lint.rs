@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use crate::fences::{self, Spelling};
+use crate::fences::{self, FenceAdvice, Spelling};
 use crate::modifier;
 use crate::opcode;
-use crate::production;
+use crate::productions::{self, InstructionHead};
 use crate::qualifier::{BadQualifier, QualifierKind, Qualifiers};
 use crate::rule::{Authority, Breach, Edit, Rule};
 use crate::rules;
@@ -158,7 +158,7 @@ impl<'a> Linter<'a, '_> {
     pub(super) fn opcode(&mut self, opaque: &Opaque, setting: &RuleContext) -> bool {
         let Some(&at) = opaque.parts.of(&self.module.parts).first() else { return false };
         let name = at.of(self.text);
-        if opcode::all().any(|known| known == name) {
+        if opcode::is_known(name) {
             return self.modifiers(opaque, setting);
         }
         let near = self.report.nearest(name, opcode::all());
@@ -176,12 +176,15 @@ impl<'a> Linter<'a, '_> {
     fn modifiers(&mut self, opaque: &Opaque, setting: &RuleContext) -> bool {
         let places = opaque.parts.of(&self.module.parts);
         let parts: Vec<&str> = places.iter().map(|part| part.of(self.text)).collect();
-        let Some(fault) = modifier::fault(&parts) else {
+        // A later version may have given the instruction what others have.
+        let later = setting.isa > PtxIsa::NEWEST;
+        let fault = if later { modifier::own_fault } else { modifier::fault };
+        let Some(fault) = fault(&parts) else {
             return self.productions(opaque, &parts, setting);
         };
         let part = parts[fault.position];
         let near = self.report.nearest(part, fault.known.iter().copied());
-        let newer = setting.isa > PtxIsa::NEWEST && near.is_none();
+        let newer = later && near.is_none();
         self.report
             .error("modifier", places[fault.position], fault.message(&parts))
             .note(if newer { LATER } else { "" })
@@ -200,18 +203,14 @@ impl<'a> Linter<'a, '_> {
             let parts = opaque.parts.of(&self.module.parts);
             let part = |index: usize| parts.get(index).map_or("", |part| part.of(self.text));
             let (name, form) = (part(0), part(1));
-            if !opcode::is_of_memory(name, form) {
-                continue;
-            }
             let names: Vec<&str> = parts.iter().map(|part| part.of(self.text)).collect();
-            if production::is_checked(&names) {
-                continue;
-            }
+            let head = productions::find(&names);
+            let judged = |head: &InstructionHead| !head.memory || head.is_checked();
             // One whose name is wrong has its error.
-            if modifier::fault(&names).is_some() {
+            if head.is_none_or(judged) || modifier::fault(&names).is_some() {
                 continue;
             }
-            let own = opcode::has_own_rules(name, form) || matches!(name, "cp");
+            let own = opcode::has_own_rules(name, form) || name == "cp";
             let name = if own { format!("{name}.{form}") } else { name.to_owned() };
             *all.entry(name).or_insert(0) += 1;
         }
@@ -438,9 +437,8 @@ impl<'a> Linter<'a, '_> {
     /// Fences of proxies, spaces and operations: whether this is one, or was meant to be.
     fn other_fence(&mut self, memory: &MemoryInstruction, setting: &RuleContext) -> bool {
         let parts = memory.parts.of(&self.module.parts);
-        let names = parts[1..].iter().map(|part| part.of(self.text));
         let section = rules::fence::FENCE_PROXY.section;
-        let written: Vec<&str> = names.clone().collect();
+        let written: Vec<&str> = parts[1..].iter().map(|part| part.of(self.text)).collect();
         if let Some(at) = fences::ignored(&written, setting.isa, setting.target)
             && memory.opcode == Opcode::Fence
             && self.is_fence_without(memory, at + 1, setting)
@@ -463,29 +461,30 @@ impl<'a> Linter<'a, '_> {
         if !written.iter().any(|name| marks(name)) {
             return false;
         }
-        if let Some((fence, at)) = fences::undocumented(&names)
+        if let Some((fence, at)) = fences::undocumented(&written)
             && memory.opcode == Opcode::Fence
             && setting.isa >= fence.isa
             && setting.target.is_none_or(|target| target.sm >= fence.sm)
         {
+            let FenceAdvice { code, ptxas, help } = fence.advice();
             self.report
-                .error(fence.code, parts[1 + at], fence.why)
+                .error(code, parts[1 + at], fence.why)
                 .severity(severity(Authority::Document, self.options.strict))
-                .note(format!("{}; {}", fence.ptxas, who(Authority::Document).unwrap_or_default()))
+                .note(format!("{ptxas}; {}", who(Authority::Document).unwrap_or_default()))
                 .section(section)
-                .help(fence.help);
+                .help(help);
             return true;
         }
         let proxy_of_membar = memory.opcode == Opcode::Membar
             && !(self.part(memory, 1) == "proxy"
                 && matches!(self.part(memory, 2), "alias" | "async")
                 && parts.len() == 3);
-        let Some(spelling) = fences::spelled(&names).filter(|_| !proxy_of_membar) else {
+        let Some(spelling) = fences::spelled(&written).filter(|_| !proxy_of_membar) else {
             let at = parts[0].to(*parts.last().unwrap_or(&parts[0]));
             let unknown = |name: &&&str| !fences::is_word(name);
             let near = |name: &&str| {
-                self.report
-                    .nearest(name, fences::SPELLINGS.iter().flat_map(|one| one.parts).copied())
+                let words = fences::all().iter().flat_map(|one| &one.parts);
+                self.report.nearest(name, words.copied())
             };
             let newer = written.iter().find(unknown).is_some_and(|name| near(name).is_none())
                 && setting.isa > PtxIsa::NEWEST;
@@ -537,7 +536,7 @@ impl<'a> Linter<'a, '_> {
             setting.isa >= spelling.isa
                 && setting.target.is_none_or(|target| target.sm >= spelling.sm)
         };
-        fences::spelled(&parts[1..].iter().copied()).is_some_and(admits)
+        fences::spelled(&parts[1..]).is_some_and(admits)
             || self
                 .broken_by(memory, &written, &edit, setting)
                 .is_some_and(|codes| codes.is_empty())

@@ -1,10 +1,12 @@
-//! Productions: what an instruction without rules of its own may look like, as text.
+//! Productions: what an instruction without rules of its own may look like, as text. [`crate::productions`] has them all.
 //!
 //! A production has the name of the instruction, its modifiers, and after a colon its operands:
 //! `mbarrier.try_wait@7.8/90 parity {relaxed+cta@8.6, relaxed+cluster@8.6} {shared, shared::cta} b64 : p, m, #32(0,1) {, #}`.
 //!
 //! - A word is a modifier that must be there; `<a, b>` is one of several, `{a, b}` one of several or none, and `[a, b]` the same
-//!   where ptxas takes them and the document does not have them. `a+b` are modifiers that come together, and `a+(b/c)` stands for `a+b, a+c`. The order in which modifiers are written is not checked.
+//!   where ptxas takes them and the document does not have them. `a+b` are modifiers that come together, and `a+(b/c)` stands for `a+b, a+c`, as
+//!   `a(b/c)` for `ab, ac`. The order in which modifiers are written is not checked.
+//! - `{a, b}*` is any of them in any number, where it is not checked which go together. In such a word `#` is any number, and `*` at the end any rest.
 //! - `@8.6/90` after a word says what brought it: the version of PTX, and the targets, separated by `|`: `90` is that
 //!   number or a higher one, `pre70` a lower one than 70, or any below PTX ISA 6.4, `90a` that target (as `103a` and `107a`), `100a` any `a` and
 //!   `100f` any `a` or `f` of 100 to 119, `103f` of 100 to 109, `120f` of 120 to 129, `101f` of 101 to 119, `107f` of 107,
@@ -26,12 +28,8 @@
 
 mod warning;
 
-use std::collections::HashMap;
-use std::sync::LazyLock;
-
 use crate::operand_kind::{TensorFault, fits, is_space, tensor_fault, vector_length};
 pub(crate) use crate::operand_kind::{WrittenOperand, WrittenType};
-use crate::productions;
 use crate::version::{PtxIsa, Target};
 use warning::ProductionWarning;
 pub(crate) use warning::WarningKind;
@@ -120,7 +118,9 @@ pub(crate) struct Production {
     pub(crate) head: &'static str,
     pub(crate) gate: ProductionGate,
     pub(crate) slots: Vec<ModifierSlot>,
-    /// Whether it may have other modifiers.
+    /// Modifiers that it may have in any number.
+    list: Vec<&'static str>,
+    /// Whether it may have any other modifiers.
     is_open: bool,
     /// `None` if they are not checked.
     operands: Option<Vec<ProductionOperand>>,
@@ -159,35 +159,6 @@ pub(crate) enum FaultPlace {
     Operand(usize),
 }
 
-/// Whether instructions with this head have productions.
-pub(crate) fn of(head: &str) -> Option<&'static [Production]> {
-    TABLE.get(head).map(Vec::as_slice)
-}
-
-static TABLE: LazyLock<HashMap<&'static str, Vec<Production>>> = LazyLock::new(|| {
-    let mut table: HashMap<&str, Vec<Production>> = HashMap::new();
-    for text in productions::all() {
-        let production = read(text).unwrap_or_else(|| panic!("`{text}` is not a production"));
-        table.entry(production.head).or_default().push(production);
-    }
-    table
-});
-
-/// Whether an instruction is checked, operands included, in some of its forms at least.
-pub(crate) fn is_checked(parts: &[&str]) -> bool {
-    let all = head(parts).and_then(|length| of(&parts[..length].join(".")));
-    all.is_some_and(|all| all.iter().any(|one| !one.is_open && one.operands.is_some()))
-}
-
-/// The longest head in the table that these parts begin with: how many parts it has.
-pub(crate) fn head(parts: &[&str]) -> Option<usize> {
-    if !parts.first().is_some_and(|opcode| is_opcode(opcode)) {
-        return None;
-    }
-    let longest = parts.len().min(5);
-    (1..=longest).rev().find(|length| TABLE.contains_key(parts[..*length].join(".").as_str()))
-}
-
 fn gate(text: &'static str) -> Option<(&'static str, ProductionGate)> {
     let Some((word, written)) = text.split_once('@') else {
         return Some((text, ProductionGate::default()));
@@ -202,12 +173,7 @@ fn choices(text: &'static str, all: &mut Vec<ModifierChoice>) -> Option<()> {
     let (words, gate) = gate(text.trim())?;
     let mut expanded: Vec<Vec<&'static str>> = vec![Vec::new()];
     for part in words.split('+') {
-        let part = part.trim();
-        let inner = part.strip_prefix('(').and_then(|part| part.strip_suffix(')'));
-        let alternatives: Vec<&str> = inner.unwrap_or(part).split('/').collect();
-        if alternatives.iter().any(|word| word.is_empty()) {
-            return None;
-        }
+        let alternatives = alternatives(part.trim())?;
         expanded = expanded
             .iter()
             .flat_map(|words| alternatives.iter().map(|one| [&words[..], &[*one]].concat()))
@@ -217,7 +183,25 @@ fn choices(text: &'static str, all: &mut Vec<ModifierChoice>) -> Option<()> {
     Some(())
 }
 
-fn read(text: &'static str) -> Option<Production> {
+/// `a(b/c)` as two words.
+fn alternatives(text: &'static str) -> Option<Vec<&'static str>> {
+    let Some((before, rest)) = text.split_once('(') else {
+        return (!text.is_empty()).then(|| vec![text]);
+    };
+    let (inner, after) = rest.split_once(')')?;
+    let mut all = Vec::new();
+    for one in inner.split('/').filter(|one| !one.is_empty()) {
+        if before.is_empty() && after.is_empty() {
+            all.push(one);
+        } else {
+            // The table lasts as long as the program.
+            all.extend(alternatives(format!("{before}{one}{after}").leak())?);
+        }
+    }
+    Some(all)
+}
+
+pub(crate) fn read(text: &'static str) -> Option<Production> {
     let mut pieces = text.split(" !");
     let text = pieces.next()?;
     let warnings = pieces.map(warning::read).collect::<Option<_>>()?;
@@ -225,7 +209,7 @@ fn read(text: &'static str) -> Option<Production> {
     let left = left.trim();
     let (name, mut rest) = left.split_once(' ').unwrap_or((left, ""));
     let (head, head_gate) = gate(name)?;
-    let (mut slots, mut is_open) = (Vec::new(), false);
+    let (mut slots, mut list, mut is_open) = (Vec::new(), Vec::new(), false);
     loop {
         rest = rest.trim_start();
         let Some(first) = rest.chars().next() else { break };
@@ -247,6 +231,17 @@ fn read(text: &'static str) -> Option<Production> {
                 choices(choice, &mut slot.choices)?;
             }
             rest = &rest[end + 1..];
+            if let Some(after) = rest.strip_prefix('*') {
+                rest = after;
+                for choice in slot.choices {
+                    let ([word], true) = (&*choice.words, choice.gate == ProductionGate::default())
+                    else {
+                        return None;
+                    };
+                    list.push(*word);
+                }
+                continue;
+            }
         } else {
             let end = rest.find(' ').unwrap_or(rest.len());
             let (word, after) = rest.split_at(end);
@@ -261,7 +256,8 @@ fn read(text: &'static str) -> Option<Production> {
     }
     let operand_text = operand_text.trim();
     let operands = if operand_text == OPEN { None } else { Some(operands(operand_text)?) };
-    Some(Production { head, gate: head_gate, slots, is_open, operands, warnings, operand_text })
+    let gate = head_gate;
+    Some(Production { head, gate, slots, list, is_open, operands, warnings, operand_text })
 }
 
 fn operands(text: &'static str) -> Option<Vec<ProductionOperand>> {
@@ -370,6 +366,45 @@ impl OperandRule {
 }
 
 impl Production {
+    /// The modifiers that it may have.
+    pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> {
+        let choices = self.slots.iter().flat_map(|slot| &slot.choices);
+        choices.flat_map(|choice| &choice.words).chain(&self.list).copied()
+    }
+
+    pub(crate) fn has(&self, modifier: &str) -> bool {
+        self.is_open || self.words().any(|word| is(modifier, word))
+    }
+
+    pub(crate) fn has_operands(&self) -> bool {
+        self.operands.as_ref().is_none_or(|operands| !operands.is_empty())
+    }
+
+    /// Why the document does not have it, if only ptxas does.
+    pub(crate) fn document(&self) -> Option<&'static str> {
+        let mut warnings = self.warnings.iter();
+        warnings.find(|one| one.kind == WarningKind::Document).map(|one| one.why)
+    }
+
+    /// Whether it is not checked which modifiers go together.
+    pub(crate) fn is_list(&self) -> bool {
+        self.is_open || !self.list.is_empty()
+    }
+
+    /// Whether modifiers and operands are checked.
+    pub(crate) fn is_checked(&self) -> bool {
+        !self.is_list() && self.operands.is_some()
+    }
+
+    /// Whether it says no more than which modifiers there are.
+    pub(crate) fn is_words(&self) -> bool {
+        self.is_list()
+            && self.slots.is_empty()
+            && self.operands.is_none()
+            && self.warnings.is_empty()
+            && self.gate == ProductionGate::default()
+    }
+
     /// What is to be said of it for this version and target.
     pub(crate) fn warnings(
         &self,
@@ -437,7 +472,7 @@ impl Production {
                 for word in words {
                     let free = |at: &usize| !used[*at] && !places.contains(at);
                     let at = (0..modifiers.len()).filter(free);
-                    places.push(at.into_iter().find(|&at| is_word(modifiers[at], word))?);
+                    places.push(at.into_iter().find(|&at| is(modifiers[at], word))?);
                 }
                 Some(places)
             };
@@ -471,7 +506,8 @@ impl Production {
                 None => missing.push(slot),
             }
         }
-        let unused = (0..used.len()).filter(|&at| !used[at] && !self.is_open);
+        let listed = |at| self.is_list() && self.has(modifiers[at]);
+        let unused = (0..used.len()).filter(|&at| !used[at] && !listed(at));
         faults.extend(unused.chain(disordered).map(Fault::Modifier));
         faults.extend(missing.into_iter().map(|slot| {
             let names = slot.choices.iter().map(|choice| format!(".{}", choice.words.join(".")));
@@ -538,77 +574,39 @@ impl Production {
     }
 }
 
-/// Whether a modifier is this word, in which `*` at the end is any rest.
-fn is_word(modifier: &str, word: &str) -> bool {
-    match word.strip_suffix('*') {
-        Some(start) => modifier.starts_with(start),
-        None => modifier == word,
+/// Whether a part is this word, in which each `#` is a number and a `*` at the end any rest.
+pub fn is(part: &str, word: &str) -> bool {
+    if let Some(start) = word.strip_suffix('*') {
+        return part.len() > start.len() && part.starts_with(start);
     }
-}
-
-/// Whether some instruction with this opcode has productions.
-pub(crate) fn is_opcode(opcode: &str) -> bool {
-    matches!(
-        opcode,
-        "mbarrier"
-            | "cp"
-            | "st"
-            | "red"
-            | "multimem"
-            | "tensormap"
-            | "griddepcontrol"
-            | "barrier"
-            | "mapa"
-            | "elect"
-            | "clusterlaunchcontrol"
-            | "setmaxnreg"
-            | "redux"
-            | "shfl"
-            | "vote"
-            | "wgmma"
-            | "tcgen05"
-            | "match"
-            | "activemask"
-            | "getctarank"
-            | "applypriority"
-            | "bra"
-            | "brx"
-            | "bar"
-            | "prefetch"
-            | "prefetchu"
-            | "discard"
-            | "createpolicy"
-            | "isspacep"
-            | "cvta"
-            | "fabric"
-            | "trace"
-            | "sin"
-            | "cos"
-    )
+    if !word.contains('#') {
+        return part == word;
+    }
+    let mut rest = part;
+    let mut pieces = word.split('#');
+    let first = pieces.next().unwrap_or("");
+    let Some(after) = rest.strip_prefix(first) else { return false };
+    rest = after;
+    for piece in pieces {
+        let number = rest.trim_start_matches(|c: char| c.is_ascii_digit());
+        if number.len() == rest.len() {
+            return false;
+        }
+        let Some(after) = number.strip_prefix(piece) else { return false };
+        rest = after;
+    }
+    rest.is_empty()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{modifier, opcode};
+    use crate::{opcode, productions};
 
-    /// A production in words that the table of modifiers has.
     #[test]
-    fn every_production_can_be_read_and_its_words_are_known() {
-        for text in productions::all() {
-            let production = read(text).unwrap_or_else(|| panic!("{text}"));
-            let parts: Vec<&str> = production.head.split('.').collect();
-            assert!(is_opcode(parts[0]) && opcode::all().any(|known| known == parts[0]), "{text}");
-            for word in production
-                .slots
-                .iter()
-                .flat_map(|slot| &slot.choices)
-                .flat_map(|choice| &choice.words)
-            {
-                let word = word.replace('*', "x");
-                let with: Vec<&str> = parts.iter().copied().chain([word.as_str()]).collect();
-                assert_eq!(modifier::fault(&with), None, "{word} in {text}");
-            }
+    fn every_kind_of_operand_is_known() {
+        let heads = opcode::all().filter_map(productions::of_opcode).flatten();
+        for production in heads.flat_map(|head| &head.productions) {
             let kinds = production.operands.iter().flatten().flat_map(|operand| match operand {
                 ProductionOperand::Always(rule)
                 | ProductionOperand::Optional(rule)
@@ -621,9 +619,24 @@ mod tests {
                     "a32", "a64", "8", "16", "32", "64", "q", "l", "u32", "e", "g", "y", "yv",
                     "v*", "vl", "va", "v4", "vh", "vm", "h", "hc",
                 ];
-                assert!(known.contains(&kind) || kind.contains('|'), "`{kind}` in {text}");
+                assert!(known.contains(&kind) || kind.contains('|'), "`{kind}` in {production:?}");
             }
         }
+    }
+
+    #[test]
+    fn modifiers_may_be_listed() {
+        let production = read("a {b, c#}* d(e/f)g : ...").expect("it is a production");
+        assert_eq!(production.words().collect::<Vec<_>>(), ["deg", "dfg", "b", "c#"]);
+        let faults =
+            |modifiers: &[&str]| production.faults(modifiers, &[], PtxIsa::NEWEST, None).len();
+        assert_eq!(
+            [faults(&["deg", "c1", "b", "b"]), faults(&["b"]), faults(&["dfg", "c"])],
+            [0, 1, 1]
+        );
+        assert!(!production.is_words() && !production.is_checked());
+        assert!(read("a {b}* : ...").is_some_and(|one| one.is_words()));
+        assert_eq!(read("a {b+c}* : ..."), None);
     }
 
     #[test]

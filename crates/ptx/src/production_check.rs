@@ -6,6 +6,7 @@ use crate::constant;
 use crate::production::{
     self, Fault, FaultPlace, Production, WarningKind, WrittenOperand, WrittenType,
 };
+use crate::productions::{self, InstructionHead};
 use crate::version::{PtxIsa, Target};
 use text::cursor::short;
 
@@ -32,14 +33,13 @@ pub fn fault(
     isa: PtxIsa,
     target: Option<Target>,
 ) -> Option<ProductionFault> {
-    let length = production::head(parts)?;
-    let (head, modifiers) = (parts[..length].join("."), &parts[length..]);
-    let operands = written(operands);
+    let known = productions::find(parts)?;
+    let (head, length) = (known.name(), known.parts.len());
+    let (modifiers, operands) = (&parts[length..], written(operands));
     let only_modifiers = IN_SHORT.contains(&&*head);
     let form =
         CheckedForm { head: &head, modifiers, operands: &operands, isa, target, only_modifiers };
-    let productions = production::of(&head)?;
-    let (production, faults) = form.nearest(productions)?;
+    let (production, faults) = form.nearest(&known.productions)?;
     let Some(fault) = faults.first() else {
         // A test is judged by the document: what it deprecates still has its meaning.
         let mut warnings = production.warnings(modifiers, isa, target);
@@ -52,7 +52,8 @@ pub fn fault(
             help: String::new(),
         });
     };
-    let SaidFault { code, place, message, note, help } = form.said(productions, production, fault);
+    let SaidFault { code, place, message, note, help } =
+        form.said(&known.productions, production, fault);
     let modifier = match place {
         FaultPlace::Modifier(index) => Some(length + index),
         FaultPlace::Head | FaultPlace::Operand(_) => None,
@@ -64,7 +65,7 @@ pub fn fault(
 
 /// Whether an instruction with these parts is checked, operands included.
 pub fn is_checked(parts: &[&str]) -> bool {
-    production::is_checked(parts)
+    productions::find(parts).is_some_and(InstructionHead::is_checked)
 }
 
 /// What an instruction that a production has requires.
@@ -78,18 +79,17 @@ pub struct ProductionNeeds {
 
 /// What an instruction with these parts and operands requires; `None` if no production has it, or none is known.
 pub fn needs(parts: &[&str], operands: &str, targets: &[Target]) -> Option<ProductionNeeds> {
-    let length = production::head(parts)?;
-    let (head, modifiers) = (parts[..length].join("."), &parts[length..]);
-    let operands = written(operands);
+    let known = productions::find(parts)?;
+    let (modifiers, operands) = (&parts[known.parts.len()..], written(operands));
     let form = CheckedForm {
-        head: &head,
+        head: &known.name(),
         modifiers,
         operands: &operands,
         isa: PtxIsa::NEWEST,
         target: None,
         only_modifiers: false,
     };
-    let (production, faults) = form.nearest(production::of(&head)?)?;
+    let (production, faults) = form.nearest(&known.productions)?;
     if !faults.is_empty() {
         return None;
     }
@@ -115,21 +115,19 @@ pub fn with_numbers<'t>(parts: &[&str], text: &'t str) -> Cow<'t, str> {
     const LARGEST: u16 = 256;
     let all = written(text);
     let positions = (0..all.len()).filter(|&at| constant::is_placeholder(all[at].text));
-    let Some(length) = production::head(parts) else { return Cow::Borrowed(text) };
-    let head = parts[..length].join(".");
+    let Some(known) = productions::find(parts) else { return Cow::Borrowed(text) };
     let fits = |at: usize, instead: &str| {
         let mut operands = all.clone();
         operands[at].text = instead;
         let form = CheckedForm {
-            head: &head,
-            modifiers: &parts[length..],
+            head: &known.name(),
+            modifiers: &parts[known.parts.len()..],
             operands: &operands,
             isa: PtxIsa::NEWEST,
             target: None,
             only_modifiers: false,
         };
-        let nearest = production::of(&head).and_then(|all| form.nearest(all));
-        nearest.is_some_and(|(_, faults)| faults.is_empty())
+        form.nearest(&known.productions).is_some_and(|(_, faults)| faults.is_empty())
     };
     let numbers: Vec<(usize, String)> = positions
         .filter(|&at| fits(at, all[at].text) && !fits(at, "register"))

@@ -6,12 +6,12 @@ use text::report::ByteSpan;
 
 use super::lint::{Linter, severity};
 use super::syntax::{NameUse, Opaque, Symbol};
-use crate::opcode;
 use crate::operand_kind::{
     RegisterVector, TypedAddress, TypedBase, WrittenOperand, WrittenResult, WrittenType,
 };
 use crate::production::{self, FaultPlace};
 use crate::production_check::{CheckedForm, SaidFault};
+use crate::productions;
 use crate::registers::common;
 use crate::symbols::{is_special, special_bits};
 use crate::version::RuleContext;
@@ -46,15 +46,16 @@ impl<'a> Linter<'a, '_> {
         parts: &[&str],
         setting: &RuleContext,
     ) -> bool {
-        let Some(length) = production::head(parts) else { return false };
-        let head = parts[..length].join(".");
-        let Some(productions) = production::of(&head) else { return false };
+        let Some(head) = productions::find(parts).filter(|head| head.is_more_than_words()) else {
+            return false;
+        };
+        let (productions, length) = (&head.productions, head.parts.len());
         let module = self.module;
         let places = opaque.parts.of(&module.parts);
         let last = places[places.len() - 1];
         let written = InstructionPlaces {
             head_at: places[0].to(places[length - 1]),
-            head,
+            head: head.name(),
             modifiers: &parts[length..],
             modifier_places: &places[length..],
             operands: self.written_operands(opaque, last),
@@ -71,8 +72,7 @@ impl<'a> Linter<'a, '_> {
             only_modifiers: false,
         };
         let nearest = instruction.nearest(productions);
-        let checked = production::is_checked(parts)
-            && opcode::is_of_memory(parts[0], parts.get(1).copied().unwrap_or_default());
+        let checked = head.memory && head.is_checked();
         let Some((production, faults)) = nearest else { return false };
         if faults.is_empty() {
             for warning in production.warnings(written.modifiers, setting.isa, setting.target) {

@@ -107,7 +107,7 @@ fn judged<'a>(
     let parts: Vec<&str> =
         memory.parts.of(&module.parts)[1..].iter().map(|part| part.of(text)).collect();
     let spelling = matches!(memory.opcode, Opcode::Fence | Opcode::Membar)
-        .then(|| fences::spelled(&parts.iter().copied()))
+        .then(|| fences::spelled(&parts))
         .flatten();
     ParsedInstruction {
         text: memory.at.of(text),

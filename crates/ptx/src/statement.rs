@@ -5,7 +5,7 @@ use crate::shape::Opcode;
 use super::constant::Constant;
 use super::lex;
 use super::parse::{Lost, ParseResult, Parser};
-use super::production;
+use super::productions::{self, InstructionHead};
 use super::special::{self, SpecialFault};
 use super::symbols::{is_special, special_need};
 use super::syntax::{
@@ -87,7 +87,7 @@ impl Parser<'_, '_> {
         let parts = parts.of(&self.module.parts);
         let (first, last) = (parts[0], parts[parts.len() - 1]);
         let name = first.of(self.text());
-        let known = crate::opcode::all().any(|known| known == name);
+        let known = crate::opcode::is_known(name);
         let near = self.report.nearest(name, crate::opcode::all()).filter(|_| !known);
         // PTX has no opcode in capital letters, and SASS no other.
         let machine = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit());
@@ -520,7 +520,8 @@ impl Parser<'_, '_> {
             "brx" => Some(1),
             _ => None,
         };
-        let typed = production::is_opcode(opcode);
+        let heads = productions::of_opcode(opcode);
+        let typed = heads.is_some_and(|heads| heads.iter().any(InstructionHead::is_checked));
         // The results of a call are in parentheses; without them it has none.
         let mut defines = if called { self.is("(") } else { has_destination(opcode, form) };
         let first = self.module.names.len();

@@ -281,31 +281,14 @@ const MEANINGS: &[ModifierMeaning] = meanings! {
     }
 };
 
-/// The instructions whose modifiers are described here.
-const HEADS: &[&str] = &[
-    "mbarrier",
-    "cp",
-    "fabric",
-    "wgmma",
-    "tcgen05",
-    "griddepcontrol",
-    "clusterlaunchcontrol",
-    "tensormap",
-    "multimem",
-    "shfl",
-    "vote",
-    "match",
-    "activemask",
-    "redux",
-    "elect",
-    "mapa",
-    "getctarank",
-    "barrier.cluster",
-    "st.async",
-    "st.bulk",
-    "red.async",
-    "setmaxnreg",
-];
+/// More instructions whose modifiers are described here: they mean what they mean in memory instructions.
+const OF_MEMORY: [&str; 2] = ["activemask", "st.bulk"];
+
+/// Whether the modifiers of the instruction with this head are described here.
+fn is_described(head: &str) -> bool {
+    let own = MEANINGS.iter().flat_map(|row| row.heads.split_whitespace());
+    own.chain(OF_MEMORY).any(|known| begins(head, known))
+}
 
 /// Whether a name is this head, or begins with it.
 fn begins(name: &str, head: &str) -> bool {
@@ -324,7 +307,7 @@ pub struct ExplainedModifiers {
 pub fn explained(parts: &[&str], page: Section) -> ExplainedModifiers {
     let Some(length) = modifier::head(parts) else { return ExplainedModifiers::default() };
     let head = parts[..length].join(".");
-    if !HEADS.iter().any(|known| begins(&head, known)) {
+    if !is_described(&head) {
         return ExplainedModifiers::default();
     }
     // `.sync` is a part of some heads.
@@ -439,7 +422,7 @@ fn narrow(name: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ::ptx::fences::SPELLINGS;
+    use ::ptx::fences;
     use model::section;
 
     /// A word as a modifier may be: numbers for `#`, a rest for `*`.
@@ -451,12 +434,12 @@ mod tests {
     fn every_modifier_of_these_instructions_is_explained() {
         let (mut explained, mut missing) = (0, Vec::new());
         for (head, words) in modifier::all() {
-            if !HEADS.iter().any(|known| begins(head, known)) {
+            if !is_described(&head) {
                 continue;
             }
             for word in words {
                 let name = written(word);
-                let all = of_head(head, Opcode::Ld, &[&name], section::INSTRUCTIONS);
+                let all = of_head(&head, Opcode::Ld, &[&name], section::INSTRUCTIONS);
                 let said: Vec<_> = all.parts.iter().chain(&all.hints).collect();
                 let [one] = &said[..] else {
                     missing.push(format!("{head}.{word}"));
@@ -474,23 +457,25 @@ mod tests {
         }
         assert!(missing.is_empty(), "not explained: {missing:?}");
         assert!(explained > 500, "only {explained} were");
-        for spelling in SPELLINGS {
-            let parts: Vec<&str> =
-                spelling.parts.iter().map(|part| if *part == "*" { "gpu" } else { part }).collect();
-            assert_eq!(of_fence(&parts, section::MEMBAR).len(), parts.len(), "{parts:?}");
+        for parts in fences::all().iter().map(|spelling| &spelling.parts) {
+            assert_eq!(of_fence(parts, section::MEMBAR).len(), parts.len(), "{parts:?}");
         }
     }
 
     #[test]
     fn every_meaning_is_used() {
+        let fences = fences::all().iter().flat_map(|spelling| &spelling.parts).copied();
+        let fence = ("fence".to_owned(), fences.collect());
+        let all: Vec<(String, Vec<&str>)> = modifier::all().chain([fence]).collect();
         for row in MEANINGS {
             for word in row.words.split_whitespace() {
                 let name = written(word);
-                let used = modifier::all().map(|(head, _)| head).chain(["fence"]).any(|head| {
-                    let found = row.heads.split_whitespace().any(|of| begins(head, of));
-                    let mut parts: Vec<&str> = head.split('.').collect();
-                    parts.push(&name);
-                    found && (head == "fence" || modifier::fault(&parts).is_none())
+                let used = all.iter().any(|(head, words)| {
+                    let parts: Vec<&str> = head.split('.').chain([name.as_str()]).collect();
+                    let is_it = |one: &&str| modifier::is(&written(one), word);
+                    row.heads.split_whitespace().any(|of| begins(head, of))
+                        && (words.iter().any(is_it)
+                            || head != "fence" && modifier::fault(&parts).is_none())
                 });
                 assert!(used, "no instruction of {} has .{word}", row.heads);
             }

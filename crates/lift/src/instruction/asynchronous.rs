@@ -100,7 +100,7 @@ impl<'a> InstructionReader<'_> {
         cell: &InstructionCell<'a>,
         parts: &[&str],
     ) -> bool {
-        let Some(fault) = modifier::fault(parts) else { return true };
+        let Some(fault) = modifier::own_fault(parts) else { return true };
         let near = self.report.nearest(parts[fault.position], fault.known.iter().copied());
         self.report
             .error("modifier", cell.part_at(fault.position), fault.message(parts))
@@ -462,8 +462,8 @@ impl<'a> InstructionReader<'_> {
     /// The fences of the async proxy, and those of some objects only.
     pub(super) fn async_fence(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
         let mut parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
-        if let Some(ordered) = fences::in_order(&parts[1..].iter().copied()) {
-            parts.splice(1.., ordered);
+        if let Some(spelling) = fences::spelled(&parts[1..]) {
+            parts.splice(1.., spelling.parts.iter().copied());
         }
         let of_reads = ["alias", "sync_restrict::read", "release", "sys"];
         if self.draft.rounds_freely && parts[1..] != of_reads {

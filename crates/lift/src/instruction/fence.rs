@@ -36,7 +36,7 @@ impl<'a> InstructionReader<'_> {
     /// Whether it is a fence of proxies, of a state space or of an operation that PTX has; otherwise an error says so.
     /// The peer dialect has fences of its own.
     fn is_spelled(&mut self, cell: &InstructionCell<'a>) -> bool {
-        let parts = cell.parts.iter().skip(1).map(|part| part.text);
+        let parts: Vec<&str> = cell.parts.iter().skip(1).map(|part| part.text).collect();
         let incomplete = cell.parts.len() == 2;
         let known = fences::spelled(&parts).is_some();
         let of_peers = matches!(cell.part(2), "generic" | "constant" | "texture" | "surface");
@@ -77,8 +77,9 @@ impl<'a> InstructionReader<'_> {
     }
 
     fn proxy_fence(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
-        let ordered = fences::in_order(&cell.parts.iter().skip(1).map(|part| part.text));
-        let name = ordered.as_ref().map_or(cell.part(2), |parts| parts[1]);
+        let parts: Vec<&str> = cell.parts.iter().skip(1).map(|part| part.text).collect();
+        let ordered = fences::spelled(&parts).map(|spelling| &spelling.parts[..]);
+        let name = ordered.map_or(cell.part(2), |parts| parts[1]);
         let proxy = match name {
             "generic" => Some(Proxy::Generic),
             "constant" => Some(Proxy::Constant),
@@ -90,7 +91,7 @@ impl<'a> InstructionReader<'_> {
             self.no_operands(cell)?;
             return Some(Instruction::ProxyFence(ProxyFence::Alias));
         }
-        let half = match ordered.as_deref() {
+        let half = match ordered {
             Some(["proxy", "alias", "release", "sys"]) => Some(FenceOrder::Release),
             Some(["proxy", "alias", "acquire", "sys"]) => Some(FenceOrder::Acquire),
             _ => None,

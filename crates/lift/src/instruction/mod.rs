@@ -123,7 +123,7 @@ impl<'a> InstructionReader<'_> {
             }
             _ if Self::exchanges(cell) => self.exchange(cell),
             "activemask" => self.active_lanes(cell),
-            name if opcode::WITHOUT_EFFECT.contains(&name) => return Vec::new(),
+            name if opcode::is_without_effect(name) => return Vec::new(),
             "createpolicy" => self.policy(cell),
             "opaque" => return self.opaque(cell).unwrap_or_default(),
             _ if float::is_float(cell) => return self.float(cell).unwrap_or_default(),

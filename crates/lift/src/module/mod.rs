@@ -16,7 +16,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use machine::form::Family;
 use model::memory::Space;
-use ptx::opcode::WITHOUT_EFFECT;
+use ptx::opcode::is_without_effect;
 use ptx::qualifier::Dialect;
 use ptx::{BodyItem, FunctionDeclaration, Instruction, MemoryDeclaration, Module};
 
@@ -298,7 +298,7 @@ impl<'a> FunctionReader<'_, 'a> {
     fn instruction(&mut self, instruction: &Instruction<'a>) -> ReadResult<()> {
         let parts: Vec<&str> = instruction.name.split('.').collect();
         let opcode = parts[0];
-        if WITHOUT_EFFECT.contains(&opcode) || matches!(opcode, "discard" | "brkpt") {
+        if is_without_effect(opcode) || matches!(opcode, "discard" | "brkpt") {
             return Ok(());
         }
         if opcode == "bar" && parts.get(1) == Some(&"warp") {

@@ -1,5 +1,5 @@
 //! Rules of `fence` and `membar`. Fences of proxies, of one state space and of one operation are other
-//! instructions with the same prefix; see [`crate::fences::SPELLINGS`].
+//! instructions with the same prefix; see [`crate::fences::all`].
 
 use super::rule;
 use crate::qualifier::OrderQualifier;

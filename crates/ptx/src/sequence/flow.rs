@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::modifier;
 use crate::production;
 use crate::syntax::{BodyMark, Function, Guard, ModuleSyntax, Range, Statement};
 use text::report::ByteSpan;
@@ -47,7 +48,7 @@ impl<'a> FlowStep<'a> {
 
     /// The parts of its name that the productions begin with.
     pub(super) fn head(&self) -> String {
-        self.parts[..production::head(&self.parts).unwrap_or(1)].join(".")
+        self.parts[..modifier::head(&self.parts).unwrap_or(1)].join(".")
     }
 
     /// The operand at this index if it is an address: what is between its brackets.

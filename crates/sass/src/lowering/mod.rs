@@ -388,7 +388,7 @@ impl Instance {
             let qualifiers = self.qualifiers.iter().map(String::as_str);
             let parts: Vec<&str> =
                 std::iter::once(self.opcode.as_str()).chain(qualifiers).collect();
-            return modifier::fault(&parts).is_none();
+            return modifier::own_fault(&parts).is_none();
         }
         let text = self.text();
         let read = ptx::instruction("", &text, ptx::LintOptions::default());

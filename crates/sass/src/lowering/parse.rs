@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use model::scope::Scope;
-use ptx::fences::SPELLINGS;
+use ptx::fences;
 use ptx::qualifier::Qualifier;
 use ptx::shape::Opcode;
 use ptx::version::{PtxIsa, Target};
@@ -267,7 +267,7 @@ impl<'a> TableReader<'a> {
             }
             return;
         }
-        let of_fence = || SPELLINGS.iter().any(|spelling| spelling.parts.contains(&name));
+        let of_fence = || fences::all().iter().any(|spelling| spelling.parts.contains(&name));
         let known = [&BARRIER_PARTS[..], &asynchronous::PARTS, &asynchronous::OPERANDS];
         if Qualifier::named(name).is_none()
             && !of_fence()
