@@ -8,9 +8,7 @@
 //!   `a(b/c)` for `ab, ac`. The order in which modifiers are written is not checked.
 //! - `{a, b}*` is any of them in any number, where it is not checked which go together. In such a word `#` is any number, and `*` at the end any rest.
 //! - `@8.6/90` after a word says what brought it: the version of PTX, and the targets, separated by `|`: `90` is that
-//!   number or a higher one, `pre70` a lower one than 70, or any below PTX ISA 6.4, `90a` that target (as `103a` and `107a`), `100a` any `a` and
-//!   `100f` any `a` or `f` of 100 to 119, `103f` of 100 to 109, `120f` of 120 to 129, `101f` of 101 to 119, `107f` of 107,
-//!   and `110a` an `a` of 100, 101 or 110.
+//!   number or a higher one, `pre70` a lower one than 70, or any below PTX ISA 6.4, and `90a` or `100f` a name in `gate.rs`.
 //! - Operands are addresses: `m` in the state space that the modifiers say, `mg` in global memory, `ms` in shared memory, `ma` in tensor memory (`mb` in a register
 //!   of bits, `mc` in one of pairs as well), `mw` in a register of 32 or 64 bits whatever the state space, `ml` in one of 64 bits, `mp` in such a one or a variable in global
 //!   memory, `mo` in local memory, `t` with coordinates, `h` of an endpoint of the fabric, and an offset, `hc` with that of a counter; registers of this many bits that are not of floating point: `8`, `16`, `32`, `64`, `q` of 128; `w32` a register of 32 bits
@@ -26,50 +24,19 @@
 //! - ` ! why` at the end: ptxas takes the instruction, and the document forbids it, or does not have it. ` !deprecated@9.5 why` is a
 //!   form that is deprecated from that version on, and ` !trap@/120 why` one that ptxas makes a trap of for these targets.
 
+mod gate;
 mod warning;
 
 use crate::operand_kind::{TensorFault, fits, is_space, tensor_fault, vector_length};
 pub(crate) use crate::operand_kind::{WrittenOperand, WrittenType};
 use crate::version::{PtxIsa, Target};
+pub(crate) use gate::target_names;
+use gate::{ProductionGate, gate};
 use warning::ProductionWarning;
 pub(crate) use warning::WarningKind;
 
 /// What is not checked.
 const OPEN: &str = "...";
-
-/// What brought a word.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
-pub(crate) struct ProductionGate {
-    pub(crate) isa: Option<PtxIsa>,
-    /// As it is written; empty for any target.
-    pub(crate) targets: &'static str,
-}
-
-impl ProductionGate {
-    /// Whether the targets have this one, in this version of PTX.
-    pub(crate) fn admits(self, target: Target, isa: PtxIsa) -> bool {
-        self.targets.is_empty() || self.targets.split('|').any(|one| admits(one, target, isa))
-    }
-}
-
-fn admits(one: &str, target: Target, isa: PtxIsa) -> bool {
-    let family = target.sm / 10;
-    let special = target.variant.is_some();
-    match one {
-        "90a" => target.sm == 90 && target.variant == Some('a'),
-        "100a" => matches!(family, 10 | 11) && target.variant == Some('a'),
-        "100f" => matches!(family, 10 | 11) && special,
-        "103f" => family == 10 && special,
-        "103a" => target.sm == 103 && target.variant == Some('a'),
-        "107a" => target.sm == 107 && target.variant == Some('a'),
-        "107f" => target.sm == 107 && special,
-        "101f" => matches!(family, 10 | 11) && target.sm != 100 && special,
-        "110a" => matches!(target.sm, 100 | 101 | 110) && target.variant == Some('a'),
-        "120f" => family == 12 && special,
-        "pre70" => target.sm < 70 || isa < PtxIsa::new(6, 4),
-        number => number.parse().is_ok_and(|least: u16| target.sm >= least),
-    }
-}
 
 /// Modifiers that come together, and what brought them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -157,15 +124,6 @@ pub(crate) enum FaultPlace {
     Head,
     Modifier(usize),
     Operand(usize),
-}
-
-fn gate(text: &'static str) -> Option<(&'static str, ProductionGate)> {
-    let Some((word, written)) = text.split_once('@') else {
-        return Some((text, ProductionGate::default()));
-    };
-    let (isa, targets) = written.split_once('/').unwrap_or((written, ""));
-    let isa = if isa.is_empty() { None } else { Some(PtxIsa::parse(isa)?) };
-    Some((word, ProductionGate { isa, targets }))
 }
 
 /// `relaxed+(cta/cluster)@8.6` as two choices.
@@ -670,25 +628,5 @@ mod tests {
         assert_eq!(read("a : m !unknown why"), None);
         assert_eq!(read("a b+ : m"), None);
         assert_eq!(read("a : i(x)"), None);
-    }
-
-    #[test]
-    fn targets_are_numbers_or_families() {
-        let admits = |targets: &'static str, target| {
-            let target = Target::parse(target).expect("a target");
-            ProductionGate { isa: None, targets }.admits(target, PtxIsa::NEWEST)
-        };
-        assert!(admits("90", "sm_100a") && !admits("90", "sm_89"));
-        assert!(admits("90a|100f", "sm_103f") && admits("90a|100f", "sm_90a"));
-        assert!(!admits("90a|100f", "sm_90") && !admits("90a|100f", "sm_120a"));
-        assert!(admits("103f", "sm_103a") && !admits("103f", "sm_110a"));
-        assert!(
-            admits("120f", "sm_121a") && !admits("100a", "sm_100f") && !admits("107a", "sm_107f")
-        );
-        assert!(
-            admits("101f", "sm_103f") && !admits("101f", "sm_100a") && !admits("101f", "sm_103")
-        );
-        assert!(admits("110a", "sm_100a") && !admits("110a", "sm_103a"));
-        assert!(admits("pre70", "sm_60") && !admits("pre70", "sm_70"));
     }
 }

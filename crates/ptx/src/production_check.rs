@@ -103,7 +103,7 @@ pub fn needs(parts: &[&str], operands: &str, targets: &[Target]) -> Option<Produ
         let faults = production.faults(modifiers, &operands, PtxIsa::NEWEST, Some(*target));
         faults.iter().find_map(|fault| {
             let Fault::Target(place, targets) = fault else { return None };
-            Some(format!("{} requires {}", form.subject(*place), target_names(targets)))
+            Some(format!("{} requires {}", form.subject(*place), production::target_names(targets)))
         })
     });
     Some(ProductionNeeds { isa: versions.max().unwrap_or(first), missing: missing.collect() })
@@ -413,28 +413,9 @@ fn listed(all: impl Iterator<Item = String>) -> String {
     all.into_iter().take(MOST).collect::<Vec<_>>().join(", ") + more
 }
 
-fn target_names(targets: &str) -> String {
-    let word = |one: &str| match one {
-        "90a" => "sm_90a".to_owned(),
-        "100a" => "sm_100a or another `a` of 100 to 119".to_owned(),
-        "100f" => "sm_100f, sm_100a, or another `f` or `a` of 100 to 119".to_owned(),
-        "107f" => "sm_107f or sm_107a".to_owned(),
-        "101f" => "sm_103f, sm_103a, or another `f` or `a` of 101 to 119".to_owned(),
-        "110a" => "sm_100a or sm_110a".to_owned(),
-        "103f" => "sm_100f, sm_100a, or another `f` or `a` of 100 to 109".to_owned(),
-        "120f" => "sm_120f, sm_120a, or another `f` or `a` of 120 to 129".to_owned(),
-        "pre70" => {
-            "a target below sm_70; later ones require `.sync` from PTX ISA 6.4 on".to_owned()
-        }
-        "103a" | "107a" => format!("sm_{one}"),
-        number => format!("sm_{number} or higher"),
-    };
-    targets.split('|').map(word).collect::<Vec<_>>().join("; ")
-}
-
 fn target_help(targets: &str, target: Option<Target>) -> String {
     let special = target.is_some_and(|target| target.variant.is_some());
-    let help = format!("targets: {}", target_names(targets));
+    let help = format!("targets: {}", production::target_names(targets));
     if special || targets.chars().all(|c| c.is_ascii_digit()) {
         help
     } else {

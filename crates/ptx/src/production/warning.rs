@@ -1,6 +1,6 @@
 //! What is to be said of instructions that ptxas takes.
 
-use super::ProductionGate;
+use super::gate::{self, ProductionGate};
 use crate::rule::Authority;
 use crate::version::{PtxIsa, Target};
 
@@ -75,6 +75,6 @@ impl WarningKind {
 /// `deprecated@9.5 why`; with nothing before the first blank it is the document that forbids it.
 pub(super) fn read(text: &'static str) -> Option<ProductionWarning> {
     let (name, why) = text.split_once(' ')?;
-    let (name, gate) = super::gate(name)?;
+    let (name, gate) = gate::gate(name)?;
     Some(ProductionWarning { kind: WarningKind::named(name)?, gate, why: why.trim() })
 }
