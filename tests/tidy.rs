@@ -358,10 +358,9 @@ fn targets_are_compared_with_numbers_in_one_place() {
 }
 
 /// Files of `ptx` and `describe` that list words of instructions beside the table, with what they say of them.
-const LISTS: [(&str, &str); 3] = [
+const LISTS: [(&str, &str); 2] = [
     ("crates/describe/src/ptx/modifiers.rs", "what each word means"),
     ("crates/ptx/src/registers.rs", "which registers a type fits"),
-    ("crates/ptx/src/statement.rs", "whether the first operand is written"),
 ];
 
 /// The words in strings with only `,` and `|` between them, list by list.

@@ -20,7 +20,8 @@
 //!   integer (as `#16`, `#64`, `#w32`, `#w64`); `a/b` is one of several, `a|b` two results. `(4,8,16)` after `#32` or `i` are the
 //!   values of an integer, `(0..7)` its range, `(*16)` what it is a multiple of. `{, a}` may be missing; `(a: b)` is there exactly if a
 //!   modifier begins with `a`.
-//! - `...` in the place of the operands, or among the modifiers, is whatever is not checked.
+//! - `...` in the place of the operands, or among the modifiers, is whatever is not checked; of operands the first one is written, as in
+//!   lists of operands that begin with a register, and in `(...)` none is.
 //! - ` ! why` at the end: ptxas takes the instruction, and the document forbids it, or does not have it. ` !deprecated@9.5 why` is a
 //!   form that is deprecated from that version on, and ` !trap@/120 why` one that ptxas makes a trap of for these targets.
 
@@ -37,6 +38,8 @@ pub(crate) use warning::WarningKind;
 
 /// What is not checked.
 const OPEN: &str = "...";
+/// The same for operands of which none is written.
+const SOURCES: &str = "(...)";
 
 /// Modifiers that come together, and what brought them.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -213,7 +216,8 @@ pub(crate) fn read(text: &'static str) -> Option<Production> {
         slots.push(slot);
     }
     let operand_text = operand_text.trim();
-    let operands = if operand_text == OPEN { None } else { Some(operands(operand_text)?) };
+    let open = [OPEN, SOURCES].contains(&operand_text);
+    let operands = if open { None } else { Some(operands(operand_text)?) };
     let gate = head_gate;
     Some(Production { head, gate, slots, list, is_open, operands, warnings, operand_text })
 }
@@ -332,6 +336,16 @@ impl Production {
 
     pub(crate) fn has(&self, modifier: &str) -> bool {
         self.is_open || self.words().any(|word| is(modifier, word))
+    }
+
+    /// Whether the first operand is what it writes.
+    pub(crate) fn has_result(&self) -> bool {
+        let is_register = |kind: &&str| kind.starts_with(is_first_of_register);
+        match self.operands.as_deref() {
+            None => self.operand_text != SOURCES,
+            Some([ProductionOperand::Always(first), ..]) => first.kinds.iter().all(is_register),
+            Some(_) => false,
+        }
     }
 
     pub(crate) fn has_operands(&self) -> bool {
@@ -530,6 +544,11 @@ impl Production {
             faults.push(Fault::Operand(at, left));
         }
     }
+}
+
+/// Whether kinds of operands that begin with it are registers, a sink among them.
+fn is_first_of_register(c: char) -> bool {
+    c.is_ascii_digit() || "_pqwfuyv".contains(c)
 }
 
 /// Whether a part is this word, in which each `#` is a number and a `*` at the end any rest.

@@ -51,6 +51,11 @@ impl InstructionHead {
         self.productions.iter().any(Production::is_checked)
     }
 
+    /// Whether its first operand is what it writes.
+    pub(crate) fn has_result(&self) -> bool {
+        self.productions.iter().any(Production::has_result)
+    }
+
     /// Whether there is more to check than which modifiers it has.
     pub(crate) fn is_more_than_words(&self) -> bool {
         !self.productions.iter().all(Production::is_words)
@@ -221,6 +226,23 @@ mod tests {
             Treatment::Modelled | Treatment::WithoutEffect => true,
         };
         assert!(TABLE.heads.values().flatten().all(is_said));
+    }
+
+    #[test]
+    fn some_instructions_write_their_first_operand() {
+        let writes = |name: &str| {
+            let parts: Vec<&str> = name.split('.').collect();
+            find(&parts).is_some_and(InstructionHead::has_result)
+        };
+        for name in
+            ["mov", "bar.cta.red", "mbarrier.check_layout", "match.any", "wmma.load", "tcgen05.ld"]
+        {
+            assert!(writes(name), "{name}");
+        }
+        for name in ["ret", "bar.sync", "mbarrier.init", "brx.idx", "wmma.store", "tcgen05.dealloc"]
+        {
+            assert!(!writes(name), "{name}");
+        }
     }
 
     #[test]

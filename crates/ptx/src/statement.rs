@@ -511,8 +511,9 @@ impl Parser<'_, '_> {
     /// The names in the operands of an instruction that is kept as it stands, up to its `;`.
     fn names(&mut self, parts: Range) -> ParseResult<Range> {
         let text = self.text();
-        let opcode = parts.of(&self.module.parts).first().map_or("", |part| part.of(text));
-        let form = parts.of(&self.module.parts).get(1).map_or("", |part| part.of(text));
+        let written: Vec<&str> =
+            parts.of(&self.module.parts).iter().map(|part| part.of(text)).collect();
+        let opcode = written.first().copied().unwrap_or_default();
         let called = opcode == "call";
         // The operands of branches before the first label.
         let branch = match opcode {
@@ -523,7 +524,11 @@ impl Parser<'_, '_> {
         let heads = productions::of_opcode(opcode);
         let typed = heads.is_some_and(|heads| heads.iter().any(InstructionHead::is_checked));
         // The results of a call are in parentheses; without them it has none.
-        let mut defines = if called { self.is("(") } else { has_destination(opcode, form) };
+        let mut defines = if called {
+            self.is("(")
+        } else {
+            productions::find(&written).is_none_or(InstructionHead::has_result)
+        };
         let first = self.module.names.len();
         let (mut depth, mut commas) = (0_usize, 0);
         loop {
@@ -594,25 +599,5 @@ pub(super) fn integer(text: &str) -> Option<u64> {
         Some("0b") => u64::from_str_radix(&digits[2..], 2).ok(),
         _ if digits.len() > 1 && digits.starts_with('0') => u64::from_str_radix(digits, 8).ok(),
         _ => digits.parse().ok(),
-    }
-}
-
-/// Whether the first operand of an instruction is what it writes.
-fn has_destination(opcode: &str, form: &str) -> bool {
-    match opcode {
-        "bra" | "brx" | "ret" | "exit" | "trap" | "brkpt" | "nanosleep" | "pmevent" | "st"
-        | "sust" | "sured" | "stmatrix" | "prefetch" | "prefetchu" | "discard"
-        | "applypriority" | "cp" | "griddepcontrol" | "setmaxnreg" | "stackrestore" | "fence"
-        | "membar" | "fabric" | "trace" => false,
-        "red" | "barrier" | "bar" => form == "red" && opcode != "red",
-        "mbarrier" => {
-            matches!(form, "arrive" | "arrive_drop" | "test_wait" | "try_wait" | "pending_count")
-        }
-        "tensormap" => form == "query",
-        "multimem" => form == "ld_reduce",
-        "tcgen05" => form == "ld",
-        "wgmma" => form == "mma_async",
-        "clusterlaunchcontrol" => form == "query_cancel",
-        _ => true,
     }
 }
