@@ -558,8 +558,7 @@ fn dialect(
     let mut peer = false;
     for cell in cells.iter().flatten() {
         let memory = matches!(cell.opcode(), "ld" | "st" | "atom" | "red");
-        let bracket = |token: &lex::Token| token.is(cell.operands.text, "[");
-        if memory && cell.has_type() || cell.operands.rest().iter().any(bracket) {
+        if memory && cell.has_type() || cell.has_address() {
             return Dialect::Ptx;
         }
         let proxy = cell.opcode() == "fence"

@@ -5,11 +5,8 @@ use model::isa::Instruction;
 use model::program::{InitialValue, ThreadId};
 use ptx::qualifier::Dialect;
 use sass::single::{self, ReadOptions};
-use text::cursor::Cursor;
-use text::lex;
 use text::report::{ByteSpan, Diagnostics};
 
-use crate::cell;
 use crate::column::{self, ColumnCell};
 use crate::draft::{PointsTo, ProgramBuilder, ThreadDraft};
 use crate::function::{
@@ -17,6 +14,7 @@ use crate::function::{
 };
 use crate::instruction::InstructionReader;
 use crate::program;
+use crate::written::WrittenInstruction;
 
 const THREAD: ThreadId = ThreadId(0);
 
@@ -128,25 +126,16 @@ impl FunctionBuilder {
         &self.initial
     }
 
-    /// Translates an instruction with its labels and its guard; `line` is its line in the file. Errors are
-    /// reported when the function is finished.
-    pub fn instruction(&mut self, cell: &str, line: usize) -> &mut FunctionLine {
-        let begin = self.text.len();
-        self.text.push_str(cell);
-        let tokens = lex::tokens(&self.text, begin, false, &mut self.report);
-        let end = ByteSpan::new(self.text.len(), self.text.len());
-        let cursor = Cursor::new(&self.text, &tokens, end);
-        let mut row = FunctionLine { line, ..FunctionLine::default() };
+    /// Adds an instruction; `line` is its line in the file. Errors are reported when the function is finished.
+    pub fn push(&mut self, instruction: &WrittenInstruction, line: usize) -> &mut FunctionLine {
         let before = self.draft.thread(THREAD).lines.len();
-        if let Some(cell) = cell::cell(cursor, &mut self.report) {
-            row.labels = cell.labels.iter().map(|(label, _)| (*label).to_owned()).collect();
-            row.text = cell.text();
-            let (draft, report) = (&mut self.draft, &mut self.report);
-            InstructionReader { draft, report, thread: THREAD }.cell(&cell);
-        }
+        let cell = instruction.cell(&mut self.text, &mut self.report);
+        let (labels, text) = (instruction.labels.clone(), cell.text());
+        let (draft, report) = (&mut self.draft, &mut self.report);
+        InstructionReader { draft, report, thread: THREAD }.cell(&cell);
         self.text.push('\n');
         self.counts.push(self.draft.thread(THREAD).lines.len() - before);
-        self.rows.push(row);
+        self.rows.push(FunctionLine { labels, text, line, ..FunctionLine::default() });
         self.rows.last_mut().expect("one was pushed")
     }
 
@@ -191,7 +180,8 @@ impl FunctionBuilder {
         text: &str,
         cells: &[ColumnCell<'_>],
         mut rows: Vec<FunctionLine>,
-        (sm, family): (u16, Family),
+        sm: u16,
+        family: Family,
         mut refused: Vec<Refused>,
     ) -> Result<LiftedBody, Refusals> {
         self.draft.sass = true;

@@ -22,16 +22,31 @@ pub struct InstructionCell<'a> {
     pub guard: Option<(&'a str, ByteSpan, bool)>,
     /// Empty if the cell has no instruction.
     pub parts: Vec<DottedPart<'a>>,
-    pub operands: Cursor<'a>,
+    pub operands: CellOperands<'a>,
     /// The position of the instruction with its guard.
     pub at: ByteSpan,
-    pub tokens: &'a [Token],
+    /// The text that positions are in.
+    pub source: &'a str,
+}
+
+#[derive(Clone)]
+pub enum CellOperands<'a> {
+    /// Not read yet: those of a test.
+    Tokens {
+        /// Of the instruction with its guard.
+        all: &'a [Token],
+        operands: Cursor<'a>,
+    },
+    Read(Vec<Arg<'a>>),
 }
 
 impl<'a> InstructionCell<'a> {
     /// The guard and the instruction, without comments and unnecessary blanks.
     pub fn text(&self) -> String {
-        spacing::text(self.operands.text, self.tokens, spacing::cell)
+        match &self.operands {
+            CellOperands::Tokens { all, .. } => spacing::text(self.source, all, spacing::cell),
+            CellOperands::Read(_) => self.at.of(self.source).to_owned(),
+        }
     }
 
     pub fn opcode(&self) -> &'a str {
@@ -46,7 +61,15 @@ impl<'a> InstructionCell<'a> {
             .any(|part| matches!(Qualifier::named(part.text), Some(Qualifier::Type(_))))
     }
 
-    /// The name of the register that the instruction writes, judged by the opcode and the first token only.
+    /// The tokens of the operands, if they are not read yet.
+    fn operand_tokens(&self) -> &'a [Token] {
+        match &self.operands {
+            CellOperands::Tokens { operands, .. } => operands.rest(),
+            CellOperands::Read(_) => &[],
+        }
+    }
+
+    /// The name of the register that an instruction of a test writes, judged by the opcode and the first token only.
     pub fn defines(&self) -> Option<String> {
         let writes = match self.opcode() {
             "st" | "store" | "red" | "bra" | "goto" | "beq" | "bne" | "blt" | "ble" | "bgt"
@@ -54,14 +77,15 @@ impl<'a> InstructionCell<'a> {
             "bar" | "barrier" => self.part(1) == "red",
             _ => true,
         };
-        let first = self.operands.text_at(0);
-        let named = self.operands.kind_at(0) == Some(TokenKind::Word);
-        (writes && named).then(|| first.strip_prefix('%').unwrap_or(first).to_owned())
+        let first = self.operand_tokens().first();
+        let first = first.filter(|token| writes && token.kind == TokenKind::Word)?;
+        let first = first.at.of(self.source);
+        Some(first.strip_prefix('%').unwrap_or(first).to_owned())
     }
 
-    /// A special register among the operands: `%tid.x`, `%clock64`.
+    /// A special register among the operands of a test: `%tid.x`, `%clock64`. Functions have registers in their place.
     pub fn special_register(&self) -> Option<&'a str> {
-        let (text, tokens) = (self.operands.text, self.operands.rest());
+        let (text, tokens) = (self.source, self.operand_tokens());
         let special =
             |token: &Token| token.kind == TokenKind::Word && is_special(token.at.of(text));
         let at = tokens.iter().position(special)?;
@@ -73,6 +97,49 @@ impl<'a> InstructionCell<'a> {
             place = place.to(part.at);
         }
         Some(place.of(text))
+    }
+
+    /// Whether an operand is an address in brackets.
+    pub fn has_address(&self) -> bool {
+        match &self.operands {
+            CellOperands::Tokens { .. } => self.has_sign("["),
+            CellOperands::Read(args) => args.iter().any(|arg| matches!(arg, Arg::Address(..))),
+        }
+    }
+
+    /// Whether an operand is a vector.
+    pub fn has_vector(&self) -> bool {
+        match &self.operands {
+            CellOperands::Tokens { .. } => self.has_sign("{"),
+            CellOperands::Read(args) => args.iter().any(|arg| matches!(arg, Arg::Vector(..))),
+        }
+    }
+
+    fn has_sign(&self, sign: &str) -> bool {
+        self.operand_tokens().iter().any(|token| token.is(self.source, sign))
+    }
+
+    /// Whether the first operand is two joined names: `p|q`.
+    pub fn writes_two(&self) -> bool {
+        match &self.operands {
+            CellOperands::Tokens { operands, .. } => operands.text_at(1) == "|",
+            CellOperands::Read(args) => matches!(args.first(), Some(Arg::Joined(..))),
+        }
+    }
+
+    pub fn has_operands(&self) -> bool {
+        match &self.operands {
+            CellOperands::Tokens { operands, .. } => !operands.at_end(),
+            CellOperands::Read(args) => !args.is_empty(),
+        }
+    }
+
+    /// All operands; `None` after an error. A decimal constant, `1.5`, has `float` bits.
+    pub fn args(&self, float: Option<u16>, report: &mut Diagnostics) -> Option<Vec<Arg<'a>>> {
+        match &self.operands {
+            CellOperands::Tokens { operands, .. } => args(*operands, float, report),
+            CellOperands::Read(args) => Some(args.clone()),
+        }
     }
 
     /// The position of the opcode and its qualifiers.
@@ -93,8 +160,24 @@ impl<'a> InstructionCell<'a> {
         self.parts.get(index).map_or(self.name_at().after(), |part| part.at)
     }
 
+    /// The position of all operands; without one, the end of the instruction.
+    pub fn operands_at(&self) -> ByteSpan {
+        match &self.operands {
+            CellOperands::Tokens { operands, .. } => operands.rest_at(),
+            CellOperands::Read(args) => match (args.first(), args.last()) {
+                (Some(first), Some(last)) => first.at().to(last.at()),
+                _ => self.at.after(),
+            },
+        }
+    }
+
     pub fn operand_text(&self) -> &'a str {
-        self.operands.rest_at().of(self.operands.text)
+        self.operands_at().of(self.source)
+    }
+
+    /// The opcode and its qualifiers as they are written.
+    pub fn name(&self) -> &'a str {
+        self.name_at().of(self.source)
     }
 
     /// The instruction with other parts, for a suggestion.
@@ -109,8 +192,7 @@ impl<'a> InstructionCell<'a> {
 
     /// The instruction with other operands, for a suggestion.
     pub fn with_operands(&self, operands: &str) -> String {
-        let name = self.name_at().of(self.operands.text);
-        short_line(&format!("{name} {operands}"))
+        short_line(&format!("{} {operands}", self.name()))
     }
 }
 
@@ -190,7 +272,8 @@ pub fn cell<'a>(mut cursor: Cursor<'a>, report: &mut Diagnostics) -> Option<Inst
         }
         return None;
     }
-    Some(InstructionCell { labels, guard, parts, operands: cursor, at, tokens })
+    let operands = CellOperands::Tokens { all: tokens, operands: cursor };
+    Some(InstructionCell { labels, guard, parts, operands, at, source: cursor.text })
 }
 
 /// An operand as written.
@@ -204,6 +287,8 @@ pub enum Arg<'a> {
     Vector(Vec<Arg<'a>>, ByteSpan),
     /// `!p`.
     Negated(&'a str, ByteSpan),
+    /// `p|q`.
+    Joined((&'a str, ByteSpan), (&'a str, ByteSpan)),
 }
 
 impl<'a> Arg<'a> {
@@ -211,9 +296,11 @@ impl<'a> Arg<'a> {
     pub fn elements(&self) -> &[Arg<'a>] {
         match self {
             Arg::Vector(elements, _) => elements,
-            Arg::Name(..) | Arg::Number(..) | Arg::Address(..) | Arg::Negated(..) => {
-                std::slice::from_ref(self)
-            }
+            Arg::Name(..)
+            | Arg::Number(..)
+            | Arg::Address(..)
+            | Arg::Negated(..)
+            | Arg::Joined(..) => std::slice::from_ref(self),
         }
     }
 }
@@ -243,12 +330,12 @@ impl Arg<'_> {
             | Arg::Address(_, at)
             | Arg::Vector(_, at)
             | Arg::Negated(_, at) => *at,
+            Arg::Joined((_, first), (_, second)) => first.to(*second),
         }
     }
 }
 
-/// All operands of a cell; `None` after an error. A decimal constant, `1.5`, has `float` bits.
-pub fn args<'a>(
+fn args<'a>(
     mut cursor: Cursor<'a>,
     float: Option<u16>,
     report: &mut Diagnostics,
@@ -262,10 +349,20 @@ pub fn args<'a>(
             Some((at, after)) => {
                 let text = at.of(cursor.text);
                 cursor = after;
-                decimal((text, at), float, report)?
+                decimal(text, at, float, report)?
             }
             None => arg(&mut cursor, report)?,
         });
+        if let (Some(Arg::Name(first, at)), true) = (args.last(), cursor.is("|")) {
+            let first = (*first, *at);
+            cursor.advance();
+            let Some(second) = cursor.word() else {
+                cursor.expected("a name", report);
+                return None;
+            };
+            args.pop();
+            args.push(Arg::Joined(first, second));
+        }
         if cursor.at_end() {
             return Some(args);
         }
@@ -298,7 +395,8 @@ fn decimal_end<'a>(mut cursor: Cursor<'a>) -> Option<(ByteSpan, Cursor<'a>)> {
 
 /// A decimal constant of this many bits.
 fn decimal<'a>(
-    (text, at): (&'a str, ByteSpan),
+    text: &'a str,
+    at: ByteSpan,
     float: Option<u16>,
     report: &mut Diagnostics,
 ) -> Option<Arg<'a>> {
@@ -319,6 +417,17 @@ fn decimal<'a>(
         }
     };
     Some(Arg::Number(bits, at))
+}
+
+/// An offset of an address. One of more bits is reported and taken as 0.
+pub(crate) fn offset(offset: i64, at: ByteSpan, report: &mut Diagnostics) -> i64 {
+    if i32::try_from(offset).is_ok() {
+        return offset;
+    }
+    report
+        .error("offset", at, "an offset has 32 bits")
+        .help("add it to a register with the address: add.u64 a, a, 0x100000000");
+    0
 }
 
 fn arg<'a>(cursor: &mut Cursor<'a>, report: &mut Diagnostics) -> Option<Arg<'a>> {
@@ -380,13 +489,7 @@ fn address<'a>(
             cursor.expected("a number of bytes", report).help("[x+4]");
             return None;
         };
-        offset = value.cast_signed();
-        if i32::try_from(offset).is_err() {
-            report
-                .error("offset", at, "an offset has 32 bits")
-                .help("add it to a register with the address: add.u64 a, a, 0x100000000");
-            offset = 0;
-        }
+        offset = self::offset(value.cast_signed(), at, report);
     }
     let mut coordinates = None;
     if cursor.is(",") && cursor.text_at(1) == "{" {

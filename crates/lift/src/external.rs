@@ -9,6 +9,7 @@ use ptx::qualifier::Dialect;
 
 use crate::function::{EntryValue, FunctionVariable};
 use crate::opaque::chained;
+use crate::written::{AsOperand, WrittenArg, WrittenInstruction, written};
 use model::memory::Space;
 
 /// The note of a function that calls one.
@@ -87,19 +88,26 @@ impl CallNames {
         [(&self.memory, EntryValue::Address(memory.to_owned())), (&self.used, EntryValue::Value(0))]
     }
 
-    /// The rows of a call with these words as arguments. What it returns begins [`HEAD`] bytes after its place.
-    pub fn rows(&self, dialect: Dialect, arguments: &[String], returned: u32) -> Vec<String> {
+    /// The instructions of a call with these words as arguments. What it returns begins [`HEAD`] bytes after its place.
+    pub fn rows(
+        &self,
+        dialect: Dialect,
+        arguments: &[WrittenArg],
+        returned: u32,
+    ) -> Vec<WrittenInstruction> {
         let CallNames { memory, used, place, passed, answer, waits, again } = self;
-        let mut rows = vec![format!("add.u64 {place}, {memory}, {used}")];
+        let mut rows = vec![written("add.u64", &[place, memory, used])];
         let what = match arguments {
-            [] => "1",
-            [one] => one,
+            [] => WrittenArg::Number(1),
+            [one] => one.clone(),
             all => {
-                chained(all, |operands: &[String]| {
-                    rows.push(format!("opaque.u64.{HASH} {passed}, {}", operands.join(", ")));
-                    passed.clone()
+                chained(all, |operands: &[WrittenArg]| {
+                    let operands = [&[passed.operand()], operands].concat();
+                    let name = format!("opaque.u64.{HASH}");
+                    rows.push(WrittenInstruction { name, operands, ..Default::default() });
+                    passed.operand()
                 });
-                passed
+                passed.operand()
             }
         };
         let (store, load) = if dialect == Dialect::Cxx {
@@ -107,12 +115,14 @@ impl CallNames {
         } else {
             ("st.release.sys.global.u64", "ld.acquire.sys.global.u64")
         };
+        let [question, reply] = [0, 8].map(|offset| WrittenArg::address(place, offset));
+        let more = HEAD + returned.next_multiple_of(8);
         rows.extend([
-            format!("{store} [{place}], {what}"),
-            format!("{again}: {load} {answer}, [{place}+8]"),
-            format!("setp.eq.u64 {waits}, {answer}, 0"),
-            format!("@{waits} bra {again}"),
-            format!("add.u64 {used}, {used}, {}", HEAD + returned.next_multiple_of(8)),
+            written(store, &[&question, &what]),
+            written(load, &[answer, &reply]).labelled(again),
+            written("setp.eq.u64", &[waits, answer, &0]),
+            written("bra", &[again]).when(waits),
+            written("add.u64", &[used, used, &more]),
         ]);
         rows
     }

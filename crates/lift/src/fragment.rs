@@ -1,4 +1,4 @@
-//! PTX inside another language: the text of inline assembly, as cells of a column of C++ operations.
+//! PTX inside another language: the text of inline assembly, as instructions of a column of C++ operations.
 //!
 //! An access or a fence becomes its C++ counterpart, so that the whole function has one model: an access with
 //! an order and a scope becomes the atomic operation with that order and scope, and a weak access a plain one.
@@ -7,6 +7,10 @@
 use std::collections::BTreeSet;
 
 use crate::module::names::Names;
+use crate::module::operand::{constant_type, register, renamed};
+use crate::written::{
+    AsOperand, WrittenArg, WrittenGuard, WrittenInstruction, WrittenScalar, written,
+};
 use model::isa::Type;
 use model::isa::atom::{AtomicOp, AtomicOrder};
 use model::isa::fence::FenceOrder;
@@ -21,17 +25,17 @@ use ptx::{BodyItem, Instruction, PrintedOperand, is_special, rules};
 /// The text around a fragment, which knows the names of the column.
 pub trait Surroundings {
     /// The register, label or number that a name of the fragment denotes.
-    fn name(&mut self, name: &str) -> Result<String, String>;
+    fn name(&mut self, name: &str) -> Result<WrittenScalar, String>;
     /// The register with the value of a special register, by its name without `%`.
     fn special(&mut self, name: &str) -> Result<String, String>;
     /// A register that is not in use.
     fn temporary(&mut self) -> String;
 }
 
-/// A cell of the column.
+/// An instruction of the column.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct FragmentRow {
-    pub cell: String,
+    pub instruction: WrittenInstruction,
     /// Whether it is a volatile access.
     pub volatile: bool,
     /// Whether it is a load of memory that the program promises not to write.
@@ -43,14 +47,14 @@ pub struct FragmentRow {
 /// The address of a vector, which is undefined if it is not a multiple of its size.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct VectorAlignment {
-    /// The guard of the access, with its sign.
-    pub guard: Option<String>,
-    pub base: String,
+    /// The guard of the access.
+    pub guard: Option<WrittenGuard>,
+    pub base: WrittenScalar,
     pub offset: i64,
     pub bytes: u32,
 }
 
-/// The cells of a fragment.
+/// The instructions of a fragment.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Fragment {
     pub rows: Vec<FragmentRow>,
@@ -113,8 +117,8 @@ pub fn read(
             }
             BodyItem::Targets(_) => return Err("a table of labels is not supported".to_owned()),
             BodyItem::Label(label) => {
-                let label = reader.name(label)?;
-                reader.row(format!("{label}:"));
+                let label = reader.named(label)?;
+                reader.row(WrittenInstruction::label(label));
             }
             BodyItem::Instruction(instruction) => reader.instruction(instruction)?,
         }
@@ -129,37 +133,32 @@ fn strong(order: &str, of: Scope) -> String {
 
 /// The operands of an access of a fragment, in the names of the column.
 struct FragmentAccess {
-    guard: String,
+    guard: Option<WrittenGuard>,
     ty: Type,
-    base: String,
+    base: WrittenScalar,
     offset: i64,
-    values: Vec<String>,
+    values: Vec<WrittenArg>,
     /// The number of elements.
     count: usize,
 }
 
 impl FragmentAccess {
     /// The address of an element.
-    fn place(&self, index: i64) -> String {
-        let base = &self.base;
-        match self.offset + index * i64::from(self.ty.bytes()) {
-            0 => format!("[{base}]"),
-            offset @ ..0 => format!("[{base}{offset}]"),
-            offset => format!("[{base}+{offset}]"),
-        }
+    fn place(&self, index: i64) -> WrittenArg {
+        let offset = self.offset + index * i64::from(self.ty.bytes());
+        WrittenArg::address(self.base.clone(), offset)
     }
 
     /// What a vector requires of its address.
     fn alignment(&self) -> Option<VectorAlignment> {
-        let guard = self.guard.trim().strip_prefix('@').map(str::to_owned);
         let count = u32::try_from(self.count).expect("a vector has few elements");
-        let (base, offset) = (self.base.clone(), self.offset);
+        let (guard, base, offset) = (self.guard.clone(), self.base.clone(), self.offset);
         let bytes = count * self.ty.bytes();
         (count > 1).then_some(VectorAlignment { guard, base, offset, bytes })
     }
 
     /// The values of a vector, each with its address; `None` if there are more or fewer.
-    fn elements(&self) -> Option<Vec<(&String, String)>> {
+    fn elements(&self) -> Option<Vec<(&WrittenArg, WrittenArg)>> {
         let places = (0..).map(|index| self.place(index));
         (self.values.len() == self.count).then(|| self.values.iter().zip(places).collect())
     }
@@ -175,16 +174,21 @@ struct FragmentReader<'s> {
 }
 
 impl FragmentReader<'_> {
-    fn row(&mut self, cell: String) -> &mut FragmentRow {
-        let row = FragmentRow { cell, volatile: false, read_only: false, alignment: None };
+    fn row(&mut self, instruction: WrittenInstruction) -> &mut FragmentRow {
+        let row = FragmentRow { instruction, volatile: false, read_only: false, alignment: None };
         self.fragment.rows.push(row);
         self.fragment.rows.last_mut().expect("one was pushed")
     }
 
-    /// The name in the column.
-    fn name(&mut self, name: &str) -> Result<String, String> {
+    /// What a name is in the column.
+    fn name(&mut self, name: &str) -> Result<WrittenScalar, String> {
         let own = self.names.plain(name);
         self.surroundings.name(&own)
+    }
+
+    /// The same of a register or a label.
+    fn named(&mut self, name: &str) -> Result<String, String> {
+        register(name, &mut |name| self.value(name))
     }
 
     fn instruction(&mut self, instruction: &Instruction<'_>) -> Result<(), String> {
@@ -198,16 +202,19 @@ impl FragmentReader<'_> {
         }
         let guard = match instruction.guard {
             Some(guard) => {
-                let negated = if instruction.negated { "!" } else { "" };
-                format!("@{negated}{} ", self.name(guard)?)
+                let predicate = self.named(guard)?;
+                Some(WrittenGuard { predicate, negated: instruction.negated })
             }
-            None => String::new(),
+            None => None,
         };
+        let guard = guard.as_ref();
         self.fragment.touches_memory |= instruction.memory || matches!(opcode, "bar" | "barrier");
         if !instruction.memory {
-            let operands = self.renamed(&instruction.operands_text())?;
-            let blank = if operands.is_empty() { "" } else { " " };
-            self.row(format!("{guard}{}{blank}{operands}", instruction.name));
+            let ty = constant_type(&parts);
+            let operands = renamed(&instruction.operands, ty, &mut |name| self.value(name))?;
+            let name = instruction.name.clone();
+            let plain = WrittenInstruction { name, operands, ..WrittenInstruction::default() };
+            self.row(plain.guarded(guard));
             return Ok(());
         }
         let not = || format!("`{}` is not supported", instruction.name);
@@ -230,7 +237,7 @@ impl FragmentReader<'_> {
                     _ => Opcode::Red,
                 };
                 let qualifiers = qualifiers(opcode)?;
-                let access = self.access(instruction, &qualifiers, &guard)?;
+                let access = self.access(instruction, &qualifiers, guard)?;
                 let done = match opcode {
                     Opcode::Ld => ptx::meaning::load_order(&qualifiers)
                         .and_then(|order| self.load(&access, order)),
@@ -250,7 +257,8 @@ impl FragmentReader<'_> {
                 order.name()
             }
         };
-        self.row(format!("{guard}fence.{order}.{}", fence.scope.cxx_name()));
+        let name = format!("fence.{order}.{}", fence.scope.cxx_name());
+        self.row(written(name, &[]).guarded(guard));
         Ok(())
     }
 
@@ -259,24 +267,24 @@ impl FragmentReader<'_> {
         &mut self,
         instruction: &Instruction<'_>,
         q: &Qualifiers,
-        guard: &str,
+        guard: Option<&WrittenGuard>,
     ) -> Result<FragmentAccess, String> {
         let not = || format!("`{}` is not supported", instruction.name);
         let space = q.space();
         let ty = q.ty.filter(|_| !space.is_param()).ok_or_else(not)?.value;
-        let (mut place, mut values) = (None, Vec::new());
+        let (constants, mut place, mut values) = (constant_type(&[ty.name()]), None, Vec::new());
         for operand in &instruction.operands {
             match operand {
                 PrintedOperand::Address { base: Some(base), offset, .. } => {
-                    place = Some((self.renamed(&base.to_string())?, *offset));
+                    place = Some((self.value(&base.to_string())?, *offset));
                 }
                 PrintedOperand::Address { .. } => {}
-                PrintedOperand::Scalar(value) => values.push(self.renamed(&value.to_string())?),
-                PrintedOperand::Vector(elements) => {
-                    for element in elements {
-                        values.push(self.renamed(&element.to_string())?);
-                    }
+                PrintedOperand::Scalar(_) | PrintedOperand::Vector(_) => {
+                    let these = std::slice::from_ref(operand);
+                    let these = renamed(these, constants, &mut |name| self.value(name))?;
+                    values.extend(these.iter().flat_map(WrittenArg::elements).cloned());
                 }
+                PrintedOperand::Joined(_) | PrintedOperand::List(_) => return Err(not()),
             }
         }
         if q.policy.is_some() {
@@ -287,11 +295,11 @@ impl FragmentReader<'_> {
         if !space.may_be_global() {
             let generic = self.surroundings.temporary();
             let name = if space.is_shared() { "shared" } else { space.name() };
-            self.row(format!("cvta.{name}.u64 {generic}, {base}"));
-            base = generic;
+            self.row(written(format!("cvta.{name}.u64"), &[&generic, &base]));
+            base = WrittenScalar::Name(generic);
         }
         let count = q.vector.map_or(1, |vector| usize::from(vector.value));
-        Ok(FragmentAccess { guard: guard.to_owned(), ty, base, offset, values, count })
+        Ok(FragmentAccess { guard: guard.cloned(), ty, base, offset, values, count })
     }
 
     fn load(&mut self, access: &FragmentAccess, order: LoadOrder) -> Option<()> {
@@ -309,7 +317,8 @@ impl FragmentReader<'_> {
         let FragmentAccess { guard, ty, .. } = access;
         let mut alignment = access.alignment();
         for (value, at) in access.elements()? {
-            let row = self.row(format!("{guard}load{how}.{} {value}, {at}", ty.name()));
+            let load = written(format!("load{how}.{}", ty.name()), &[value, &at]);
+            let row = self.row(load.guarded(guard.as_ref()));
             row.alignment = alignment.take();
             row.volatile = volatile;
             row.read_only = order.is_of_read_only_data();
@@ -332,7 +341,8 @@ impl FragmentReader<'_> {
         let FragmentAccess { guard, ty, .. } = access;
         let mut alignment = access.alignment();
         for (value, at) in access.elements()? {
-            let row = self.row(format!("{guard}store{how}.{} {at}, {value}", ty.name()));
+            let store = written(format!("store{how}.{}", ty.name()), &[&at, value]);
+            let row = self.row(store.guarded(guard.as_ref()));
             row.alignment = alignment.take();
             row.volatile = volatile;
         }
@@ -351,76 +361,64 @@ impl FragmentReader<'_> {
             AtomicOrder::Release => ("release", "relaxed"),
             AtomicOrder::AcqRel => ("acq_rel", "acquire"),
         };
+        let none = "_".operand();
         let (result, values) = if parts[0] == "red" {
-            ("_", &access.values[..])
+            (&none, &access.values[..])
         } else {
-            let (result, values) = access.values.split_first()?;
-            (result.as_str(), values)
+            access.values.split_first()?
         };
-        let (guard, ty, at) = (&access.guard, access.ty.name(), access.place(0));
-        let of = of.cxx_name();
-        let cell = match (op, values) {
+        let (ty, at, of) = (access.ty.name(), access.place(0), of.cxx_name());
+        let atomic = match (op, values) {
             (AtomicOp::Cas, [expected, value]) => {
-                format!("cmpxchg.{success}.{failure}.{of}.{ty} {result}, {at}, {expected}, {value}")
+                let name = format!("cmpxchg.{success}.{failure}.{of}.{ty}");
+                written(name, &[result, &at, expected, value])
             }
             (_, [value]) if op != AtomicOp::Cas => {
                 let operation = parts.get(q.op?.position)?;
-                format!("rmw.{operation}.{success}.{of}.{ty} {result}, {at}, {value}")
+                let name = format!("rmw.{operation}.{success}.{of}.{ty}");
+                written(name, &[result, &at, value])
             }
             _ => return None,
         };
-        self.row(format!("{guard}{cell}"));
+        self.row(atomic.guarded(access.guard.as_ref()));
         Some(())
     }
 
-    /// Operands with the names of the surroundings.
-    fn renamed(&mut self, text: &str) -> Result<String, String> {
+    /// What a name, a special register or `_` stands for.
+    fn value(&mut self, text: &str) -> Result<WrittenScalar, String> {
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
-        let mut out = String::new();
-        let mut rest = text;
-        while let Some(first) = rest.chars().next() {
-            if !word(first) {
-                out.push(first);
-                rest = &rest[first.len_utf8()..];
-                continue;
-            }
-            let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
-            let (name, after) = rest.split_at(end);
-            rest = after;
-            if first.is_ascii_digit() {
-                out.push_str(name.trim_end_matches('U'));
-            } else if name == "_" {
-                out.push('_');
-            } else if is_special(name) {
-                let part = rest.strip_prefix('.').map(|rest| {
-                    let end = rest.find(|c| !word(c)).unwrap_or(rest.len());
-                    &rest[..end]
-                });
-                rest = part.map_or(rest, |part| &rest[1 + part.len()..]);
-                let special = name.trim_start_matches('%');
-                let full = part.map_or(special.to_owned(), |part| format!("{special}.{part}"));
-                out.push_str(&self.surroundings.special(&full)?);
-            } else if rest.starts_with('.') {
-                return Err(format!("an element of the vector `{name}` is not supported"));
-            } else if self.known.contains(name) {
-                out.push_str(&self.name(name)?);
-            } else {
-                return Err(format!("`{name}` has no value"));
-            }
+        let (name, after) = text.split_at(text.find(|c| !word(c)).unwrap_or(text.len()));
+        if name == "_" && after.is_empty() {
+            return Ok("_".into());
         }
-        Ok(out)
+        if is_special(name) {
+            return Ok(WrittenScalar::Name(
+                self.surroundings.special(text.trim_start_matches('%'))?,
+            ));
+        }
+        if after.starts_with('.') {
+            return Err(format!("an element of the vector `{name}` is not supported"));
+        }
+        if !self.known.contains(name) {
+            return Err(format!("`{name}` has no value"));
+        }
+        if !after.is_empty() {
+            return Err(format!("`{text}` is not supported"));
+        }
+        self.name(name)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use text::report::Diagnostics;
 
     struct Plain(usize);
 
     impl Surroundings for Plain {
-        fn name(&mut self, name: &str) -> Result<String, String> {
-            Ok(name.trim_start_matches('%').to_owned())
+        fn name(&mut self, name: &str) -> Result<WrittenScalar, String> {
+            Ok(name.trim_start_matches('%').into())
         }
 
         fn special(&mut self, name: &str) -> Result<String, String> {
@@ -437,7 +435,12 @@ mod tests {
         let registers = ["a", "b", "q"]
             .map(|name| FragmentRegister { name: name.to_owned(), predicate: name == "q" });
         let fragment = read(text, &registers, &mut Plain(0))?;
-        Ok(fragment.rows.into_iter().map(|row| row.cell).collect())
+        let shown = |row: &FragmentRow| {
+            let mut text = String::new();
+            row.instruction.cell(&mut text, &mut Diagnostics::default());
+            text.trim_end().to_owned()
+        };
+        Ok(fragment.rows.iter().map(shown).collect())
     }
 
     #[test]
@@ -473,11 +476,18 @@ mod tests {
     }
 
     #[test]
-    fn other_instructions_keep_their_text() {
+    fn other_instructions_are_kept() {
         let text = "{ .reg .pred %p; .reg .b32 %t; mov.u32 %t, %tid.x; setp.ne.b32 %p, a, %t; @%p bra DONE; mov.u32 a, 0x1; DONE: }";
         let rows = cells(text).expect("it is supported");
+        assert_eq!(
+            cells("and.b32 a, b, 017;").as_deref(),
+            Ok(&["and.b32 a, b, 15".to_owned()][..])
+        );
+        let float = "fma.rn.f32 a, b, 0f3F800000, 0.5;";
+        let bits = "fma.rn.f32 a, b, 0x3f800000, 0x3f000000".to_owned();
+        assert_eq!(cells(float).as_deref(), Ok(&[bits][..]));
         let expected =
-            ["mov.u32 t, tid_x", "setp.ne.b32 p, a, t", "@p bra DONE", "mov.u32 a, 0x1", "DONE:"];
+            ["mov.u32 t, tid_x", "setp.ne.b32 p, a, t", "@p bra DONE", "mov.u32 a, 1", "DONE:"];
         assert_eq!(rows, expected);
     }
 

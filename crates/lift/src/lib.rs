@@ -20,5 +20,6 @@ pub mod module;
 pub mod opaque;
 pub mod program;
 pub mod spacing;
+pub mod written;
 
 pub use ptx::qualifier::Dialect;

@@ -4,9 +4,19 @@ use std::collections::BTreeMap;
 
 use lift::builder::FunctionBuilder;
 use lift::function::EntryValue;
+use lift::written::{AsOperand, WrittenArg, WrittenInstruction};
 use model::isa::{Instruction, Operand, Reg};
 use model::value::{Value, low_bits};
 use ptx::qualifier::Dialect;
+
+/// A number, a register, or two: `p|q`.
+fn operand(text: &str) -> WrittenArg {
+    match (text::lex::number(text), text.split_once('|')) {
+        (Ok(number), _) => WrittenArg::Number(u64::try_from(number).expect("64 bits")),
+        (Err(_), Some((first, second))) => WrittenArg::Joined(first.to_owned(), second.to_owned()),
+        (Err(_), None) => text.operand(),
+    }
+}
 
 /// The value of register `r` after these instructions, which are read in a function.
 fn run(cells: &str) -> Value {
@@ -15,7 +25,10 @@ fn run(cells: &str) -> Value {
         builder.entry(register, EntryValue::Value(0));
     }
     for cell in cells.split(';') {
-        builder.instruction(cell.trim(), 1);
+        let (name, operands) = cell.trim().split_once(' ').expect("it has operands");
+        let operands = operands.split(", ").map(operand).collect();
+        let name = name.to_owned();
+        builder.push(&WrittenInstruction { name, operands, ..WrittenInstruction::default() }, 1);
     }
     let lifted = builder.finish(Vec::new()).unwrap_or_else(|why| panic!("{cells}: {why:?}"));
     let (rows, registers) = (lifted.rows, lifted.registers);

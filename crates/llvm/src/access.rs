@@ -1,13 +1,15 @@
 //! Memory operations: accesses, fences, local variables.
 
 use super::bits::WIDEST;
-use super::function::{CellText, LoweringResult, Root, Translator};
+use super::cell::{CellValue, NONE};
+use super::function::{LoweringResult, Root, Translator};
 use super::operand::Value;
 use super::step::{InstructionKind, Typed, TypedInstruction};
 use super::sync_scope::{SyncScope, sync_scope};
 use super::ty::{ScalarType, Ty};
 use super::{Access, AtomicOrdering, MemoryOp, NOT_LOCAL, Operation, RmwOp};
 use lift::function::{EntryValue, FunctionVariable};
+use lift::written::{AsOperand, WrittenArg};
 use model::memory::Space;
 use model::scope::Scope;
 
@@ -20,15 +22,6 @@ const UNDEFINED_STORE: &str = "a store of an undefined value is left out";
 
 /// The maximum number of elements of a local variable.
 const MOST: u64 = 1 << 16;
-
-/// An address in a column.
-pub(super) fn place(base: &str, offset: i64) -> String {
-    match offset {
-        0 => format!("[{base}]"),
-        ..0 => format!("[{base}{offset}]"),
-        _ => format!("[{base}+{offset}]"),
-    }
-}
 
 /// The spelling of an ordering in a column.
 fn order_name(order: AtomicOrdering) -> &'static str {
@@ -64,7 +57,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     /// A fence. One whose scope is its own thread orders nothing and is omitted.
     fn fence(&mut self, order: AtomicOrdering, scope: &str) {
         if let Some(scope) = self.scope(scope) {
-            self.row(format!("fence.{}.{scope}", order.name()));
+            self.row(format!("fence.{}.{scope}", order.name()), &[]);
         }
     }
 
@@ -152,12 +145,12 @@ impl<'a, 'm> Translator<'a, 'm> {
         let of_type = || access.ty.bytes().map(|bytes| u64::from(bytes.next_power_of_two()));
         self.promise(access.align.or_else(of_type).filter(|align| *align > part));
         if self.checked && matches!(pointer, Value::Local(_)) {
-            self.undefined_if_misaligned(access, (&base, offset));
+            self.undefined_if_misaligned(access, &base, offset);
         }
         let strength = self.strength(access, private);
         let read_only = access.kind == MemoryOp::Load
             && (access.promises_read_only() || self.never_written(pointer, access.space));
-        let at = move |more: i64| place(&base, offset.wrapping_add(more));
+        let at = move |more: i64| WrittenArg::address(&base, offset.wrapping_add(more));
         if access.volatile && private {
             self.note(
                 "no other thread can observe a volatile access of local or constant memory"
@@ -174,7 +167,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             MemoryOp::Load => self.load(access, &at, &strength, result)?,
             MemoryOp::Store => self.store(access, &at, &strength, &operands[0])?,
             MemoryOp::Rmw(op) => {
-                self.rmw(access, op, &at(0), &strength, (&operands[0], result))?;
+                self.rmw(access, op, &at(0), &strength, &operands[0], result)?;
             }
             MemoryOp::CmpXchg { .. } => {
                 self.compare_exchange(access, &at(0), &strength, operands, result)?;
@@ -190,14 +183,14 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     /// An access of several parts at an address without the alignment that it promises is undefined. One part is aligned
     /// to its size in any case.
-    fn undefined_if_misaligned(&mut self, access: &Access<'a>, (base, offset): (&str, i64)) {
+    fn undefined_if_misaligned(&mut self, access: &Access<'a>, base: &CellValue, offset: i64) {
         let part = u64::from(access.ty.scalar.bits().div_ceil(8));
         let Some(alignment) = access.align.filter(|&align| align > part && align < 1 << 31) else {
             return;
         };
-        let place = self.made_by("add.u64", &[base, &offset.to_string()]);
-        let rest = self.made_by("and.b64", &[&place, &(alignment - 1).to_string()]);
-        let misaligned = self.made_by("setp.ne.u64", &[&rest, "0"]);
+        let place = self.made_by("add.u64", &[base, &offset]);
+        let rest = self.made_by("and.b64", &[&place, &(alignment - 1)]);
+        let misaligned = self.made_by("setp.ne.u64", &[&rest, &0]);
         self.undefined_if(&misaligned);
     }
 
@@ -216,13 +209,13 @@ impl<'a, 'm> Translator<'a, 'm> {
     fn load(
         &mut self,
         access: &Access<'a>,
-        at: &dyn Fn(i64) -> String,
+        at: &dyn Fn(i64) -> WrittenArg,
         strength: &str,
         result: Option<&'a str>,
     ) -> LoweringResult<()> {
         let scalar = access.ty.scalar;
         let count = access.ty.lanes.unwrap_or(1);
-        let parts: Vec<CellText> = match result {
+        let parts: Vec<CellValue> = match result {
             Some(name) => self.values[name].parts.iter().map(|part| part.1.clone()).collect(),
             None => (0..count).map(|_| self.temporary()).collect(),
         };
@@ -235,11 +228,11 @@ impl<'a, 'm> Translator<'a, 'm> {
                 let place = at(offset);
                 offset += bytes;
                 if scalar.bits() == 8 * u32::try_from(*bytes).unwrap_or(0) {
-                    self.row(format!("load{strength}.{ty} {part}, {place}"));
+                    self.row(format!("load{strength}.{ty}"), &[part, &place]);
                     continue;
                 }
                 let word = self.temporary();
-                self.row(format!("load{strength}.{ty} {word}, {place}"));
+                self.row(format!("load{strength}.{ty}"), &[&word, &place]);
                 let bits = u32::try_from(8 * bytes).unwrap_or(0);
                 words.push((ScalarType::Int(bits), word));
             }
@@ -250,9 +243,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             let whole = self.packed(&words)?;
             if scalar.bits() == 1 {
                 // Its byte is 0 or 1, or the value is not defined.
-                let other = self.made_by("setp.gt.u32", &[&whole, "1"]);
+                let other = self.made_by("setp.gt.u32", &[&whole, &1]);
                 self.undefined_if(&other);
-                self.row(format!("setp.ne.u32 {part}, {whole}, 0"));
+                self.row("setp.ne.u32", &[part, &whole, &0]);
             } else {
                 self.mov(scalar, part, &whole)?;
                 self.mask(scalar, part);
@@ -296,7 +289,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     fn store(
         &mut self,
         access: &Access<'a>,
-        at: &dyn Fn(i64) -> String,
+        at: &dyn Fn(i64) -> WrittenArg,
         strength: &str,
         value: &Value<'a>,
     ) -> LoweringResult<()> {
@@ -305,7 +298,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         let stride = pieces.iter().map(|(_, bytes)| bytes).sum::<i64>();
         let wide = if scalar.bits() <= 32 { 32 } else { 64 };
         for (mut cell, index) in self.cells(&access.ty.any(), value)?.into_iter().zip(0_i64..) {
-            if cell == super::value::UNDEFINED {
+            if cell == CellValue::Undefined {
                 if !strength.is_empty() {
                     return self.no("an atomic or volatile store of `undef` is not supported");
                 }
@@ -318,21 +311,22 @@ impl<'a, 'm> Translator<'a, 'm> {
             let mut offset = 0;
             // Of 128 bits in pieces, each piece is in one half.
             let halves = pieces.len() > 1 && scalar.bits() > 64;
-            let parts = if halves { self.halves(scalar, &cell) } else { (cell, String::new()) };
+            let parts =
+                if halves { self.halves(scalar, &cell) } else { (cell, CellValue::Undefined) };
             for (ty, bytes) in &pieces {
                 let (half, from) =
                     if halves && offset >= 8 { (&parts.1, 8) } else { (&parts.0, 0) };
                 let mut word = half.clone();
                 if offset > from {
-                    let by = (8 * (offset - from)).to_string();
-                    word = self.made_by(&format!("shr.u{wide}"), &[half, &by]);
+                    let by = 8 * (offset - from);
+                    word = self.made_by(format!("shr.u{wide}"), &[half, &by]);
                 }
                 if pieces.len() > 1 && *bytes < i64::from(wide) / 8 {
                     // A number must fit into the type of its store.
                     let mask = (1_u64 << (8 * bytes)) - 1;
-                    word = self.made_by(&format!("and.b{wide}"), &[&word, &mask.to_string()]);
+                    word = self.made_by(format!("and.b{wide}"), &[&word, &mask]);
                 }
-                self.row(format!("store{strength}.{ty} {}, {word}", at(index * stride + offset)));
+                self.row(format!("store{strength}.{ty}"), &[&at(index * stride + offset), &word]);
                 offset += bytes;
             }
         }
@@ -346,9 +340,9 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// The scalars of an operand, each of which must have a value.
-    pub(super) fn defined(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<Vec<CellText>> {
+    pub(super) fn defined(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<Vec<CellValue>> {
         let cells = self.cells(ty, value)?;
-        if cells.iter().any(|cell| cell == super::value::UNDEFINED) {
+        if cells.contains(&CellValue::Undefined) {
             return self.no("`undef` is not supported");
         }
         Ok(cells)
@@ -358,9 +352,10 @@ impl<'a, 'm> Translator<'a, 'm> {
         &mut self,
         access: &Access<'a>,
         op: RmwOp,
-        at: &str,
+        at: &WrittenArg,
         strength: &str,
-        (value, result): (&Value<'a>, Option<&'a str>),
+        value: &Value<'a>,
+        result: Option<&'a str>,
     ) -> LoweringResult<()> {
         if access.ty.lanes.is_some() {
             return self.no("an atomic operation on a vector is not supported");
@@ -400,17 +395,17 @@ impl<'a, 'm> Translator<'a, 'm> {
             | RmwOp::FMin
             | RmwOp::USubCond
             | RmwOp::USubSat => {
-                return self.in_loop(scalar, op, (at, strength), &operand, result);
+                return self.in_loop(scalar, op, at, strength, &operand, result);
             }
         };
         if op == RmwOp::Sub {
             let negated = self.temporary();
             let bits = self.container(scalar)?;
-            self.row(format!("sub.u{bits} {negated}, 0, {operand}"));
+            self.row(format!("sub.u{bits}"), &[&negated, &0, &operand]);
             operand = self.masked(scalar, negated);
         }
         let old = self.result_or_none(result);
-        self.row(format!("rmw.{name}{strength}.{ty} {old}, {at}, {operand}"));
+        self.row(format!("rmw.{name}{strength}.{ty}"), &[&old, at, &operand]);
         Ok(())
     }
 
@@ -420,8 +415,9 @@ impl<'a, 'm> Translator<'a, 'm> {
         &mut self,
         scalar: ScalarType,
         op: RmwOp,
-        (at, strength): (&str, &str),
-        operand: &str,
+        at: &WrittenArg,
+        strength: &str,
+        operand: &CellValue,
         result: Option<&'a str>,
     ) -> LoweringResult<()> {
         let (ty, _) = self.width(scalar)?;
@@ -431,30 +427,30 @@ impl<'a, 'm> Translator<'a, 'm> {
         let part = result.and_then(|name| self.values.get(name)?.parts.first());
         let old = part.map(|(_, cell)| cell.clone());
         let old = old.unwrap_or_else(|| self.temporary());
-        self.row(format!("load.relaxed.{scope}.{ty} {old}, {at}"));
+        self.row(format!("load.relaxed.{scope}.{ty}"), &[&old, at]);
         let again = self.fresh("again");
         self.place(again.clone());
         let new = self.temporary();
         match op {
             RmwOp::Nand => {
                 let both = self.temporary();
-                self.binary("and", scalar, (&both, &old, operand))?;
-                let ones = (u64::MAX >> (64 - scalar.bits())).to_string();
-                self.binary("xor", scalar, (&new, &both, &ones))?;
+                self.binary("and", scalar, &both, &old, operand)?;
+                let ones = u64::MAX >> (64 - scalar.bits());
+                self.binary("xor", scalar, &new, &both, &ones.into())?;
             }
-            RmwOp::FAdd => self.float_binary("fadd", scalar, (&new, &old, operand))?,
-            RmwOp::FSub => self.float_binary("fsub", scalar, (&new, &old, operand))?,
+            RmwOp::FAdd => self.float_binary("fadd", scalar, &new, &old, operand)?,
+            RmwOp::FSub => self.float_binary("fsub", scalar, &new, &old, operand)?,
             RmwOp::FMax | RmwOp::FMin => {
                 let name = if op == RmwOp::FMax { "max" } else { "min" };
                 let ty = self.float_type(scalar)?;
-                self.row(format!("{name}.{ty} {new}, {old}, {operand}"));
+                self.row(format!("{name}.{ty}"), &[&new, &old, operand]);
             }
             RmwOp::USubCond | RmwOp::USubSat => {
                 let (less, difference) = (self.temporary(), self.temporary());
-                self.compare("ult", scalar, (&less, &old, operand))?;
-                self.binary("sub", scalar, (&difference, &old, operand))?;
-                let otherwise = if op == RmwOp::USubCond { &old } else { "0" };
-                self.select(scalar, (&new, otherwise, &difference), &less)?;
+                self.compare("ult", scalar, &less, &old, operand)?;
+                self.binary("sub", scalar, &difference, &old, operand)?;
+                let otherwise = if op == RmwOp::USubCond { &old } else { &CellValue::Number(0) };
+                self.select(scalar, &new, otherwise, &difference, &less)?;
             }
             RmwOp::Xchg
             | RmwOp::Add
@@ -470,24 +466,24 @@ impl<'a, 'm> Translator<'a, 'm> {
             | RmwOp::UDecWrap => return self.no("this `atomicrmw` is one instruction"),
         }
         let (found, other) = (self.temporary(), self.temporary());
-        self.row(format!("cmpxchg.{order}.relaxed.{scope}.{ty} {found}, {at}, {old}, {new}"));
+        self.row(format!("cmpxchg.{order}.relaxed.{scope}.{ty}"), &[&found, at, &old, &new]);
         let bits = self.container(scalar)?;
-        self.row(format!("setp.ne.u{bits} {other}, {found}, {old}"));
-        self.row(format!("mov.b{bits} {old}, {found}"));
-        self.row(format!("@{other} bra {again}"));
+        self.row(format!("setp.ne.u{bits}"), &[&other, &found, &old]);
+        self.row(format!("mov.b{bits}"), &[&old, &found]);
+        self.row_when(&other, "bra", &[&again]);
         Ok(())
     }
 
     /// The register of a scalar result, or the sign for no result.
-    fn result_or_none(&self, result: Option<&'a str>) -> CellText {
+    fn result_or_none(&self, result: Option<&'a str>) -> WrittenArg {
         let part = result.and_then(|name| self.values.get(name)?.parts.first());
-        part.map_or("_".to_owned(), |(_, cell)| cell.clone())
+        part.map_or(NONE.operand(), |(_, cell)| cell.operand())
     }
 
     fn compare_exchange(
         &mut self,
         access: &Access<'a>,
-        at: &str,
+        at: &WrittenArg,
         strength: &str,
         operands: &[Value<'a>],
         result: Option<&'a str>,
@@ -501,10 +497,10 @@ impl<'a, 'm> Translator<'a, 'm> {
             self.note("a `cmpxchg weak` is treated as one that never fails spuriously".to_owned());
         }
         let parts = result.map(|name| self.values[name].parts.clone()).unwrap_or_default();
-        let old = parts.first().map_or("_".to_owned(), |part| part.1.clone());
-        self.row(format!("cmpxchg{strength}.{ty} {old}, {at}, {expected}, {value}"));
-        if let Some((_, success)) = parts.get(1) {
-            self.compare("eq", scalar, (success, &old, &expected))?;
+        let old = self.result_or_none(result);
+        self.row(format!("cmpxchg{strength}.{ty}"), &[&old, at, &expected, &value]);
+        if let [(_, old), (_, success), ..] = &parts[..] {
+            self.compare("eq", scalar, success, old, &expected)?;
         }
         Ok(())
     }
@@ -547,7 +543,8 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn alloca(
         &mut self,
         instruction: &'m TypedInstruction<'a>,
-        (ty, count): (&Ty, Option<&Typed<'a>>),
+        ty: &Ty,
+        count: Option<&Typed<'a>>,
         first: bool,
     ) -> LoweringResult<()> {
         let Some(name) = instruction.result else { return Ok(()) };
@@ -577,8 +574,9 @@ impl<'a, 'm> Translator<'a, 'm> {
             bytes,
             ..FunctionVariable::default()
         });
-        let register = self.values[name].parts[0].1.clone();
-        self.entry(&register, EntryValue::Address(variable));
+        if let (_, CellValue::Register(register)) = self.values[name].parts[0].clone() {
+            self.entry(&register, EntryValue::Address(variable));
+        }
         Ok(())
     }
 }

@@ -3,10 +3,12 @@
 
 use std::collections::BTreeMap;
 
-use super::function::{CellText, LoweringResult, Translator};
+use super::cell::CellValue;
+use super::function::{LoweringResult, Translator};
 use super::step::{InlineAssembly, Typed};
 use super::ty::{ScalarType, Ty};
 use lift::fragment::{self, FragmentRegister, Surroundings, VectorAlignment};
+use lift::written::{WrittenGuard, WrittenScalar};
 use text::cursor::short;
 
 /// The prefix of the names that stand for operands in a template.
@@ -19,7 +21,7 @@ const MEANING: &str = "accesses and fences of inline assembly are judged as the 
 /// An operand of a template.
 struct AsmOperand {
     /// The register, or for a constant its number.
-    cell: CellText,
+    cell: CellValue,
     constant: bool,
     predicate: bool,
 }
@@ -41,19 +43,19 @@ struct TemplateNames<'t, 'a, 'm> {
 }
 
 impl Surroundings for TemplateNames<'_, '_, '_> {
-    fn name(&mut self, name: &str) -> Result<String, String> {
+    fn name(&mut self, name: &str) -> Result<WrittenScalar, String> {
         if let Some(index) = name.strip_prefix(OPERAND) {
             let operand = index.parse::<usize>().ok().and_then(|index| self.operands.get(index));
             return operand
-                .map(|operand| operand.cell.clone())
+                .map(|operand| (&operand.cell).into())
                 .ok_or_else(|| format!("the template has no operand `${}`", short(index)));
         }
         if let Some(known) = self.known.get(name) {
-            return Ok(known.clone());
+            return Ok(known.into());
         }
-        let own = self.translator.register(name.trim_start_matches('%'));
+        let own = self.translator.fresh(name.trim_start_matches('%'));
         self.known.insert(name.to_owned(), own.clone());
-        Ok(own)
+        Ok(WrittenScalar::Name(own))
     }
 
     fn special(&mut self, name: &str) -> Result<String, String> {
@@ -61,7 +63,7 @@ impl Surroundings for TemplateNames<'_, '_, '_> {
     }
 
     fn temporary(&mut self) -> String {
-        self.translator.temporary()
+        self.translator.fresh("t")
     }
 }
 
@@ -127,8 +129,8 @@ fn expanded(template: &str, operands: &[AsmOperand], uid: usize) -> Result<Strin
         let operand = index.parse::<usize>().ok().and_then(|index| operands.get(index));
         let operand =
             operand.ok_or_else(|| format!("the template has no operand `${}`", short(index)))?;
-        if operand.constant {
-            out.push_str(&operand.cell);
+        if let (true, Some(number)) = (operand.constant, operand.cell.number()) {
+            out.push_str(&number.to_string());
         } else {
             out.push_str(OPERAND);
             out.push_str(index);
@@ -161,7 +163,7 @@ impl<'a> Translator<'a, '_> {
     pub(super) fn assembly(
         &mut self,
         assembly: &InlineAssembly<'a>,
-        result: &[(ScalarType, CellText)],
+        result: &[(ScalarType, CellValue)],
     ) -> LoweringResult<()> {
         let constraints = self.constraints(assembly.constraints)?;
         let outputs: Vec<Ty> = match assembly.result.resolved(&self.module.types) {
@@ -202,14 +204,14 @@ impl<'a> Translator<'a, '_> {
             Ok(fragment) => fragment,
             Err(why) => return self.no(format!("inline assembly: {why}")),
         };
-        for row in &fragment.rows {
+        for row in fragment.rows {
             if let Some(alignment) = &row.alignment {
                 self.promise(Some(alignment.bytes.into()));
                 if self.checked {
                     self.undefined_unless_aligned(alignment);
                 }
             }
-            let line = self.row(row.cell.clone());
+            let line = self.push(row.instruction);
             (line.volatile, line.read_only) = (row.volatile, row.read_only);
         }
         if fragment.touches_memory {
@@ -238,13 +240,14 @@ impl<'a> Translator<'a, '_> {
     /// A vector at an address that is not a multiple of its size is undefined, as in PTX.
     fn undefined_unless_aligned(&mut self, vector: &VectorAlignment) {
         let VectorAlignment { guard, base, offset, bytes } = vector;
-        let place = self.made_by("add.u64", &[base, &offset.to_string()]);
-        let rest = self.made_by("and.b64", &[&place, &(bytes - 1).to_string()]);
-        let mut misaligned = self.made_by("setp.ne.u64", &[&rest, "0"]);
-        if let Some(guard) = guard {
-            let executed = match guard.strip_prefix('!') {
-                Some(negated) => self.made_by("not.pred", &[negated]),
-                None => guard.clone(),
+        let place = self.made_by("add.u64", &[base, offset]);
+        let rest = self.made_by("and.b64", &[&place, &(bytes - 1)]);
+        let mut misaligned = self.made_by("setp.ne.u64", &[&rest, &0]);
+        if let Some(WrittenGuard { predicate, negated }) = guard {
+            let executed = if *negated {
+                self.made_by("not.pred", &[predicate])
+            } else {
+                CellValue::Register(predicate.clone())
             };
             misaligned = self.made_by("and.pred", &[&misaligned, &executed]);
         }
@@ -276,11 +279,11 @@ impl<'a> Translator<'a, '_> {
                     predicate: false,
                 });
             }
-            [(_, cell)] if cell != super::value::UNDEFINED => cell.clone(),
+            [(_, cell)] if *cell != CellValue::Undefined => cell.clone(),
             _ => self.packed(&parts)?,
         };
         if constraint == "n" || constraint == "i" {
-            if cell.starts_with(|c: char| !c.is_ascii_digit()) {
+            if cell.number().is_none() {
                 return self.no("an immediate of inline assembly that is not a number");
             }
             return Ok(AsmOperand { cell, constant: true, predicate: false });
@@ -302,7 +305,7 @@ impl<'a> Translator<'a, '_> {
             return Ok(AsmOperand { cell: to, constant: false, predicate });
         }
         // A template may name an operand where PTX allows no number.
-        let cell = if cell.starts_with(|c: char| c.is_ascii_digit()) {
+        let cell = if cell.number().is_some() {
             let held = self.temporary();
             self.mov(scalar, &held, &cell)?;
             held
@@ -317,8 +320,9 @@ impl<'a> Translator<'a, '_> {
 mod tests {
     use super::*;
 
-    fn register(cell: &str) -> AsmOperand {
-        AsmOperand { cell: cell.to_owned(), constant: false, predicate: false }
+    fn register(name: &str) -> AsmOperand {
+        let cell = CellValue::Register(name.to_owned());
+        AsmOperand { cell, constant: false, predicate: false }
     }
 
     #[test]
@@ -328,7 +332,7 @@ mod tests {
 
     #[test]
     fn operands_of_templates_are_numbers_behind_a_sign() {
-        let four = AsmOperand { constant: true, ..register("4") };
+        let four = AsmOperand { cell: CellValue::Number(4), constant: true, predicate: false };
         let operands = [register("x"), four];
         let of = |template: &str| expanded(template, &operands, 7);
         assert_eq!(

@@ -1,11 +1,12 @@
 //! Values as bits: several scalars in one register, and the scalars in a register.
 
-use super::function::{CellText, LoweringResult, Translator};
+use super::cell::CellValue;
+use super::function::{LoweringResult, Translator};
 use super::ty::ScalarType;
-use super::value::UNDEFINED;
+use lift::written::{AsOperand, WrittenArg};
 
 /// A scalar of a value, and its register or number.
-pub(super) type ScalarPart = (ScalarType, CellText);
+pub(super) type ScalarPart = (ScalarType, CellValue);
 
 /// The width in bits of the widest register.
 pub(super) const WIDEST: u32 = 128;
@@ -31,12 +32,12 @@ fn in_sequence(parts: &[ScalarPart]) -> Vec<(ScalarPart, u32)> {
 
 impl Translator<'_, '_> {
     /// One register with all parts, the first one in the lowest bits.
-    pub(super) fn packed(&mut self, parts: &[ScalarPart]) -> LoweringResult<CellText> {
+    pub(super) fn packed(&mut self, parts: &[ScalarPart]) -> LoweringResult<CellValue> {
         let width = total(parts);
         if width > WIDEST {
             return self.no(format!("a value of {width} bits in one register is not supported"));
         }
-        if parts.iter().any(|(_, cell)| cell == UNDEFINED) {
+        if parts.iter().any(|(_, cell)| *cell == CellValue::Undefined) {
             return self.no("`undef` is not supported");
         }
         if let ([(_, cell)], 65..) = (parts, width) {
@@ -44,13 +45,13 @@ impl Translator<'_, '_> {
         }
         if width > 64 {
             let (low, high) = self.packed_halves(parts)?;
-            return Ok(self.made_of((&low, &high)));
+            return Ok(self.made_of(&low, &high));
         }
         Ok(self.packed_at(&in_sequence(parts), register_bits(width)))
     }
 
     /// The same for more than 64 bits: two registers of 64 bits.
-    fn packed_halves(&mut self, parts: &[ScalarPart]) -> LoweringResult<(CellText, CellText)> {
+    fn packed_halves(&mut self, parts: &[ScalarPart]) -> LoweringResult<(CellValue, CellValue)> {
         let mut low = 0;
         let count = parts.iter().take_while(|part| {
             low += part.0.bits();
@@ -64,53 +65,58 @@ impl Translator<'_, '_> {
     }
 
     /// One register of `wide` bits with parts, each with its lowest bit in it. The other bits are 0.
-    pub(super) fn packed_at(&mut self, parts: &[(ScalarPart, u32)], wide: u32) -> CellText {
-        let mut sum: Option<CellText> = None;
+    pub(super) fn packed_at(&mut self, parts: &[(ScalarPart, u32)], wide: u32) -> CellValue {
+        let mut sum: Option<CellValue> = None;
         for ((scalar, cell), at) in parts {
             let mut cell = if scalar.bits() == 1 { self.number_of(cell) } else { cell.clone() };
             if wide == 64 && scalar.bits() <= 32 {
                 cell = self.made_by("cvt.u64.u32", &[&cell]);
             }
             if *at > 0 {
-                cell = self.made_by(&format!("shl.b{wide}"), &[&cell, &at.to_string()]);
+                cell = self.made_by(format!("shl.b{wide}"), &[&cell, at]);
             }
             sum = Some(match sum {
                 None => cell,
-                Some(low) => self.made_by(&format!("or.b{wide}"), &[&low, &cell]),
+                Some(low) => self.made_by(format!("or.b{wide}"), &[&low, &cell]),
             });
         }
-        sum.unwrap_or_else(|| "0".to_owned())
+        sum.unwrap_or(CellValue::Number(0))
     }
 
     /// The low and the high 64 bits of a value. A value of at most 64 bits is its low half.
-    pub(super) fn halves(&mut self, scalar: ScalarType, cell: &str) -> (CellText, CellText) {
+    pub(super) fn halves(
+        &mut self,
+        scalar: ScalarType,
+        cell: &CellValue,
+    ) -> (CellValue, CellValue) {
         if scalar.bits() <= 64 {
-            return (cell.to_owned(), "0".to_owned());
+            return (cell.clone(), CellValue::Number(0));
         }
         let (low, high) = (self.temporary(), self.temporary());
-        self.row(format!("mov.b128 {{{low}, {high}}}, {cell}"));
+        let both = WrittenArg::Vector(vec![low.operand(), high.operand()]);
+        self.row("mov.b128", &[&both, cell]);
         (low, high)
     }
 
     /// A register of 128 bits with these halves.
-    pub(super) fn made_of(&mut self, (low, high): (&str, &str)) -> CellText {
+    pub(super) fn made_of(&mut self, low: &CellValue, high: &CellValue) -> CellValue {
         let whole = self.temporary();
-        self.put((low, high), &whole);
+        self.put(low, high, &whole);
         whole
     }
 
     /// Assigns two halves to a register of 128 bits.
-    pub(super) fn put(&mut self, (low, high): (&str, &str), to: &str) {
+    pub(super) fn put(&mut self, low: &CellValue, high: &CellValue, to: &CellValue) {
         // Both halves are registers.
-        let [low, high] = [low, high].map(|half| match half.parse::<u64>() {
-            Ok(_) => self.made_by("mov.b64", &[half]),
-            Err(_) => half.to_owned(),
+        let halves = [low, high].map(|half| match half {
+            CellValue::Number(_) => self.made_by("mov.b64", &[half]).operand(),
+            CellValue::Register(_) | CellValue::Undefined => half.operand(),
         });
-        self.row(format!("mov.b128 {to}, {{{low}, {high}}}"));
+        self.row("mov.b128", &[to, &WrittenArg::Vector(halves.into())]);
     }
 
     /// Assigns the bits of a register to parts, the lowest bits to the first one.
-    pub(super) fn unpacked(&mut self, from: &str, to: &[ScalarPart]) -> LoweringResult<()> {
+    pub(super) fn unpacked(&mut self, from: &CellValue, to: &[ScalarPart]) -> LoweringResult<()> {
         let width = total(to);
         if width > WIDEST {
             return self.no(format!("a value of {width} bits in one register is not supported"));
@@ -135,17 +141,17 @@ impl Translator<'_, '_> {
         let wide = register_bits(width);
         let mut at = 0;
         for (scalar, to) in to {
-            let mut cell = from.to_owned();
+            let mut cell = from.clone();
             if at > 0 {
-                cell = self.made_by(&format!("shr.u{wide}"), &[&cell, &at.to_string()]);
+                cell = self.made_by(format!("shr.u{wide}"), &[&cell, &at]);
             }
             at += scalar.bits();
             if wide == 64 && scalar.bits() <= 32 {
                 cell = self.made_by("cvt.u32.u64", &[&cell]);
             }
             if scalar.bits() == 1 {
-                let low = self.made_by("and.b32", &[&cell, "1"]);
-                self.row(format!("setp.ne.u32 {to}, {low}, 0"));
+                let low = self.made_by("and.b32", &[&cell, &1]);
+                self.row("setp.ne.u32", &[to, &low, &0]);
                 continue;
             }
             let cell = self.masked(*scalar, cell);
@@ -187,12 +193,5 @@ impl Translator<'_, '_> {
             (from, to) = (&from[taken.0..], &to[taken.1..]);
         }
         Ok(())
-    }
-
-    /// A register with the result of an instruction of these operands.
-    pub(super) fn made_by(&mut self, instruction: &str, operands: &[&str]) -> CellText {
-        let result = self.temporary();
-        self.row(format!("{instruction} {result}, {}", operands.join(", ")));
-        result
     }
 }

@@ -1,11 +1,12 @@
 //! Calls of LLVM intrinsics: barriers, fences, special registers, small functions.
 
-use super::access::place;
 use super::bits::ScalarPart;
-use super::function::{CellText, LoweringResult, Root, Translator};
+use super::cell::{CellValue, operands};
+use super::function::{LoweringResult, Root, Translator};
 use super::step::Typed;
 use super::ty::{ScalarType, Ty};
 use lift::function::EntryValue;
+use lift::written::{WrittenArg, WrittenInstruction, written};
 use text::cursor::short;
 
 /// Calls without an effect that this thread or another one can observe.
@@ -103,8 +104,8 @@ impl<'a, 'm> Translator<'a, 'm> {
             let from = self.cell(pointer)?;
             return self.mov(*scalar, to, &from);
         }
-        if let Some(cell) = self.synchronizes(callee, arguments)? {
-            self.row(cell);
+        if let Some(instruction) = self.synchronizes(callee, arguments)? {
+            self.push(instruction);
             return Ok(());
         }
         if let (Some(operation), [(_, to)]) = (reduction(callee), result) {
@@ -142,15 +143,15 @@ impl<'a, 'm> Translator<'a, 'm> {
             // LLVM takes 0 for every other name.
             _ => false,
         };
-        self.mov(*scalar, to, &u8::from(value).to_string())
+        self.mov(*scalar, to, &u32::from(value).into())
     }
 
-    /// A barrier or fence without a result, as a cell.
+    /// A barrier or fence without a result.
     fn synchronizes(
         &mut self,
         callee: &str,
         arguments: &[Typed<'a>],
-    ) -> LoweringResult<Option<String>> {
+    ) -> LoweringResult<Option<WrittenInstruction>> {
         let bare = callee.strip_prefix("llvm.nvvm.").unwrap_or("").replace(".aligned", "");
         let mut cells = Vec::new();
         for argument in arguments {
@@ -159,34 +160,30 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
             cells.push(self.cell(argument)?);
         }
-        let cell = match (&bare[..], &cells[..]) {
-            ("barrier0", []) => "bar.sync 0".to_owned(),
-            ("barrier.cta.sync.all" | "barrier.n" | "bar.sync" | "barrier.sync", [id]) => {
-                format!("barrier.cta.sync {id}")
+        let name = match (&bare[..], &cells[..]) {
+            ("barrier0", []) => return Ok(Some(written("bar.sync", &[&0]))),
+            ("barrier.cta.sync.all" | "barrier.n" | "bar.sync" | "barrier.sync", [_])
+            | ("barrier.cta.sync.count" | "barrier" | "barrier.sync.cnt", [_, _]) => {
+                "barrier.cta.sync"
             }
-            ("barrier.cta.sync.count" | "barrier" | "barrier.sync.cnt", [id, count]) => {
-                format!("barrier.cta.sync {id}, {count}")
-            }
-            ("barrier.cta.arrive.count", [id, count]) => {
-                format!("barrier.cta.arrive {id}, {count}")
-            }
-            ("barrier.cluster.arrive", []) => "barrier.cluster.arrive".to_owned(),
-            ("barrier.cluster.arrive.relaxed", []) => "barrier.cluster.arrive.relaxed".to_owned(),
-            ("barrier.cluster.wait", []) => "barrier.cluster.wait".to_owned(),
-            ("membar.cta", []) => "fence.seq_cst.block".to_owned(),
-            ("membar.gl", []) => "fence.seq_cst.device".to_owned(),
-            ("membar.sys", []) => "fence.seq_cst.system".to_owned(),
-            ("fence.sc.cluster", []) => "fence.seq_cst.cluster".to_owned(),
+            ("barrier.cta.arrive.count", [_, _]) => "barrier.cta.arrive",
+            ("barrier.cluster.arrive", []) => "barrier.cluster.arrive",
+            ("barrier.cluster.arrive.relaxed", []) => "barrier.cluster.arrive.relaxed",
+            ("barrier.cluster.wait", []) => "barrier.cluster.wait",
+            ("membar.cta", []) => "fence.seq_cst.block",
+            ("membar.gl", []) => "fence.seq_cst.device",
+            ("membar.sys", []) => "fence.seq_cst.system",
+            ("fence.sc.cluster", []) => "fence.seq_cst.cluster",
             _ => return Ok(None),
         };
-        Ok(Some(cell))
+        Ok(Some(written(name, &operands(&cells))))
     }
 
     /// A special register, whose value is in the initial state.
     fn special(&mut self, name: &str, result: &[ScalarPart]) -> LoweringResult<()> {
         let [(scalar, to)] = result else { return Ok(()) };
         if name == "warpsize" {
-            return self.mov(*scalar, to, &WARP.to_string());
+            return self.mov(*scalar, to, &WARP.into());
         }
         let dimension = name.rsplit_once('.').filter(|(_, axis)| matches!(*axis, "x" | "y" | "z"));
         let ptx = match dimension {
@@ -202,16 +199,16 @@ impl<'a, 'm> Translator<'a, 'm> {
             return self.no(format!("the special register `{}` is not supported", short(name)));
         };
         let register = self.special_register(&ptx);
-        self.mov(*scalar, to, &register)
+        self.mov(*scalar, to, &CellValue::Register(register))
     }
 
     /// The register with the value of a special register, by its name in PTX.
-    pub(super) fn special_register(&mut self, ptx: &str) -> CellText {
-        let known = |(register, initial): &(CellText, EntryValue)| {
+    pub(super) fn special_register(&mut self, ptx: &str) -> String {
+        let known = |(register, initial): &(String, EntryValue)| {
             matches!(initial, EntryValue::Special(held) if held == ptx).then(|| register.clone())
         };
         self.builder.initial().iter().find_map(known).unwrap_or_else(|| {
-            let register = self.register(&ptx.replace('.', "_"));
+            let register = self.fresh(&ptx.replace('.', "_"));
             self.entry(&register, EntryValue::Special(ptx.to_owned()));
             register
         })
@@ -226,8 +223,8 @@ impl<'a, 'm> Translator<'a, 'm> {
         let mut at = offset;
         for (scalar, to) in result {
             let (ty, bytes) = self.width(*scalar)?;
-            let place = place(&base, at);
-            self.row(format!("load.{ty} {to}, {place}")).read_only = true;
+            let place = WrittenArg::address(&base, at);
+            self.row(format!("load.{ty}"), &[to, &place]).read_only = true;
             at += bytes;
         }
         Ok(())
@@ -262,18 +259,18 @@ impl<'a, 'm> Translator<'a, 'm> {
             _ => unsigned.to_owned(),
         };
         let (base, offset) = self.constant_address(&pointer.1)?;
-        let place = place(&base, offset);
+        let place = WrittenArg::address(&base, offset);
         let mut cells = Vec::new();
         for value in values {
             cells.push(self.cell(value)?);
         }
-        let values = cells.join(", ");
-        match (op, cells.len()) {
-            ("cas", 2) => {
-                self.row(format!("cmpxchg.relaxed.relaxed.{scope}.{ty} {to}, {place}, {values}"))
+        match (op, &cells[..]) {
+            ("cas", [expected, value]) => {
+                let name = format!("cmpxchg.relaxed.relaxed.{scope}.{ty}");
+                self.row(name, &[to, &place, expected, value])
             }
-            ("add" | "and" | "or" | "xor" | "exch" | "max" | "min" | "inc" | "dec", 1) => {
-                self.row(format!("rmw.{op}.relaxed.{scope}.{ty} {to}, {place}, {values}"))
+            ("add" | "and" | "or" | "xor" | "exch" | "max" | "min" | "inc" | "dec", [value]) => {
+                self.row(format!("rmw.{op}.relaxed.{scope}.{ty}"), &[to, &place, value])
             }
             _ => return self.no_call(callee),
         };
@@ -288,37 +285,33 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// `barrier0.popc` and similar: a barrier with a reduction.
-    fn reduce(&mut self, operation: &str, arguments: &[Typed<'a>], to: &str) -> LoweringResult<()> {
+    fn reduce(
+        &mut self,
+        operation: &str,
+        arguments: &[Typed<'a>],
+        to: &CellValue,
+    ) -> LoweringResult<()> {
         let (id, count, of) = match arguments {
-            [of] => ("0".to_owned(), None, of),
+            [of] => (CellValue::Number(0), None, of),
             [id, of] => (self.cell(id)?, None, of),
             [id, count, of] => (self.cell(id)?, Some(self.cell(count)?), of),
             _ => return self.no("this barrier is not supported"),
         };
         let value = self.cell(of)?;
         let predicate = if of.0 == Ty::BIT {
-            let register = self.temporary();
-            self.row(format!("mov.pred {register}, {value}"));
-            register
+            self.made_by("mov.pred", &[&value])
         } else {
-            let register = self.temporary();
-            self.row(format!("setp.ne.u32 {register}, {value}, 0"));
-            register
+            self.made_by("setp.ne.u32", &[&value, &0])
         };
-        let count = count.map_or(String::new(), |count| format!("{count}, "));
         let number = self.temporary();
-        match operation {
-            "popc" => self.row(format!("barrier.cta.red.popc.u32 {to}, {id}, {count}{predicate}")),
-            _ if of.0 == Ty::BIT => {
-                self.row(format!("barrier.cta.red.{operation}.pred {to}, {id}, {count}{predicate}"))
-            }
-            _ => {
-                self.row(format!(
-                    "barrier.cta.red.{operation}.pred {number}, {id}, {count}{predicate}"
-                ));
-                self.row(format!("selp.u32 {to}, 1, 0, {number}"))
-            }
-        };
+        let counts = operation == "popc" || of.0 == Ty::BIT;
+        let to_or_number = if counts { to } else { &number };
+        let all = [to_or_number, &id].into_iter().chain(&count).chain([&predicate]);
+        let ty = if operation == "popc" { "u32" } else { "pred" };
+        self.row(format!("barrier.cta.red.{operation}.{ty}"), &operands(all));
+        if !counts {
+            self.row("selp.u32", &[to, &1, &0, &number]);
+        }
         Ok(())
     }
 }

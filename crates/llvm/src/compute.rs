@@ -1,11 +1,12 @@
 //! Instructions that compute on registers only.
 
 use super::bits::{ScalarPart, WIDEST};
+use super::cell::CellValue;
 use super::copy;
-use super::function::{CellText, LoweringResult, Root, Translator};
+use super::function::{LoweringResult, Root, Translator};
 use super::step::{InstructionKind, Typed, TypedInstruction};
 use super::ty::{ScalarType, Ty};
-use super::value::UNDEFINED;
+use lift::written::WrittenArg;
 use model::memory::Space;
 use text::cursor::short;
 
@@ -28,7 +29,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         if let InstructionKind::Memory(operation, values) = step {
             return self.memory(operation, values, instruction.result);
         }
-        let to = |this: &Self| -> Vec<(ScalarType, CellText)> {
+        let to = |this: &Self| -> Vec<(ScalarType, CellValue)> {
             let held = instruction.result.and_then(|name| this.values.get(name));
             held.map_or(Vec::new(), |held| held.parts.clone())
         };
@@ -40,11 +41,11 @@ impl<'a, 'm> Translator<'a, 'm> {
                 return self.masked_store(arguments, how);
             }
             if copy::is_copy(callee) {
-                return self.copies(callee, (arguments, how));
+                return self.copies(callee, arguments, how);
             }
             let result = to(self);
             if self.is_external(callee) {
-                return self.external_call(callee, (arguments, how), (ty, &result));
+                return self.external_call(callee, arguments, how, ty, &result);
             }
             return self.call(callee, arguments, &result);
         }
@@ -53,7 +54,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             return self.assembly(assembly, &to);
         }
         if let InstructionKind::Alloca { ty, count } = step {
-            return self.alloca(instruction, (ty, count.as_ref()), first);
+            return self.alloca(instruction, ty, count.as_ref(), first);
         }
         if instruction.result.is_none() {
             return Ok(());
@@ -66,7 +67,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 }
                 let (left, right) = (self.defined(&a.0, &a.1)?, self.defined(&b.0, &b.1)?);
                 for ((scalar, to), (a, b)) in to.iter().zip(left.iter().zip(&right)) {
-                    self.binary(op, *scalar, (to, a, b))?;
+                    self.binary(op, *scalar, to, a, b)?;
                 }
                 Ok(())
             }
@@ -76,21 +77,21 @@ impl<'a, 'm> Translator<'a, 'm> {
                 for (index, (_, to)) in to.iter().enumerate() {
                     let (a, b) = (&left[index], &right[index]);
                     if *float {
-                        self.float_compare(relation, scalars[index], (to, a, b))?;
+                        self.float_compare(relation, scalars[index], to, a, b)?;
                     } else {
-                        self.compare(relation, scalars[index], (to, a, b))?;
+                        self.compare(relation, scalars[index], to, a, b)?;
                     }
                 }
                 Ok(())
             }
             InstructionKind::Negate(of) => {
                 let cells = self.defined(&of.0, &of.1)?;
-                to.iter().zip(&cells).try_for_each(|((scalar, to), from)| {
-                    self.float_sign("neg", *scalar, (to, from))
-                })
+                to.iter()
+                    .zip(&cells)
+                    .try_for_each(|((scalar, to), from)| self.float_sign("neg", *scalar, to, from))
             }
             InstructionKind::Select { condition, operands: (a, b) } => {
-                self.selects(condition, (a, b), &to)
+                self.selects(condition, a, b, &to)
             }
             InstructionKind::Cast { op, from, to: ty, .. } => self.converts(op, from, ty, &to),
             InstructionKind::Address { source, base, indices } => {
@@ -122,73 +123,78 @@ impl<'a, 'm> Translator<'a, 'm> {
         }
     }
 
-    pub(super) fn mov(&mut self, scalar: ScalarType, to: &str, from: &str) -> LoweringResult<()> {
-        if from == UNDEFINED {
+    pub(super) fn mov(
+        &mut self,
+        scalar: ScalarType,
+        to: &CellValue,
+        from: &CellValue,
+    ) -> LoweringResult<()> {
+        if *from == CellValue::Undefined {
             return self.no("`undef` is not supported");
         }
         if let Some(predicate) = self.poison.get(from).cloned() {
-            self.poison.insert(to.to_owned(), predicate);
+            self.poison.insert(to.clone(), predicate);
         }
         match self.container(scalar)? {
-            1 => self.row(format!("mov.pred {to}, {from}")),
-            WIDEST if from.parse::<u64>().is_ok() => {
-                self.put((from, "0"), to);
+            1 => self.row("mov.pred", &[to, from]),
+            WIDEST if from.number().is_some() => {
+                self.put(from, &CellValue::Number(0), to);
                 return Ok(());
             }
-            bits => self.row(format!("mov.b{bits} {to}, {from}")),
+            bits => self.row(format!("mov.b{bits}"), &[to, from]),
         };
         Ok(())
     }
 
     /// A predicate as a number.
-    pub(super) fn number_of(&mut self, predicate: &str) -> CellText {
-        if matches!(predicate, "0" | "1") {
-            return predicate.to_owned();
+    pub(super) fn number_of(&mut self, predicate: &CellValue) -> CellValue {
+        if predicate.number().is_some() {
+            return predicate.clone();
         }
-        let number = self.temporary();
-        self.row(format!("selp.u32 {number}, 1, 0, {predicate}"));
-        number
+        self.made_by("selp.u32", &[&1, &0, predicate])
     }
 
     /// A value in a wider register, zero-extended.
-    pub(super) fn masked(&mut self, scalar: ScalarType, cell: CellText) -> CellText {
+    pub(super) fn masked(&mut self, scalar: ScalarType, cell: CellValue) -> CellValue {
         let bits = scalar.bits();
         if matches!(bits, 32 | 64) {
             return cell;
         }
-        let masked = self.temporary();
         let width = if bits < 32 { 32 } else { 64 };
-        self.row(format!("and.b{width} {masked}, {cell}, {}", ones(bits)));
-        masked
+        self.made_by(format!("and.b{width}"), &[&cell, &ones(bits)])
     }
 
     /// Zero-extends a value in its register.
-    pub(super) fn mask(&mut self, scalar: ScalarType, cell: &str) {
+    pub(super) fn mask(&mut self, scalar: ScalarType, cell: &CellValue) {
         let bits = scalar.bits();
         if bits > 64 {
             self.wide_mask(scalar, cell);
         } else if !matches!(bits, 32 | 64) {
             let width = if bits < 32 { 32 } else { 64 };
-            self.row(format!("and.b{width} {cell}, {cell}, {}", ones(bits)));
+            self.row(format!("and.b{width}"), &[cell, cell, &ones(bits)]);
         }
     }
 
     /// A value in a wider register, sign-extended.
-    pub(super) fn signed(&mut self, scalar: ScalarType, cell: &str) -> LoweringResult<CellText> {
+    pub(super) fn signed(
+        &mut self,
+        scalar: ScalarType,
+        cell: &CellValue,
+    ) -> LoweringResult<CellValue> {
         let width = self.container(scalar)?.max(32);
         if width == WIDEST {
             return Ok(self.wide_signed(scalar, cell));
         }
         let (bits, from) = match scalar.bits() {
             1 => (1, self.number_of(cell)),
-            bits => (bits, cell.to_owned()),
+            bits => (bits, cell.clone()),
         };
         if bits == width {
             return Ok(from);
         }
         let (up, down) = (self.temporary(), self.temporary());
-        self.row(format!("shl.b{width} {up}, {from}, {}", width - bits));
-        self.row(format!("shr.s{width} {down}, {up}, {}", width - bits));
+        self.row(format!("shl.b{width}"), &[&up, &from, &(width - bits)]);
+        self.row(format!("shr.s{width}"), &[&down, &up, &(width - bits)]);
         Ok(down)
     }
 
@@ -196,58 +202,58 @@ impl<'a, 'm> Translator<'a, 'm> {
         &mut self,
         op: &str,
         scalar: ScalarType,
-        (to, a, b): (&str, &str, &str),
+        to: &CellValue,
+        a: &CellValue,
+        b: &CellValue,
     ) -> LoweringResult<()> {
         let uncovered = || format!("`{op}` of {scalar} is not supported");
         if scalar.is_float() {
-            return self.float_binary(op, scalar, (to, a, b));
+            return self.float_binary(op, scalar, to, a, b);
         }
         let width = self.container(scalar)?;
         if width == 1 {
             return match op {
                 "and" | "or" | "xor" => {
-                    self.row(format!("{op}.pred {to}, {a}, {b}"));
+                    self.row(format!("{op}.pred"), &[to, a, b]);
                     Ok(())
                 }
                 // Sums and products modulo 2.
                 "add" | "sub" => {
-                    self.row(format!("xor.pred {to}, {a}, {b}"));
+                    self.row("xor.pred", &[to, a, b]);
                     Ok(())
                 }
                 "mul" => {
-                    self.row(format!("and.pred {to}, {a}, {b}"));
+                    self.row("and.pred", &[to, a, b]);
                     Ok(())
                 }
                 _ => self.no(uncovered()),
             };
         }
         if width == WIDEST {
-            return self.wide_binary(op, scalar, (to, a, b));
+            return self.wide_binary(op, scalar, to, a, b);
         }
-        let power = b.parse::<u64>().ok().filter(|b| b.is_power_of_two());
+        let power = b.number().filter(|b| b.is_power_of_two());
         match (op, power) {
-            ("add" | "sub", _) => self.row(format!("{op}.u{width} {to}, {a}, {b}")),
-            ("mul", _) => self.row(format!("mul.lo.u{width} {to}, {a}, {b}")),
-            ("and" | "or" | "xor" | "shl", _) => self.row(format!("{op}.b{width} {to}, {a}, {b}")),
-            ("lshr", _) => self.row(format!("shr.u{width} {to}, {a}, {b}")),
+            ("add" | "sub", _) => self.row(format!("{op}.u{width}"), &[to, a, b]),
+            ("mul", _) => self.row(format!("mul.lo.u{width}"), &[to, a, b]),
+            ("and" | "or" | "xor" | "shl", _) => self.row(format!("{op}.b{width}"), &[to, a, b]),
+            ("lshr", _) => self.row(format!("shr.u{width}"), &[to, a, b]),
             ("ashr", _) => {
                 let a = self.signed(scalar, a)?;
-                self.row(format!("shr.s{width} {to}, {a}, {b}"))
+                self.row(format!("shr.s{width}"), &[to, &a, b])
             }
-            ("udiv", Some(by)) => {
-                self.row(format!("shr.u{width} {to}, {a}, {}", by.trailing_zeros()))
-            }
-            ("urem", Some(by)) => self.row(format!("and.b{width} {to}, {a}, {}", by - 1)),
+            ("udiv", Some(by)) => self.row(format!("shr.u{width}"), &[to, a, &by.trailing_zeros()]),
+            ("urem", Some(by)) => self.row(format!("and.b{width}"), &[to, a, &(by - 1)]),
             ("udiv" | "urem", None) => {
                 self.no_zero(b, width);
                 let name = if op == "udiv" { "div" } else { "rem" };
-                self.row(format!("{name}.u{width} {to}, {a}, {b}"))
+                self.row(format!("{name}.u{width}"), &[to, a, b])
             }
             ("sdiv" | "srem", _) => {
                 self.no_zero(b, width);
                 let (a, b) = (self.signed(scalar, a)?, self.signed(scalar, b)?);
                 let name = if op == "sdiv" { "div" } else { "rem" };
-                self.row(format!("{name}.s{width} {to}, {a}, {b}"))
+                self.row(format!("{name}.s{width}"), &[to, &a, &b])
             }
             _ => return self.no(uncovered()),
         };
@@ -258,28 +264,34 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// A division by zero is undefined.
-    fn no_zero(&mut self, divisor: &str, width: u32) {
-        if divisor.starts_with(|c: char| !c.is_ascii_digit()) {
-            let zero = self.made_by(&format!("setp.eq.u{width}"), &[divisor, "0"]);
+    fn no_zero(&mut self, divisor: &CellValue, width: u32) {
+        if divisor.number().is_none() {
+            let zero = self.made_by(format!("setp.eq.u{width}"), &[divisor, &0]);
             self.undefined_if(&zero);
         }
     }
 
     /// Makes an execution undefined if a predicate holds: it reads at address 0, where nothing is.
-    pub(super) fn undefined_if(&mut self, predicate: &str) {
+    pub(super) fn undefined_if(&mut self, predicate: &CellValue) {
         let (nothing, value) = (self.temporary(), self.temporary());
-        self.row(format!("mov.b64 {nothing}, 0"));
-        self.row(format!("@{predicate} load.u32 {value}, [{nothing}]"));
+        self.row("mov.b64", &[&nothing, &0]);
+        let place = WrittenArg::address(&nothing, 0);
+        self.row_when(predicate, "load.u32", &[&value, &place]);
     }
 
     /// A predicate that states whether two values of a type are equal.
-    pub(super) fn equal(&mut self, ty: &Ty, a: &str, b: &str) -> LoweringResult<CellText> {
+    pub(super) fn equal(
+        &mut self,
+        ty: &Ty,
+        a: &CellValue,
+        b: &CellValue,
+    ) -> LoweringResult<CellValue> {
         let parts = ty.parts(&self.module.types);
         let Some([scalar]) = parts.as_deref() else {
             return self.no("a value that is not a scalar is not supported here");
         };
         let to = self.temporary();
-        self.compare("eq", *scalar, (&to, a, b))?;
+        self.compare("eq", *scalar, &to, a, b)?;
         Ok(to)
     }
 
@@ -287,7 +299,9 @@ impl<'a, 'm> Translator<'a, 'm> {
         &mut self,
         relation: &str,
         scalar: ScalarType,
-        (to, a, b): (&str, &str, &str),
+        to: &CellValue,
+        a: &CellValue,
+        b: &CellValue,
     ) -> LoweringResult<()> {
         let (name, signed) = match relation {
             "eq" | "ne" => (relation, false),
@@ -300,40 +314,42 @@ impl<'a, 'm> Translator<'a, 'm> {
         };
         let width = self.container(scalar)?.max(32);
         if width == WIDEST {
-            return self.wide_compare((name, signed), scalar, (to, a, b));
+            return self.wide_compare(name, signed, scalar, to, a, b);
         }
         let (a, b) = if signed {
             (self.signed(scalar, a)?, self.signed(scalar, b)?)
         } else if scalar.bits() == 1 {
             (self.number_of(a), self.number_of(b))
         } else {
-            (a.to_owned(), b.to_owned())
+            (a.clone(), b.clone())
         };
         let sign = if signed { 's' } else { 'u' };
-        self.row(format!("setp.{name}.{sign}{width} {to}, {a}, {b}"));
+        self.row(format!("setp.{name}.{sign}{width}"), &[to, &a, &b]);
         Ok(())
     }
 
     pub(super) fn select(
         &mut self,
         scalar: ScalarType,
-        (to, a, b): (&str, &str, &str),
-        condition: &str,
+        to: &CellValue,
+        a: &CellValue,
+        b: &CellValue,
+        condition: &CellValue,
     ) -> LoweringResult<()> {
-        if condition == "1" || condition == "0" {
-            return self.mov(scalar, to, if condition == "1" { a } else { b });
+        if let Some(condition) = condition.number() {
+            return self.mov(scalar, to, if condition == 1 { a } else { b });
         }
         match self.container(scalar)? {
             1 => {
                 let (yes, not, no) = (self.temporary(), self.temporary(), self.temporary());
-                self.row(format!("and.pred {yes}, {condition}, {a}"));
-                self.row(format!("not.pred {not}, {condition}"));
-                self.row(format!("and.pred {no}, {not}, {b}"));
-                self.row(format!("or.pred {to}, {yes}, {no}"));
+                self.row("and.pred", &[&yes, condition, a]);
+                self.row("not.pred", &[&not, condition]);
+                self.row("and.pred", &[&no, &not, b]);
+                self.row("or.pred", &[to, &yes, &no]);
             }
-            WIDEST => self.wide_select(scalar, (to, a, b), condition),
+            WIDEST => self.wide_select(scalar, to, a, b, condition),
             width => {
-                self.row(format!("selp.b{width} {to}, {a}, {b}, {condition}"));
+                self.row(format!("selp.b{width}"), &[to, a, b, condition]);
             }
         }
         Ok(())
@@ -377,7 +393,8 @@ impl<'a, 'm> Translator<'a, 'm> {
     fn selects(
         &mut self,
         condition: &Typed<'a>,
-        (a, b): (&Typed<'a>, &Typed<'a>),
+        a: &Typed<'a>,
+        b: &Typed<'a>,
         to: &[ScalarPart],
     ) -> LoweringResult<()> {
         self.kept_inside(&a.1)?;
@@ -392,15 +409,15 @@ impl<'a, 'm> Translator<'a, 'm> {
                 return self.no("a select of values of different lengths");
             };
             // An undefined operand may be equal to the other one.
-            let (a, b) = match (a == UNDEFINED, b == UNDEFINED) {
-                (true, false) => (b, b),
-                (false, true) => (a, a),
+            let (a, b) = match (a, b) {
+                (CellValue::Undefined, b) => (b, b),
+                (a, CellValue::Undefined) => (a, a),
                 _ => (a, b),
             };
             if a == b {
                 self.mov(*scalar, to, a)?;
             } else {
-                self.select(*scalar, (to, a, b), condition)?;
+                self.select(*scalar, to, a, b, condition)?;
             }
         }
         Ok(())
@@ -435,15 +452,15 @@ impl<'a, 'm> Translator<'a, 'm> {
         for ((old, from), (new, to)) in scalars.iter().zip(&cells).zip(to) {
             let mut from = from.clone();
             if let Some(space) = offset {
-                from = self.made_by(&format!("cvta.to.{space}.u64"), &[&from]);
+                from = self.made_by(format!("cvta.to.{space}.u64"), &[&from]);
             }
             let Some(space) = generic else {
-                self.cast(op, (*old, &from), (*new, to))?;
+                self.cast(op, *old, &from, *new, to)?;
                 continue;
             };
             let number = self.temporary();
-            self.cast(op, (*old, &from), (*new, &number))?;
-            self.row(format!("cvta.{space}.u64 {to}, {number}"));
+            self.cast(op, *old, &from, *new, &number)?;
+            self.row(format!("cvta.{space}.u64"), &[to, &number]);
         }
         Ok(())
     }
@@ -451,8 +468,10 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn cast(
         &mut self,
         op: &str,
-        (old, from): (ScalarType, &str),
-        (new, to): (ScalarType, &str),
+        old: ScalarType,
+        from: &CellValue,
+        new: ScalarType,
+        to: &CellValue,
     ) -> LoweringResult<()> {
         let (narrow, wide) = (self.container(old)?, self.container(new)?);
         let bits = (old.bits(), new.bits());
@@ -465,36 +484,35 @@ impl<'a, 'm> Translator<'a, 'm> {
             {
                 self.mov(new, to, from)
             }
-            _ if narrow == WIDEST || wide == WIDEST => self.wide_cast(op, (old, from), (new, to)),
+            _ if narrow == WIDEST || wide == WIDEST => self.wide_cast(op, old, from, new, to),
             "trunc" | "ptrtoint" | "ptrtoaddr" if bits.1 < bits.0 => {
                 if wide == 1 {
-                    let low = self.temporary();
-                    self.row(format!("and.b{narrow} {low}, {from}, 1"));
-                    self.row(format!("setp.ne.u{narrow} {to}, {low}, 0"));
+                    let low = self.made_by(format!("and.b{narrow}"), &[from, &1]);
+                    self.row(format!("setp.ne.u{narrow}"), &[to, &low, &0]);
                     return Ok(());
                 }
                 if narrow == wide {
-                    self.row(format!("and.b{wide} {to}, {from}, {}", ones(bits.1)));
+                    self.row(format!("and.b{wide}"), &[to, from, &ones(bits.1)]);
                 } else {
-                    self.row(format!("cvt.u{wide}.u{narrow} {to}, {from}"));
+                    self.row(format!("cvt.u{wide}.u{narrow}"), &[to, from]);
                     self.mask(new, to);
                 }
                 Ok(())
             }
             "zext" | "sext" if narrow == 1 && bits.1 > 1 => {
                 let yes = if op == "zext" { 1 } else { ones(bits.1) };
-                if matches!(from, "0" | "1") {
-                    let number = if from == "1" { yes } else { 0 };
-                    return self.mov(new, to, &number.to_string());
+                if let Some(from) = from.number() {
+                    let number = if from == 1 { yes } else { 0 };
+                    return self.mov(new, to, &number.into());
                 }
-                self.row(format!("selp.b{wide} {to}, {yes}, 0, {from}"));
+                self.row(format!("selp.b{wide}"), &[to, &yes, &0, from]);
                 Ok(())
             }
             "zext" | "inttoptr" if bits.1 > bits.0 => {
                 if narrow == wide {
                     return self.mov(new, to, from);
                 }
-                self.row(format!("cvt.u{wide}.u{narrow} {to}, {from}"));
+                self.row(format!("cvt.u{wide}.u{narrow}"), &[to, from]);
                 Ok(())
             }
             "sext" if bits.1 > bits.0 => {
@@ -502,13 +520,13 @@ impl<'a, 'm> Translator<'a, 'm> {
                 if narrow == wide {
                     self.mov(new, to, &signed)?;
                 } else {
-                    self.row(format!("cvt.s{wide}.s{narrow} {to}, {signed}"));
+                    self.row(format!("cvt.s{wide}.s{narrow}"), &[to, &signed]);
                 }
                 self.mask(new, to);
                 Ok(())
             }
             "fpext" | "fptrunc" | "sitofp" | "uitofp" | "fptosi" | "fptoui" => {
-                self.float_cast(op, (old, from), (new, to))
+                self.float_cast(op, old, from, new, to)
             }
             "trunc" | "zext" | "sext" | "bitcast" => wrong(self),
             _ => self.no(format!("`{op}` from {old} to {new} is not supported")),
@@ -518,7 +536,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     /// `getelementptr`
     fn address(
         &mut self,
-        to: &str,
+        to: &CellValue,
         source: &Ty,
         base: &Typed<'a>,
         indices: &[Typed<'a>],
@@ -537,27 +555,21 @@ impl<'a, 'm> Translator<'a, 'm> {
             let cell = self.cell(&index)?;
             let mut wide = self.signed(*scalar, &cell)?;
             if scalar.bits() <= 32 {
-                let extended = self.temporary();
-                self.row(format!("cvt.s64.s32 {extended}, {wide}"));
-                wide = extended;
+                wide = self.made_by("cvt.s64.s32", &[&wide]);
             }
             if stride != 1 {
-                let scaled = self.temporary();
-                self.row(format!("mul.lo.u64 {scaled}, {wide}, {stride}"));
-                wide = scaled;
+                wide = self.made_by("mul.lo.u64", &[&wide, &stride]);
             }
             terms.push(wide);
         }
         if offset != 0 {
-            terms.push(offset.to_string());
+            terms.push(CellValue::Number(offset.cast_unsigned()));
         }
         let Some(last) = terms.pop() else { return self.mov(ScalarType::Ptr, to, &sum) };
         for term in terms {
-            let next = self.temporary();
-            self.row(format!("add.u64 {next}, {sum}, {term}"));
-            sum = next;
+            sum = self.made_by("add.u64", &[&sum, &term]);
         }
-        self.row(format!("add.u64 {to}, {sum}, {last}"));
+        self.row("add.u64", &[to, &sum, &last]);
         Ok(())
     }
 }

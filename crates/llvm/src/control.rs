@@ -2,18 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::function::{CellText, LoweringResult, Root, Translator};
+use super::cell::CellValue;
+use super::function::{LoweringResult, Root, Translator};
 use super::operand::Value;
 use super::step::{Block, InstructionKind, Terminator, Typed};
 use super::ty::{ScalarType, Ty};
-use super::value::UNDEFINED;
 use lift::function::ReturnedWord;
+use lift::written::written;
 use text::cursor::short;
 
 /// An assignment to a register on the edge between two blocks.
 struct PhiMove {
-    to: CellText,
-    from: CellText,
+    to: CellValue,
+    from: CellValue,
     scalar: ScalarType,
 }
 
@@ -40,10 +41,10 @@ impl<'a, 'm> Translator<'a, 'm> {
                 self.jump(&moves, target, next)
             }
             Terminator::Branch { condition, then, otherwise } => {
-                self.branch(condition, (then, otherwise), (here, next), blocks)
+                self.branch(condition, then, otherwise, here, next, blocks)
             }
             Terminator::Switch { on, default, cases } => {
-                self.switch(on, (default, cases), (here, next), blocks)
+                self.switch(on, default, cases, here, next, blocks)
             }
             Terminator::Return(value) => self.returns(value.as_ref(), next.is_none()),
             Terminator::Unreachable => {
@@ -52,7 +53,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 match last {
                     // The callee ends the thread.
                     Some(InstructionKind::Call { callee, .. }) if self.is_external(callee) => {
-                        self.row("exit");
+                        self.row("exit", &[]);
                         Ok(())
                     }
                     _ => self.no("`unreachable` can be reached"),
@@ -86,7 +87,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             let sources = self.cells(ty, value)?;
             let targets = self.values[name].parts.clone();
             for ((scalar, to), from) in targets.into_iter().zip(sources) {
-                if from == UNDEFINED {
+                if from == CellValue::Undefined {
                     self.note(UNDEFINED_PHI.to_owned());
                 } else if to != from {
                     moves.push(PhiMove { to, from, scalar });
@@ -98,7 +99,7 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     /// Performs the assignments in parallel. A value that is still needed is saved before it is overwritten.
     fn assign(&mut self, moves: &[PhiMove]) -> LoweringResult<()> {
-        let written: BTreeSet<&CellText> = moves.iter().map(|one| &one.to).collect();
+        let written: BTreeSet<&CellValue> = moves.iter().map(|one| &one.to).collect();
         let conflict = moves.len() > 1 && moves.iter().any(|one| written.contains(&one.from));
         let mut aside = Vec::new();
         for one in moves {
@@ -127,7 +128,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         self.assign(moves)?;
         if next != Some(target) {
             let label = self.label(target);
-            self.row(format!("bra {label}"));
+            self.row("bra", &[&label]);
         }
         Ok(())
     }
@@ -135,30 +136,32 @@ impl<'a, 'm> Translator<'a, 'm> {
     fn branch(
         &mut self,
         condition: &'m Typed<'a>,
-        (then, otherwise): (&'a str, &'a str),
-        (here, next): (&'a str, Option<&'a str>),
+        then: &'a str,
+        otherwise: &'a str,
+        here: &'a str,
+        next: Option<&'a str>,
         blocks: &Blocks<'a, 'm>,
     ) -> LoweringResult<()> {
         let cell = self.cell(condition)?;
         let (yes, no) = (self.moves(here, then, blocks)?, self.moves(here, otherwise, blocks)?);
-        if then == otherwise || cell == "1" {
+        if then == otherwise || cell.number() == Some(1) {
             return self.jump(&yes, then, next);
         }
-        if cell == "0" {
+        if cell.number().is_some() {
             return self.jump(&no, otherwise, next);
         }
         if yes.is_empty() {
             let label = self.label(then);
-            self.row(format!("@{cell} bra {label}"));
+            self.row_when(&cell, "bra", &[&label]);
             return self.jump(&no, otherwise, next);
         }
         if no.is_empty() {
             let label = self.label(otherwise);
-            self.row(format!("@!{cell} bra {label}"));
+            self.guarded(&cell, true, written("bra", &[&label]));
             return self.jump(&yes, then, next);
         }
         let edge = self.fresh("edge");
-        self.row(format!("@{cell} bra {edge}"));
+        self.row_when(&cell, "bra", &[&edge]);
         self.jump(&no, otherwise, None)?;
         self.place(edge);
         self.jump(&yes, then, next)
@@ -167,8 +170,10 @@ impl<'a, 'm> Translator<'a, 'm> {
     fn switch(
         &mut self,
         on: &'m Typed<'a>,
-        (default, cases): (&'a str, &'m [(Typed<'a>, &'a str)]),
-        (here, next): (&'a str, Option<&'a str>),
+        default: &'a str,
+        cases: &'m [(Typed<'a>, &'a str)],
+        here: &'a str,
+        next: Option<&'a str>,
         blocks: &Blocks<'a, 'm>,
     ) -> LoweringResult<()> {
         let cell = self.cell(on)?;
@@ -179,10 +184,10 @@ impl<'a, 'm> Translator<'a, 'm> {
             let moves = self.moves(here, target, blocks)?;
             if moves.is_empty() {
                 let label = self.label(target);
-                self.row(format!("@{equal} bra {label}"));
+                self.row_when(&equal, "bra", &[&label]);
             } else {
                 let edge = self.fresh("edge");
-                self.row(format!("@{equal} bra {edge}"));
+                self.row_when(&equal, "bra", &[&edge]);
                 edges.push((edge, moves, *target));
             }
         }
@@ -211,7 +216,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             let (words, wide) = self.words(value)?;
             if self.result.is_empty() {
                 for (_, mask) in &words {
-                    let register = self.register("result");
+                    let register = self.fresh("result");
                     self.result.push(ReturnedWord { register, mask: *mask });
                 }
             }
@@ -220,11 +225,11 @@ impl<'a, 'm> Translator<'a, 'm> {
                 // What one path leaves undefined is not compared.
                 held.mask &= mask;
                 let to = held.register.clone();
-                self.row(format!("mov.b{wide} {to}, {from}"));
+                self.row(format!("mov.b{wide}"), &[&to, &from]);
             }
         }
         if !last {
-            self.row("ret");
+            self.row("ret", &[]);
         }
         Ok(())
     }
@@ -234,7 +239,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn words(
         &mut self,
         (ty, value): &Typed<'a>,
-    ) -> LoweringResult<(Vec<(CellText, u64)>, u32)> {
+    ) -> LoweringResult<(Vec<(CellValue, u64)>, u32)> {
         let cells = self.cells(ty, value)?;
         let types = &self.module.types;
         let short = matches!(ty, Ty::Ptr(space) if types.is_short(*space));
@@ -259,7 +264,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 let Some(more) = begin.checked_sub(offset - offset % 8) else { continue };
                 let all = if short { 32 } else { scalar.bits() };
                 let bits = all.saturating_sub(if more == 0 { 0 } else { 64 }).min(64);
-                if more > 8 || bits == 0 || cell == UNDEFINED {
+                if more > 8 || bits == 0 || *cell == CellValue::Undefined {
                     continue;
                 }
                 let at = u32::try_from(8 * (offset % 8)).unwrap_or(0);

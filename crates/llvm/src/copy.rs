@@ -1,10 +1,10 @@
 //! `llvm.memcpy`, `llvm.memmove` and `llvm.memset`: plain accesses of elements, as wide as the alignment permits.
 
-use super::access::place;
-use super::function::{CellText, LoweringResult, Root, Translator};
+use super::cell::CellValue;
+use super::function::{LoweringResult, Root, Translator};
 use super::operand::Value;
 use super::step::{CallAttributes, Typed};
-use super::value::UNDEFINED;
+use lift::written::WrittenArg;
 use model::memory::Space;
 use text::cursor::short;
 
@@ -46,7 +46,8 @@ impl<'a> Translator<'a, '_> {
     pub(super) fn copies(
         &mut self,
         callee: &str,
-        (arguments, how): (&[Typed<'a>], &CallAttributes<'a>),
+        arguments: &[Typed<'a>],
+        how: &CallAttributes<'a>,
     ) -> LoweringResult<()> {
         let name = short(callee);
         let [to, from, (_, size), (_, volatile)] = arguments else {
@@ -73,14 +74,14 @@ impl<'a> Translator<'a, '_> {
             return self.no("a store to constant memory is not supported");
         }
         if callee.starts_with("llvm.memcpy.") && self.may_overlap(to, from) {
-            self.undefined_overlap((to, from), bytes)?;
+            self.undefined_overlap(to, from, bytes)?;
         }
         let values =
             if sets { self.repeated(from, &elements)? } else { self.read(from, &elements)? };
         let (base, offset) = self.constant_address(&to.1)?;
         for ((at, (_, ty, _)), value) in elements.into_iter().zip(values) {
-            let to = place(&base, offset.wrapping_add_unsigned(at));
-            self.row(format!("store.{ty} {to}, {value}")).element = true;
+            let to = WrittenArg::address(&base, offset.wrapping_add_unsigned(at));
+            self.row(format!("store.{ty}"), &[&to, &value]).element = true;
         }
         Ok(())
     }
@@ -102,11 +103,12 @@ impl<'a> Translator<'a, '_> {
     /// A `memcpy` between places that overlap in part is undefined.
     fn undefined_overlap(
         &mut self,
-        (to, from): (&Typed<'a>, &Typed<'a>),
+        to: &Typed<'a>,
+        from: &Typed<'a>,
         bytes: u64,
     ) -> LoweringResult<()> {
         let (to, from) = (self.cell(to)?, self.cell(from)?);
-        let ends = [&to, &from].map(|at| self.made_by("add.u64", &[at, &bytes.to_string()]));
+        let ends = [&to, &from].map(|at| self.made_by("add.u64", &[at, &bytes]));
         let below = self.made_by("setp.lt.u64", &[&to, &ends[1]]);
         let above = self.made_by("setp.lt.u64", &[&from, &ends[0]]);
         let other = self.made_by("setp.ne.u64", &[&to, &from]);
@@ -121,15 +123,15 @@ impl<'a> Translator<'a, '_> {
         &mut self,
         from: &Typed<'a>,
         elements: &[CopiedElement],
-    ) -> LoweringResult<Vec<CellText>> {
+    ) -> LoweringResult<Vec<CellValue>> {
         self.space_of_pointer(from)?;
         let space = from.0.address_space().unwrap_or_default();
         let read_only = self.never_written(&from.1, space);
         let (base, offset) = self.constant_address(&from.1)?;
         let values = elements.iter().map(|(at, (_, ty, _))| {
             let value = self.temporary();
-            let from = place(&base, offset.wrapping_add_unsigned(*at));
-            let row = self.row(format!("load.{ty} {value}, {from}"));
+            let from = WrittenArg::address(&base, offset.wrapping_add_unsigned(*at));
+            let row = self.row(format!("load.{ty}"), &[&value, &from]);
             (row.element, row.read_only) = (true, read_only);
             value
         });
@@ -141,22 +143,22 @@ impl<'a> Translator<'a, '_> {
         &mut self,
         byte: &Typed<'a>,
         elements: &[CopiedElement],
-    ) -> LoweringResult<Vec<CellText>> {
+    ) -> LoweringResult<Vec<CellValue>> {
         let cells = self.cells(&byte.0, &byte.1)?;
         let [byte] = &cells[..] else {
             return self.no("a byte that is not a scalar is not supported");
         };
-        if byte == UNDEFINED {
+        if *byte == CellValue::Undefined {
             self.leaves_undefined();
             return Ok(Vec::new());
         }
-        let values = elements.iter().map(|(_, (bytes, _, factor))| match byte.parse::<u64>() {
-            Ok(byte) => (byte * factor).to_string(),
-            Err(_) if *bytes == 8 => {
+        let values = elements.iter().map(|(_, (bytes, _, factor))| match byte.number() {
+            Some(byte) => CellValue::Number(byte * factor),
+            None if *bytes == 8 => {
                 let wide = self.made_by("cvt.u64.u32", &[byte]);
-                self.made_by("mul.lo.u64", &[&wide, &factor.to_string()])
+                self.made_by("mul.lo.u64", &[&wide, factor])
             }
-            Err(_) => self.made_by("mul.lo.u32", &[byte, &factor.to_string()]),
+            None => self.made_by("mul.lo.u32", &[byte, factor]),
         });
         Ok(values.collect())
     }

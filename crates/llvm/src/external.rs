@@ -1,12 +1,13 @@
 //! Calls of functions that another module defines.
 
-use super::access::place;
 use super::bits::{ScalarPart, WIDEST};
+use super::cell::CellValue;
 use super::function::{LoweringResult, Translator, word};
 use super::step::{CallAttributes, Typed};
 use super::ty::{ScalarType, Ty};
 use lift::Dialect;
 use lift::external::{self, CallNames};
+use lift::written::{AsOperand, WrittenArg};
 use text::cursor::short;
 
 /// Attributes that promise something of the accesses of a callee: its calls may be moved or deleted.
@@ -34,8 +35,10 @@ impl<'a, 'm> Translator<'a, 'm> {
     pub(super) fn external_call(
         &mut self,
         callee: &'a str,
-        (arguments, how): (&'m [Typed<'a>], &'m CallAttributes<'a>),
-        (ty, result): (&Ty, &[ScalarPart]),
+        arguments: &'m [Typed<'a>],
+        how: &'m CallAttributes<'a>,
+        ty: &Ty,
+        result: &[ScalarPart],
     ) -> LoweringResult<()> {
         let name = short(callee);
         let declared = self.module.declared.get(callee);
@@ -55,7 +58,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         if self.module.words.contains(&own) {
             return self.no(format!("a call of `@{name}`: `{own}` is a variable, too"));
         }
-        let mut words = Vec::new();
+        let mut words: Vec<CellValue> = Vec::new();
         for (index, argument) in arguments.iter().enumerate() {
             let signed = how.signed.contains(&index);
             match how.copied.iter().find(|(at, _)| *at == index) {
@@ -75,17 +78,19 @@ impl<'a, 'm> Translator<'a, 'm> {
         for (register, value) in names.initial(&own) {
             self.entry(register, value);
         }
+        let words: Vec<WrittenArg> = words.iter().map(AsOperand::operand).collect();
         for row in names.rows(Dialect::Cxx, &words, returned) {
-            self.row(row);
+            self.push(row);
         }
         let extended = ["signext", "zeroext"].into_iter().find(|how| words_said.contains(how));
         if let ([(scalar @ ScalarType::Int(1..=31), to)], Some(extended)) = (result, extended) {
-            let from = place(&names.place, i64::from(external::HEAD));
-            return self.loaded_extended(*scalar, to, (&from, extended == "signext"));
+            let from = WrittenArg::address(&names.place, i64::from(external::HEAD));
+            return self.loaded_extended(*scalar, to, &from, extended == "signext");
         }
         for ((scalar, to), (_, offset)) in result.iter().zip(places) {
             let from = |more: u64| {
-                place(&names.place, i64::from(external::HEAD) + (offset + more).cast_signed())
+                let offset = i64::from(external::HEAD) + (offset + more).cast_signed();
+                WrittenArg::address(&names.place, offset)
             };
             self.loaded(*scalar, to, &from)?;
         }
@@ -96,13 +101,13 @@ impl<'a, 'm> Translator<'a, 'm> {
     fn loaded_extended(
         &mut self,
         scalar: ScalarType,
-        to: &str,
-        (from, signed): (&str, bool),
+        to: &CellValue,
+        from: &WrittenArg,
+        signed: bool,
     ) -> LoweringResult<()> {
-        let whole = self.temporary();
-        self.row(format!("load.u32 {whole}, {from}"));
+        let whole = self.made_by("load.u32", &[from]);
         let ones = (1_u32 << scalar.bits()) - 1;
-        let low = self.made_by("and.b32", &[&whole, &ones.to_string()]);
+        let low = self.made_by("and.b32", &[&whole, &ones]);
         let again = if signed && scalar.bits() == 1 {
             self.made_by("neg.s32", &[&low])
         } else if signed {
@@ -113,7 +118,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         let other = self.made_by("setp.ne.u32", &[&again, &whole]);
         self.undefined_if(&other);
         if scalar.bits() == 1 {
-            self.row(format!("setp.ne.u32 {to}, {low}, 0"));
+            self.row("setp.ne.u32", &[to, &low, &0]);
             return Ok(());
         }
         self.mov(scalar, to, &low)
@@ -123,27 +128,22 @@ impl<'a, 'm> Translator<'a, 'm> {
     fn loaded(
         &mut self,
         scalar: ScalarType,
-        to: &str,
-        from: &dyn Fn(u64) -> String,
+        to: &CellValue,
+        from: &dyn Fn(u64) -> WrittenArg,
     ) -> LoweringResult<()> {
         match scalar.bits() {
             1 => {
-                let byte = self.temporary();
-                self.row(format!("load.u8 {byte}, {}", from(0)));
-                let low = self.made_by("and.b32", &[&byte, "1"]);
-                self.row(format!("setp.ne.u32 {to}, {low}, 0"));
+                let byte = self.made_by("load.u8", &[&from(0)]);
+                let low = self.made_by("and.b32", &[&byte, &1]);
+                self.row("setp.ne.u32", &[to, &low, &0]);
             }
             WIDEST => {
-                let halves = [0, 8].map(|at| {
-                    let half = self.temporary();
-                    self.row(format!("load.u64 {half}, {}", from(at)));
-                    half
-                });
-                self.put((&halves[0], &halves[1]), to);
+                let halves = [0, 8].map(|at| self.made_by("load.u64", &[&from(at)]));
+                self.put(&halves[0], &halves[1], to);
             }
             _ => {
                 let (ty, _) = self.width(scalar)?;
-                self.row(format!("load.{ty} {to}, {}", from(0)));
+                self.row(format!("load.{ty}"), &[to, &from(0)]);
             }
         }
         Ok(())
@@ -163,7 +163,11 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// The words of an argument. An integer of less than 32 bits is passed with 32.
-    fn passed_words(&mut self, argument: &Typed<'a>, signed: bool) -> LoweringResult<Vec<String>> {
+    fn passed_words(
+        &mut self,
+        argument: &Typed<'a>,
+        signed: bool,
+    ) -> LoweringResult<Vec<CellValue>> {
         self.kept_inside(&argument.1)?;
         let (words, _) = self.words(argument)?;
         let scalars = argument.0.parts(&self.module.types).unwrap_or_default();
@@ -178,7 +182,7 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// The words of an argument that is copied from memory.
-    fn copied_words(&mut self, argument: &Typed<'a>, ty: &Ty) -> LoweringResult<Vec<String>> {
+    fn copied_words(&mut self, argument: &Typed<'a>, ty: &Ty) -> LoweringResult<Vec<CellValue>> {
         let types = &self.module.types;
         let (Some(places), Some(bytes)) = (ty.places(types), ty.stride(types)) else {
             return self.no("an argument with `byval` of this type is not supported");
@@ -190,7 +194,8 @@ impl<'a, 'm> Translator<'a, 'm> {
         let mut parts = Vec::new();
         for (scalar, at) in places {
             let cell = self.temporary();
-            let from = |more: u64| place(&base, offset.wrapping_add_unsigned(at + more));
+            let from =
+                |more: u64| WrittenArg::address(&base, offset.wrapping_add_unsigned(at + more));
             let done = self.builder.len();
             self.loaded(scalar, &cell, &from)?;
             self.builder.mark_accesses(done, |row| row.element = true);
@@ -216,20 +221,20 @@ impl<'a, 'm> Translator<'a, 'm> {
         let known = self.calls.iter().find(|(memory, _)| memory == own);
         let memory = known.map(|(_, register)| register.clone());
         let memory = memory.unwrap_or_else(|| {
-            let register = self.register("callee");
+            let register = self.fresh("callee");
             self.calls.push((own.to_owned(), register.clone()));
             register
         });
         let shared = self.shared_call.clone();
-        let used = shared.unwrap_or_else(|| self.register("calls"));
+        let used = shared.unwrap_or_else(|| self.fresh("calls"));
         self.shared_call = Some(used.clone());
         CallNames {
             memory,
             used,
-            place: self.register("call"),
-            passed: self.register("passed"),
-            answer: self.register("answer"),
-            waits: self.register("waits"),
+            place: self.fresh("call"),
+            passed: self.fresh("passed"),
+            answer: self.fresh("answer"),
+            waits: self.fresh("waits"),
             again: self.fresh("again"),
         }
     }

@@ -1,5 +1,6 @@
 //! Floating-point instructions, as those of PTX.
 
+use super::cell::CellValue;
 use super::function::{LoweringResult, Translator};
 use super::ty::ScalarType;
 use text::cursor::short;
@@ -49,21 +50,23 @@ impl Translator<'_, '_> {
         &mut self,
         op: &str,
         scalar: ScalarType,
-        (to, a, b): (&str, &str, &str),
+        to: &CellValue,
+        a: &CellValue,
+        b: &CellValue,
     ) -> LoweringResult<()> {
         let ty = self.float_type(scalar)?;
         match op {
             "fadd" | "fsub" | "fmul" => {
-                self.row(format!("{}.rn.{ty} {to}, {a}, {b}", &op[1..]));
+                self.row(format!("{}.rn.{ty}", &op[1..]), &[to, a, b]);
             }
             "fdiv" if scalar.bits() == 16 => {
                 // PTX divides no halves. A quotient of halves in an `.f32` is rounded to the same half.
                 let (a, b) = (self.single(scalar, a), self.single(scalar, b));
                 let quotient = self.made_by("div.rn.f32", &[&a, &b]);
-                self.row(format!("cvt.rn.{ty}.f32 {to}, {quotient}"));
+                self.row(format!("cvt.rn.{ty}.f32"), &[to, &quotient]);
             }
             "fdiv" => {
-                self.row(format!("div.rn.{ty} {to}, {a}, {b}"));
+                self.row(format!("div.rn.{ty}"), &[to, a, b]);
             }
             _ => return self.no(format!("`{op}` of {scalar} is not supported")),
         }
@@ -71,9 +74,9 @@ impl Translator<'_, '_> {
     }
 
     /// A half as an `.f32`.
-    fn single(&mut self, scalar: ScalarType, cell: &str) -> String {
+    fn single(&mut self, scalar: ScalarType, cell: &CellValue) -> CellValue {
         if scalar == ScalarType::BFloat {
-            return self.made_by("shl.b32", &[cell, "16"]);
+            return self.made_by("shl.b32", &[cell, &16]);
         }
         self.made_by("cvt.f32.f16", &[cell])
     }
@@ -82,15 +85,17 @@ impl Translator<'_, '_> {
         &mut self,
         relation: &str,
         scalar: ScalarType,
-        (to, a, b): (&str, &str, &str),
+        to: &CellValue,
+        a: &CellValue,
+        b: &CellValue,
     ) -> LoweringResult<()> {
         let ty = self.float_type(scalar)?;
         match (relation, relation_name(relation)) {
             ("true" | "false", _) => {
-                self.row(format!("mov.pred {to}, {}", u8::from(relation == "true")));
+                self.row("mov.pred", &[to, &u32::from(relation == "true")]);
             }
             (_, Some(name)) => {
-                self.row(format!("setp.{name}.{ty} {to}, {a}, {b}"));
+                self.row(format!("setp.{name}.{ty}"), &[to, a, b]);
             }
             (_, None) => {
                 let message = format!("unknown comparison `{}`", short(relation));
@@ -105,15 +110,16 @@ impl Translator<'_, '_> {
         &mut self,
         op: &str,
         scalar: ScalarType,
-        (to, from): (&str, &str),
+        to: &CellValue,
+        from: &CellValue,
     ) -> LoweringResult<()> {
         self.float_type(scalar)?;
         let sign = 1_u64 << (scalar.bits() - 1);
         let width = scalar.bits().max(32);
         if op == "neg" {
-            self.row(format!("xor.b{width} {to}, {from}, {sign}"));
+            self.row(format!("xor.b{width}"), &[to, from, &sign]);
         } else {
-            self.row(format!("and.b{width} {to}, {from}, {}", sign - 1));
+            self.row(format!("and.b{width}"), &[to, from, &(sign - 1)]);
         }
         Ok(())
     }
@@ -121,8 +127,10 @@ impl Translator<'_, '_> {
     pub(super) fn float_cast(
         &mut self,
         op: &str,
-        (old, from): (ScalarType, &str),
-        (new, to): (ScalarType, &str),
+        old: ScalarType,
+        from: &CellValue,
+        new: ScalarType,
+        to: &CellValue,
     ) -> LoweringResult<()> {
         let refused = || format!("`{op}` from {old} to {new} is not supported");
         match op {
@@ -131,18 +139,18 @@ impl Translator<'_, '_> {
                 if op == "fpext" {
                     match (old, new) {
                         (ScalarType::BFloat, ScalarType::Float) => {
-                            self.row(format!("shl.b32 {to}, {from}, 16"));
+                            self.row("shl.b32", &[to, from, &16]);
                         }
                         (ScalarType::BFloat, ScalarType::Double) => {
                             let single = self.single(old, from);
-                            self.row(format!("cvt.f64.f32 {to}, {single}"));
+                            self.row("cvt.f64.f32", &[to, &single]);
                         }
                         _ => {
-                            self.row(format!("cvt.{wide}.{narrow} {to}, {from}"));
+                            self.row(format!("cvt.{wide}.{narrow}"), &[to, from]);
                         }
                     }
                 } else {
-                    self.row(format!("cvt.rn.{wide}.{narrow} {to}, {from}"));
+                    self.row(format!("cvt.rn.{wide}.{narrow}"), &[to, from]);
                 }
             }
             "sitofp" | "uitofp" => {
@@ -152,17 +160,17 @@ impl Translator<'_, '_> {
                 let from = match (signed, old) {
                     (true, _) => self.signed(old, from)?,
                     (false, ScalarType::Int(1)) => self.number_of(from),
-                    (false, _) => from.to_owned(),
+                    (false, _) => from.clone(),
                 };
                 let sign = if signed { 's' } else { 'u' };
                 if new == ScalarType::BFloat {
                     if old.bits() > 24 {
                         return self.no(refused());
                     }
-                    let single = self.made_by(&format!("cvt.rn.f32.{sign}{width}"), &[&from]);
-                    self.row(format!("cvt.rn.bf16.f32 {to}, {single}"));
+                    let single = self.made_by(format!("cvt.rn.f32.{sign}{width}"), &[&from]);
+                    self.row("cvt.rn.bf16.f32", &[to, &single]);
                 } else {
-                    self.row(format!("cvt.rn.{ty}.{sign}{width} {to}, {from}"));
+                    self.row(format!("cvt.rn.{ty}.{sign}{width}"), &[to, &from]);
                 }
             }
             _ => {
@@ -172,12 +180,12 @@ impl Translator<'_, '_> {
                     return self.no(refused());
                 }
                 let sign = if op == "fptosi" { 's' } else { 'u' };
-                let mut from = from.to_owned();
+                let mut from = from.clone();
                 if old == ScalarType::BFloat {
                     from = self.single(old, &from);
                     ty = "f32";
                 }
-                self.row(format!("cvt.rzi.{sign}{width}.{ty} {to}, {from}"));
+                self.row(format!("cvt.rzi.{sign}{width}.{ty}"), &[to, &from]);
                 self.mask(new, to);
             }
         }

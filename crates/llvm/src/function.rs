@@ -10,6 +10,7 @@ use model::memory::Space;
 
 use super::bits::WIDEST;
 use super::call;
+use super::cell::CellValue;
 use super::inline::InlinedCall;
 use super::module::{FunctionDefinition, Module};
 use super::operand::Value;
@@ -18,21 +19,19 @@ use super::ty::{ScalarType, Ty};
 use lift::Dialect;
 use lift::builder::FunctionBuilder;
 use lift::function::{
-    EntryValue, Function, FunctionLine, FunctionVariable, Language, Parameter, Refusals, Refused,
-    ReturnedWord, UndefinedValues, is_reserved,
+    EntryValue, Function, FunctionVariable, Language, Parameter, Refusals, Refused, ReturnedWord,
+    UndefinedValues, is_reserved,
 };
+use lift::written::WrittenInstruction;
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics, LineIndex};
-
-/// A register, or a number.
-pub(super) type CellText = String;
 
 pub(super) type LoweringResult<T> = Result<T, Refused>;
 
 /// The value that a name of a function denotes.
 pub(super) struct LoweredValue {
     pub(super) ty: Ty,
-    pub(super) parts: Vec<(ScalarType, CellText)>,
+    pub(super) parts: Vec<(ScalarType, CellValue)>,
 }
 
 /// The origin of a pointer.
@@ -69,9 +68,9 @@ pub(super) struct Translator<'a, 'm> {
     /// Parameters that the caller copied: `byval`.
     pub(super) copies: BTreeSet<&'a str>,
     /// The memory of the functions of other modules that it calls, with the registers of their addresses.
-    pub(super) calls: Vec<(String, CellText)>,
+    pub(super) calls: Vec<(String, String)>,
     /// The register that all these calls share.
-    pub(super) shared_call: Option<CellText>,
+    pub(super) shared_call: Option<String>,
     /// Whether the executions in which a result is poison are to be undefined.
     pub(super) checked: bool,
     /// The largest alignment that an access promises, if some promises more than its parts need.
@@ -79,12 +78,12 @@ pub(super) struct Translator<'a, 'm> {
     /// Whether `undef` and `poison` are 0.
     pub(super) zero: bool,
     /// For registers whose values may be poison: the predicates that say whether they are.
-    pub(super) poison: BTreeMap<CellText, CellText>,
+    pub(super) poison: BTreeMap<CellValue, CellValue>,
     /// Words that are in use.
     names: BTreeSet<String>,
     pub(super) labels: BTreeMap<&'a str, String>,
     /// Labels of the next row.
-    pending: Vec<String>,
+    pub(super) pending: Vec<String>,
     /// The position of the instruction that is being translated.
     pub(super) at: ByteSpan,
     /// The words of the returned value.
@@ -152,16 +151,19 @@ pub(super) fn bodies<'a, 'm>(
 
 /// Translates a function, or states why it is not supported. Code that LLVM would reject is reported.
 pub(super) fn translate<'a>(
-    of: (&Module<'a>, &Bodies<'a, '_>),
+    module: &Module<'a>,
+    bodies: &Bodies<'a, '_>,
     definition: &FunctionDefinition<'a>,
     lines: &LineIndex,
     report: &mut Diagnostics,
 ) -> Result<Function, Refusals> {
-    let again =
-        |variant| translated(of, definition, (lines, &mut Diagnostics::default()), variant).ok();
+    let again = |variant| {
+        let report = &mut Diagnostics::default();
+        translated(module, bodies, definition, lines, report, variant).ok()
+    };
     let zero = FunctionVariant { zero: true, ..FunctionVariant::default() };
     let mut variant = FunctionVariant::default();
-    let mut function = match translated(of, definition, (lines, report), variant) {
+    let mut function = match translated(module, bodies, definition, lines, report, variant) {
         Ok(mut function) => {
             if let UndefinedValues::LeftOut(other) = &mut function.undefined {
                 *other = again(zero).map(Box::new);
@@ -190,9 +192,11 @@ struct FunctionVariant {
 
 /// The same, in one way.
 fn translated<'a>(
-    (module, bodies): (&Module<'a>, &Bodies<'a, '_>),
+    module: &Module<'a>,
+    bodies: &Bodies<'a, '_>,
     definition: &FunctionDefinition<'a>,
-    (lines, report): (&LineIndex, &mut Diagnostics),
+    lines: &LineIndex,
+    report: &mut Diagnostics,
     FunctionVariant { checked, zero }: FunctionVariant,
 ) -> Result<Function, Refusals> {
     let before = report.count();
@@ -369,23 +373,6 @@ impl<'a, 'm> Translator<'a, 'm> {
         name
     }
 
-    /// A register that is not in use.
-    pub(super) fn register(&mut self, like: &str) -> CellText {
-        self.fresh(like)
-    }
-
-    pub(super) fn temporary(&mut self) -> CellText {
-        self.register("t")
-    }
-
-    /// Adds a row to the column.
-    pub(super) fn row(&mut self, cell: impl Into<String>) -> &mut FunctionLine {
-        let mut text: String = self.pending.drain(..).map(|label| label + ": ").collect();
-        text.push_str(&cell.into());
-        let line = self.lines.number(self.at);
-        self.builder.instruction(&text, line)
-    }
-
     /// Records the initial value of a register.
     pub(super) fn entry(&mut self, register: &str, value: EntryValue) {
         self.builder.entry(register, value);
@@ -472,7 +459,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         for (index, scalar) in scalars.iter().enumerate() {
             self.container(*scalar)?;
             let name = if scalars.len() == 1 { name.to_owned() } else { format!("{name}_{index}") };
-            parts.push((*scalar, self.register(&name)));
+            parts.push((*scalar, CellValue::Register(self.fresh(&name))));
         }
         self.steps.insert(name, &instruction.step);
         if self.values.insert(name, LoweredValue { ty, parts }).is_some() {
@@ -548,11 +535,10 @@ impl<'a, 'm> Translator<'a, 'm> {
                             return *root;
                         }
                         let cell = self.values.get(name).and_then(|held| held.parts.first());
-                        let place = self
-                            .builder
-                            .initial()
-                            .iter()
-                            .find(|held| cell.is_some_and(|(_, cell)| held.0 == *cell));
+                        let place =
+                            self.builder.initial().iter().find(|held| {
+                                cell.is_some_and(|(_, cell)| cell.is_register(&held.0))
+                            });
                         return match place {
                             Some((_, EntryValue::Parameter(index))) => Root::Parameter(*index),
                             _ => Root::Unknown,
@@ -664,7 +650,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
         }
         if !self.pending.is_empty() {
-            self.row("");
+            self.push(WrittenInstruction::default());
         }
         Ok(())
     }

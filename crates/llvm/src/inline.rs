@@ -3,16 +3,17 @@
 use std::collections::BTreeMap;
 use std::mem;
 
-use super::access::place;
 use super::bits::{ScalarPart, WIDEST};
+use super::cell::CellValue;
 use super::function::{
-    CellText, FunctionBody, LoweredValue, LoweringResult, Root, Translator, parameter_names,
+    FunctionBody, LoweredValue, LoweringResult, Root, Translator, parameter_names,
 };
 use super::module::FunctionDefinition;
 use super::parameter::MOST_PARTS;
 use super::step::Typed;
 use super::ty::{ScalarType, Ty};
 use lift::function::{EntryValue, FunctionVariable};
+use lift::written::WrittenArg;
 use model::memory::Space;
 use text::cursor::short;
 
@@ -109,7 +110,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         parameter: &'a str,
         argument: &Typed<'a>,
         ty: &Ty,
-    ) -> LoweringResult<CellText> {
+    ) -> LoweringResult<CellValue> {
         let types = &self.module.types;
         let bytes = ty.stride(types).and_then(|bytes| u32::try_from(bytes).ok());
         let (Some(places), Some(bytes)) = (ty.places(types), bytes) else {
@@ -129,7 +130,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             bytes,
             ..FunctionVariable::default()
         });
-        let copy = self.register(parameter);
+        let copy = self.fresh(parameter);
         self.entry(&copy, EntryValue::Address(variable));
         for (scalar, at) in places {
             let words = if scalar.bits() == WIDEST {
@@ -140,13 +141,13 @@ impl<'a, 'm> Translator<'a, 'm> {
             for (ty, more) in words {
                 let at = at + more;
                 let cell = self.temporary();
-                let from = place(&base, offset.wrapping_add_unsigned(at));
-                self.row(format!("load.{ty} {cell}, {from}")).element = true;
-                let to = place(&copy, at.cast_signed());
-                self.row(format!("store.{ty} {to}, {cell}"));
+                let from = WrittenArg::address(&base, offset.wrapping_add_unsigned(at));
+                self.row(format!("load.{ty}"), &[&cell, &from]).element = true;
+                let to = WrittenArg::address(&copy, at.cast_signed());
+                self.row(format!("store.{ty}"), &[&to, &cell]);
             }
         }
-        Ok(copy)
+        Ok(CellValue::Register(copy))
     }
 
     /// A return of a function that stands in place of its call. `last`: nothing of it follows.
@@ -167,7 +168,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             }
         }
         if !last {
-            self.row(format!("bra {end}"));
+            self.row("bra", &[&end]);
         }
         Ok(())
     }

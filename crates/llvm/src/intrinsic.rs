@@ -1,8 +1,9 @@
 //! Intrinsics that compute a value: those of LLVM, and those that are one instruction of PTX.
 
 use super::bits::ScalarPart;
+use super::cell::{CellValue, operands};
 use super::float::float_name;
-use super::function::{CellText, LoweringResult, Translator};
+use super::function::{LoweringResult, Translator};
 use super::step::Typed;
 use super::ty::ScalarType;
 use lift::opaque::{LONE_LANE, OTHER_LANES};
@@ -152,7 +153,7 @@ fn approximation(name: &str) -> Option<(String, &'static str)> {
 
 impl<'a> Translator<'a, '_> {
     /// The operands of an instruction of PTX, each in one register.
-    fn whole_operands(&mut self, arguments: &[Typed<'a>]) -> LoweringResult<Vec<CellText>> {
+    fn whole_operands(&mut self, arguments: &[Typed<'a>]) -> LoweringResult<Vec<CellValue>> {
         let mut operands = Vec::new();
         for (ty, value) in arguments {
             let cells = self.cells(ty, value)?;
@@ -161,7 +162,7 @@ impl<'a> Translator<'a, '_> {
             };
             let parts: Vec<ScalarPart> = scalars.into_iter().zip(cells).collect();
             operands.push(match &parts[..] {
-                [(_, cell)] if cell != super::value::UNDEFINED => cell.clone(),
+                [(_, cell)] if *cell != CellValue::Undefined => cell.clone(),
                 _ => self.packed(&parts)?,
             });
         }
@@ -172,11 +173,10 @@ impl<'a> Translator<'a, '_> {
     fn instruction(
         &mut self,
         instruction: &str,
-        operands: &[CellText],
+        sources: &[CellValue],
         result: &[ScalarPart],
     ) -> LoweringResult<()> {
-        let operands: Vec<&str> = operands.iter().map(String::as_str).collect();
-        let made = self.made_by(instruction, &operands);
+        let made = self.made_by(instruction, &operands(sources));
         self.unpacked(&made, result)
     }
 
@@ -242,7 +242,8 @@ impl<'a> Translator<'a, '_> {
             &operands,
             std::slice::from_ref(first),
         )?;
-        rest.iter().try_for_each(|(scalar, inside)| self.mov(*scalar, inside, "1"))
+        rest.iter()
+            .try_for_each(|(scalar, inside)| self.mov(*scalar, inside, &CellValue::Number(1)))
     }
 
     /// `redux.sync.add(value, mask)`.
@@ -278,7 +279,7 @@ impl<'a> Translator<'a, '_> {
     ) -> LoweringResult<bool> {
         match (name, result, arguments) {
             ("activemask", [(scalar, to)], []) | ("vote.uni.sync", [(scalar, to)], [_, _]) => {
-                self.mov(*scalar, to, "1")?;
+                self.mov(*scalar, to, &CellValue::Number(1))?;
             }
             ("vote.all.sync" | "vote.any.sync", [(scalar, to)], [_, predicate]) => {
                 let own = self.cell(predicate)?;
@@ -290,8 +291,8 @@ impl<'a> Translator<'a, '_> {
                 self.mov(*scalar, to, &own)?;
             }
             ("elect.sync", [(scalar, lane), (bit, elected)], [_]) => {
-                self.mov(*scalar, lane, "0")?;
-                self.mov(*bit, elected, "1")?;
+                self.mov(*scalar, lane, &CellValue::Number(0))?;
+                self.mov(*bit, elected, &CellValue::Number(1))?;
             }
             _ => return Ok(false),
         }
@@ -312,7 +313,7 @@ impl<'a> Translator<'a, '_> {
         }
         let name = callee.strip_prefix("llvm.").unwrap_or(callee);
         if let (Some(name), [(scalar, to)]) = (name.strip_prefix("vector.reduce."), result) {
-            let cells: Vec<CellText> = columns.into_iter().flat_map(|(_, cells)| cells).collect();
+            let cells: Vec<CellValue> = columns.into_iter().flat_map(|(_, cells)| cells).collect();
             let name = name.split('.').next().unwrap_or("");
             return self.reduced(callee, name, *scalar, &cells, to);
         }
@@ -327,13 +328,13 @@ impl<'a> Translator<'a, '_> {
             for (index, (scalars, column)) in columns.iter().enumerate() {
                 let at = if column.len() == 1 { 0 } else { lane };
                 let Some(cell) = column.get(at) else { return self.no_call(callee) };
-                cells.push(cell.as_str());
+                cells.push(cell);
                 if let (0, Some(scalars)) = (index, scalars) {
                     of = scalars.get(at).copied().unwrap_or(of);
                 }
             }
             let name = name.split('.').next().unwrap_or("");
-            self.function(callee, name, (of, *scalar), &cells, to)?;
+            self.function(callee, name, of, *scalar, &cells, to)?;
         }
         if result.is_empty() { self.no_call(callee) } else { Ok(()) }
     }
@@ -343,79 +344,79 @@ impl<'a> Translator<'a, '_> {
         &mut self,
         callee: &str,
         name: &str,
-        (of, scalar): (ScalarType, ScalarType),
-        cells: &[&str],
-        to: &str,
+        of: ScalarType,
+        scalar: ScalarType,
+        cells: &[&CellValue],
+        to: &CellValue,
     ) -> LoweringResult<()> {
         if let Some(ty) = float_name(of) {
-            return self.float_function(callee, name, (of, ty), cells, to);
+            return self.float_function(callee, name, of, ty, cells, to);
         }
         let bits = of.bits();
         let wide = if bits <= 32 { 32 } else { 64 };
         if bits > 64 {
             return self.no(format!("`@{}` of {of} is not supported", text::cursor::short(callee)));
         }
-        if let ("ctlz" | "cttz", [a, "1"]) = (name, cells) {
+        if let ("ctlz" | "cttz", [a, CellValue::Number(1)]) = (name, cells) {
             let zero = self.temporary();
-            self.compare("eq", scalar, (&zero, a, "0"))?;
+            self.compare("eq", scalar, &zero, a, &CellValue::Number(0))?;
             self.undefined_if(&zero);
         }
         match (name, cells) {
-            ("umax" | "umin" | "smax" | "smin", [a, b]) => self.chosen(name, scalar, (to, a, b)),
+            ("umax" | "umin" | "smax" | "smin", [a, b]) => self.chosen(name, scalar, to, a, b),
             ("abs", [a, rest @ ..]) => {
-                if self.checked && rest == ["1"] {
+                if self.checked && rest == [&CellValue::Number(1)] {
                     let least = self.temporary();
-                    self.compare("eq", scalar, (&least, a, &(1_u64 << (bits - 1)).to_string()))?;
+                    self.compare("eq", scalar, &least, a, &(1_u64 << (bits - 1)).into())?;
                     self.undefined_if(&least);
                 }
                 let (negative, negated) = (self.temporary(), self.temporary());
-                self.compare("slt", scalar, (&negative, a, "0"))?;
-                self.binary("sub", scalar, (&negated, "0", a))?;
-                self.select(scalar, (to, &negated, a), &negative)
+                self.compare("slt", scalar, &negative, a, &CellValue::Number(0))?;
+                self.binary("sub", scalar, &negated, &CellValue::Number(0), a)?;
+                self.select(scalar, to, &negated, a, &negative)
             }
             ("expect" | "ssa", [a, ..]) => self.mov(scalar, to, a),
             ("ctpop", [a]) => {
-                let count = self.made_by(&format!("popc.b{wide}"), &[a]);
+                let count = self.made_by(format!("popc.b{wide}"), &[a]);
                 self.resized(&count, wide, to);
                 Ok(())
             }
             ("ctlz", [a, ..]) => {
-                let count = self.made_by(&format!("clz.b{wide}"), &[a]);
-                let count = self.made_by("sub.u32", &[&count, &(wide - bits).to_string()]);
+                let count = self.made_by(format!("clz.b{wide}"), &[a]);
+                let count = self.made_by("sub.u32", &[&count, &(wide - bits)]);
                 self.resized(&count, wide, to);
                 Ok(())
             }
             ("cttz", [a, ..]) => {
                 // The number of bits for 0: a bit above all others is found.
-                let mut value = (*a).to_owned();
+                let mut value = (*a).clone();
                 if bits < wide {
-                    value =
-                        self.made_by(&format!("or.b{wide}"), &[a, &(1_u64 << bits).to_string()]);
+                    value = self.made_by(format!("or.b{wide}"), &[a, &(1_u64 << bits)]);
                 }
-                let value = self.made_by(&format!("brev.b{wide}"), &[&value]);
-                let count = self.made_by(&format!("clz.b{wide}"), &[&value]);
+                let value = self.made_by(format!("brev.b{wide}"), &[&value]);
+                let count = self.made_by(format!("clz.b{wide}"), &[&value]);
                 self.resized(&count, wide, to);
                 Ok(())
             }
             ("bitreverse", [a]) => {
-                let reversed = self.made_by(&format!("brev.b{wide}"), &[a]);
-                self.row(format!("shr.u{wide} {to}, {reversed}, {}", wide - bits));
+                let reversed = self.made_by(format!("brev.b{wide}"), &[a]);
+                self.row(format!("shr.u{wide}"), &[to, &reversed, &(wide - bits)]);
                 Ok(())
             }
             ("bswap", [a]) => self.swapped(bits, a, to),
             ("fshl" | "fshr", [high, low, amount]) => {
-                self.funnel(name == "fshr", of, (high, low, amount), to)
+                self.funnel(name == "fshr", of, high, low, amount, to)
             }
             _ => self.no_call(callee),
         }
     }
 
     /// A count of bits, which has 32 bits, in a register of `wide` bits.
-    fn resized(&mut self, count: &str, wide: u32, to: &str) {
+    fn resized(&mut self, count: &CellValue, wide: u32, to: &CellValue) {
         if wide == 32 {
-            self.row(format!("mov.b32 {to}, {count}"));
+            self.row("mov.b32", &[to, count]);
         } else {
-            self.row(format!("cvt.u64.u32 {to}, {count}"));
+            self.row("cvt.u64.u32", &[to, count]);
         }
     }
 
@@ -424,7 +425,9 @@ impl<'a> Translator<'a, '_> {
         &mut self,
         name: &str,
         scalar: ScalarType,
-        (to, a, b): (&str, &str, &str),
+        to: &CellValue,
+        a: &CellValue,
+        b: &CellValue,
     ) -> LoweringResult<()> {
         let relation = match name {
             "umax" => "ugt",
@@ -433,28 +436,28 @@ impl<'a> Translator<'a, '_> {
             _ => "slt",
         };
         let first = self.temporary();
-        self.compare(relation, scalar, (&first, a, b))?;
-        self.select(scalar, (to, a, b), &first)
+        self.compare(relation, scalar, &first, a, b)?;
+        self.select(scalar, to, a, b, &first)
     }
 
     /// The bytes in the opposite order.
-    fn swapped(&mut self, bits: u32, a: &str, to: &str) -> LoweringResult<()> {
+    fn swapped(&mut self, bits: u32, a: &CellValue, to: &CellValue) -> LoweringResult<()> {
         match bits {
             16 => {
-                self.row(format!("prmt.b32 {to}, {a}, 0, {}", 0x4401));
+                self.row("prmt.b32", &[to, a, &0, &0x4401]);
             }
             32 => {
-                self.row(format!("prmt.b32 {to}, {a}, 0, {}", 0x0123));
+                self.row("prmt.b32", &[to, a, &0, &0x0123]);
             }
             64 => {
                 let low = self.made_by("cvt.u32.u64", &[a]);
-                let high = self.made_by("shr.u64", &[a, "32"]);
+                let high = self.made_by("shr.u64", &[a, &32]);
                 let high = self.made_by("cvt.u32.u64", &[&high]);
-                let first = self.made_by("prmt.b32", &[&low, "0", "291"]);
-                let second = self.made_by("prmt.b32", &[&high, "0", "291"]);
+                let first = self.made_by("prmt.b32", &[&low, &0, &0x0123]);
+                let second = self.made_by("prmt.b32", &[&high, &0, &0x0123]);
                 let int = ScalarType::Int(32);
                 let both = self.packed(&[(int, second), (int, first)])?;
-                self.row(format!("mov.b64 {to}, {both}"));
+                self.row("mov.b64", &[to, &both]);
             }
             _ => return self.no(format!("`bswap` of {bits} bits is not supported")),
         }
@@ -466,21 +469,23 @@ impl<'a> Translator<'a, '_> {
         &mut self,
         right: bool,
         scalar: ScalarType,
-        (high, low, amount): (&str, &str, &str),
-        to: &str,
+        high: &CellValue,
+        low: &CellValue,
+        amount: &CellValue,
+        to: &CellValue,
     ) -> LoweringResult<()> {
         let bits = scalar.bits();
         if !bits.is_power_of_two() || bits == 1 {
             return self.no(format!("a funnel shift of {scalar} is not supported"));
         }
         let wide = bits.max(32);
-        let amount = self.made_by(&format!("and.b{wide}"), &[amount, &(bits - 1).to_string()]);
-        let rest = self.made_by(&format!("sub.u{wide}"), &[&bits.to_string(), &amount]);
+        let amount = self.made_by(format!("and.b{wide}"), &[amount, &(bits - 1)]);
+        let rest = self.made_by(format!("sub.u{wide}"), &[&bits, &amount]);
         let (up, down) = if right { (&rest, &amount) } else { (&amount, &rest) };
         // A shift by the width gives 0.
-        let upper = self.made_by(&format!("shl.b{wide}"), &[high, up]);
-        let lower = self.made_by(&format!("shr.u{wide}"), &[low, down]);
-        self.row(format!("or.b{wide} {to}, {upper}, {lower}"));
+        let upper = self.made_by(format!("shl.b{wide}"), &[high, up]);
+        let lower = self.made_by(format!("shr.u{wide}"), &[low, down]);
+        self.row(format!("or.b{wide}"), &[to, &upper, &lower]);
         self.mask(scalar, to);
         Ok(())
     }
@@ -490,9 +495,10 @@ impl<'a> Translator<'a, '_> {
         &mut self,
         callee: &str,
         name: &str,
-        (scalar, ty): (ScalarType, &'static str),
-        cells: &[&str],
-        to: &str,
+        scalar: ScalarType,
+        ty: &'static str,
+        cells: &[&CellValue],
+        to: &CellValue,
     ) -> LoweringResult<()> {
         let instruction = match (name, cells) {
             ("fma" | "fmuladd", [_, _, _]) => format!("fma.rn.{ty}"),
@@ -501,13 +507,13 @@ impl<'a> Translator<'a, '_> {
             ("minimum", [_, _]) => format!("min.NaN.{ty}"),
             ("maximum", [_, _]) => format!("max.NaN.{ty}"),
             ("sqrt", [_]) if matches!(ty, "f32" | "f64") => format!("sqrt.rn.{ty}"),
-            ("fabs", [from]) => return self.float_sign("abs", scalar, (to, from)),
+            ("fabs", [from]) => return self.float_sign("abs", scalar, to, from),
             ("copysign", [value, sign]) => {
                 let bit = 1_u64 << (scalar.bits() - 1);
                 let wide = scalar.bits().max(32);
-                let value = self.made_by(&format!("and.b{wide}"), &[value, &(bit - 1).to_string()]);
-                let sign = self.made_by(&format!("and.b{wide}"), &[sign, &bit.to_string()]);
-                self.row(format!("or.b{wide} {to}, {value}, {sign}"));
+                let value = self.made_by(format!("and.b{wide}"), &[value, &(bit - 1)]);
+                let sign = self.made_by(format!("and.b{wide}"), &[sign, &bit]);
+                self.row(format!("or.b{wide}"), &[to, &value, &sign]);
                 return Ok(());
             }
             (_, [_]) if ty == "f32" && APPROXIMATED.iter().any(|(llvm, _)| *llvm == name) => {
@@ -525,7 +531,7 @@ impl<'a> Translator<'a, '_> {
             }
             _ => return self.no_call(callee),
         };
-        self.row(format!("{instruction} {to}, {}", cells.join(", ")));
+        self.row(instruction, &operands([to].into_iter().chain(cells.iter().copied())));
         Ok(())
     }
 
@@ -535,8 +541,8 @@ impl<'a> Translator<'a, '_> {
         callee: &str,
         name: &str,
         scalar: ScalarType,
-        cells: &[CellText],
-        to: &str,
+        cells: &[CellValue],
+        to: &CellValue,
     ) -> LoweringResult<()> {
         let Some((first, rest)) = cells.split_first() else { return self.no_call(callee) };
         let mut sum = first.clone();
@@ -544,11 +550,11 @@ impl<'a> Translator<'a, '_> {
             let all = self.temporary();
             match name {
                 "add" | "mul" | "and" | "or" | "xor" => {
-                    self.binary(name, scalar, (&all, &sum, next))?;
+                    self.binary(name, scalar, &all, &sum, next)?;
                 }
-                "fadd" | "fmul" => self.float_binary(name, scalar, (&all, &sum, next))?,
+                "fadd" | "fmul" => self.float_binary(name, scalar, &all, &sum, next)?,
                 "smax" | "smin" | "umax" | "umin" => {
-                    self.chosen(name, scalar, (&all, &sum, next))?;
+                    self.chosen(name, scalar, &all, &sum, next)?;
                 }
                 "fmax" | "fmin" | "fmaximum" | "fminimum" => {
                     let function = match name {
@@ -558,7 +564,7 @@ impl<'a> Translator<'a, '_> {
                         _ => "minimum",
                     };
                     let ty = self.float_type(scalar)?;
-                    self.float_function(callee, function, (scalar, ty), &[&sum, next], &all)?;
+                    self.float_function(callee, function, scalar, ty, &[&sum, next], &all)?;
                 }
                 _ => return self.no_call(callee),
             }
@@ -572,7 +578,7 @@ impl<'a> Translator<'a, '_> {
         &mut self,
         callee: &str,
         name: &str,
-        columns: &[(Option<Vec<ScalarType>>, Vec<CellText>)],
+        columns: &[(Option<Vec<ScalarType>>, Vec<CellValue>)],
         result: &[ScalarPart],
     ) -> LoweringResult<()> {
         let ([(_, a), (_, b)], [(scalar, to), (_, wrong)]) = (columns, result) else {
@@ -581,12 +587,12 @@ impl<'a> Translator<'a, '_> {
         let ([a], [b]) = (&a[..], &b[..]) else { return self.no_call(callee) };
         match name.split('.').next().unwrap_or("") {
             "uadd" => {
-                self.binary("add", *scalar, (to, a, b))?;
-                self.compare("ult", *scalar, (wrong, to, a))
+                self.binary("add", *scalar, to, a, b)?;
+                self.compare("ult", *scalar, wrong, to, a)
             }
             "usub" => {
-                self.binary("sub", *scalar, (to, a, b))?;
-                self.compare("ult", *scalar, (wrong, a, b))
+                self.binary("sub", *scalar, to, a, b)?;
+                self.compare("ult", *scalar, wrong, a, b)
             }
             _ => self.no_call(callee),
         }

@@ -12,6 +12,7 @@ mod assembly;
 mod bits;
 mod body;
 mod call;
+mod cell;
 mod compute;
 mod control;
 mod copy;
@@ -192,7 +193,7 @@ pub fn functions(path: &str, text: &str) -> Result<Functions, Vec<Diagnostic>> {
     let mut functions = Functions::new();
     for definition in &module.functions {
         if bodies.contains_key(definition.name) {
-            let made = function::translate((&module, &bodies), definition, &lines, &mut report);
+            let made = function::translate(&module, &bodies, definition, &lines, &mut report);
             let symbol = definition.symbol();
             let taken = symbol != definition.name && names.contains(symbol.as_str());
             // `llc` gives another symbol to a function that would have the one of another function.

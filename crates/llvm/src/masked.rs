@@ -1,11 +1,11 @@
 //! `llvm.masked.load` and `llvm.masked.store`: accesses to the elements of a vector for which a mask holds.
 
-use super::access::place;
-use super::function::{CellText, LoweringResult, Translator};
+use super::cell::CellValue;
+use super::function::{LoweringResult, Translator};
 use super::operand::Value;
 use super::step::{CallAttributes, Typed};
 use super::ty::ScalarType;
-use super::value::UNDEFINED;
+use lift::written::{WrittenArg, WrittenInstruction, written};
 
 /// The alignment of the place that the argument with this number points to: an attribute, or the argument after it.
 fn alignment_of(arguments: &[Typed<'_>], pointer: usize, how: &CallAttributes<'_>) -> Option<u64> {
@@ -36,17 +36,15 @@ impl<'a> Translator<'a, '_> {
         let mut cells = self.cells(&otherwise.0, &otherwise.1)?;
         let done = self.builder.len();
         for (lane, (scalar, cell)) in scalars.into_iter().zip(&mut cells).enumerate() {
-            let guard = match &*masks[lane] {
-                "0" => continue,
-                "1" => String::new(),
-                mask => format!("@{mask} "),
-            };
+            if masks[lane].number() == Some(0) {
+                continue;
+            }
             let to = self.temporary();
-            if !guard.is_empty() {
+            if masks[lane].number().is_none() {
                 self.mov(scalar, &to, cell)?;
             }
             let (ty, _) = self.width(scalar)?;
-            self.row(format!("{guard}load.{ty} {to}, {}", at[lane]));
+            self.masked_row(&masks[lane], written(format!("load.{ty}"), &[&to, &at[lane]]));
             *cell = to;
         }
         self.builder.mark_accesses(done, |row| {
@@ -72,20 +70,26 @@ impl<'a> Translator<'a, '_> {
         let cells = self.cells(&value.0, &value.1)?;
         let done = self.builder.len();
         for (lane, (scalar, cell)) in scalars.into_iter().zip(&cells).enumerate() {
-            let guard = match &*masks[lane] {
-                "0" => continue,
-                "1" => String::new(),
-                mask => format!("@{mask} "),
-            };
-            if cell == UNDEFINED {
+            if masks[lane].number() == Some(0) {
+                continue;
+            }
+            if *cell == CellValue::Undefined {
                 self.leaves_undefined();
                 continue;
             }
             let (ty, _) = self.width(scalar)?;
-            self.row(format!("{guard}store.{ty} {}, {cell}", at[lane]));
+            self.masked_row(&masks[lane], written(format!("store.{ty}"), &[&at[lane], cell]));
         }
         self.builder.mark_accesses(done, |row| row.element = true);
         Ok(())
+    }
+
+    /// An access that a mask guards, unless it always holds.
+    fn masked_row(&mut self, mask: &CellValue, access: WrittenInstruction) {
+        match mask.number() {
+            Some(_) => self.push(access),
+            None => self.guarded(mask, false, access),
+        };
     }
 
     /// The address of each element, and whether it is accessed.
@@ -94,7 +98,7 @@ impl<'a> Translator<'a, '_> {
         pointer: &Typed<'a>,
         mask: &Typed<'a>,
         scalars: &[ScalarType],
-    ) -> LoweringResult<(Vec<String>, Vec<CellText>)> {
+    ) -> LoweringResult<(Vec<WrittenArg>, Vec<CellValue>)> {
         let masks = self.defined(&mask.0, &mask.1)?;
         let whole = |scalar: &ScalarType| matches!(scalar.bits(), 8 | 16 | 32 | 64);
         if scalars.len() != masks.len() || !scalars.iter().all(whole) {
@@ -106,7 +110,7 @@ impl<'a> Translator<'a, '_> {
         let (base, mut offset) = self.constant_address(&pointer.1)?;
         let mut at = Vec::new();
         for scalar in scalars {
-            at.push(place(&base, offset));
+            at.push(WrittenArg::address(&base, offset));
             offset = offset.wrapping_add(i64::from(scalar.bits() / 8));
         }
         Ok((at, masks))

@@ -1,13 +1,14 @@
 //! Parameters of functions, each in one register for each of its parts, and the register of a result.
 
-use super::access::place;
 use super::bits::WIDEST;
+use super::cell::CellValue;
 use super::function::{
-    CellText, LoweredValue, LoweringResult, Translator, parameter_names, scalar_bits, word,
+    LoweredValue, LoweringResult, Translator, parameter_names, scalar_bits, word,
 };
 use super::module::SignatureParameter;
 use super::ty::{ScalarType, Ty};
 use lift::function::{EntryValue, FunctionVariable, Parameter};
+use lift::written::WrittenArg;
 use model::memory::Space;
 use text::cursor::short;
 
@@ -70,7 +71,7 @@ impl<'a> Translator<'a, '_> {
             return self.no("a parameter of this type is not supported");
         };
         let no_alias = parameter.attributes.contains(&"noalias");
-        let register = self.register(name);
+        let register = self.fresh(name);
         let shown = self.shown(name);
         let pointee_alignment = parameter.alignment;
         let mut read = Parameter {
@@ -87,7 +88,7 @@ impl<'a> Translator<'a, '_> {
             self.container(*scalar)?;
             read.bits = if is_short { 32 } else { scalar_bits(*scalar) };
             self.entry(&register, EntryValue::Parameter(index));
-            vec![(*scalar, register)]
+            vec![(*scalar, CellValue::Register(register))]
         } else {
             let Some((bits, align)) = self.size(&parameter.ty) else {
                 return self.no("a parameter of this size is not supported");
@@ -108,7 +109,7 @@ impl<'a> Translator<'a, '_> {
         let (Some(places), Some((bits, align))) = (places, self.size(ty)) else {
             return self.no("a parameter with `byval` of this type is not supported");
         };
-        let register = self.register(name);
+        let register = self.fresh(name);
         let variable = self.fresh(&format!("copy_{name}"));
         self.variable(FunctionVariable {
             name: variable.clone(),
@@ -123,10 +124,10 @@ impl<'a> Translator<'a, '_> {
             if scalar.bits() == 1 {
                 cell = self.number_of(&cell);
             }
-            let at = place(&register, offset.cast_signed());
-            self.row(format!("store.{ty} {at}, {cell}"));
+            let at = WrittenArg::address(&register, offset.cast_signed());
+            self.row(format!("store.{ty}"), &[&at, &cell]);
         }
-        let parts = vec![(ScalarType::Ptr, register)];
+        let parts = vec![(ScalarType::Ptr, CellValue::Register(register))];
         if self.values.insert(name, LoweredValue { ty: Ty::Ptr(0), parts }).is_some() {
             return self.wrong("llvm-value", format!("`%{}` is defined twice", short(name)));
         }
@@ -157,18 +158,19 @@ impl<'a> Translator<'a, '_> {
         parameter: usize,
         name: &str,
         places: &[(ScalarType, u64)],
-    ) -> LoweringResult<Vec<(ScalarType, CellText)>> {
+    ) -> LoweringResult<Vec<(ScalarType, CellValue)>> {
         let mut parts = Vec::new();
         for (number, (scalar, offset)) in places.iter().enumerate() {
-            let register = self.register(&format!("{name}_{number}"));
+            let register = self.fresh(&format!("{name}_{number}"));
             if scalar.bits() == WIDEST {
                 let first = u32::try_from(*offset).unwrap_or(u32::MAX - 8);
                 let halves = [(first, "low"), (first + 8, "high")].map(|(offset, half)| {
-                    let register = self.register(&format!("{name}_{number}_{half}"));
+                    let register = self.fresh(&format!("{name}_{number}_{half}"));
                     self.entry(&register, EntryValue::Piece { parameter, offset, bits: 64 });
-                    register
+                    CellValue::Register(register)
                 });
-                self.put((&halves[0], &halves[1]), &register);
+                let register = CellValue::Register(register);
+                self.put(&halves[0], &halves[1], &register);
                 parts.push((*scalar, register));
                 continue;
             }
@@ -183,11 +185,11 @@ impl<'a> Translator<'a, '_> {
             self.entry(&register, EntryValue::Piece { parameter, offset, bits });
             if *scalar == ScalarType::Int(1) {
                 // Of a byte in memory, only the lowest bit counts.
-                let low = self.made_by("and.b32", &[&register, "1"]);
-                let predicate = self.made_by("setp.ne.u32", &[&low, "0"]);
+                let low = self.made_by("and.b32", &[&register, &1]);
+                let predicate = self.made_by("setp.ne.u32", &[&low, &0]);
                 parts.push((*scalar, predicate));
             } else {
-                parts.push((*scalar, register));
+                parts.push((*scalar, CellValue::Register(register)));
             }
         }
         Ok(parts)

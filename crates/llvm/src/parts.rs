@@ -1,10 +1,10 @@
 //! Values of several parts: structures and vectors in registers.
 
-use super::function::{CellText, LoweringResult, Translator};
+use super::cell::CellValue;
+use super::function::{LoweringResult, Translator};
 use super::operand::Value;
 use super::step::{AggregateAccess, Typed};
 use super::ty::{ScalarType, Ty};
-use super::value::UNDEFINED;
 
 /// Whether an index is a number.
 fn is_constant(index: &Typed<'_>) -> bool {
@@ -17,7 +17,7 @@ impl<'a> Translator<'a, '_> {
         &mut self,
         part: &AggregateAccess<'a>,
         result: Option<&'a str>,
-        to: &[(ScalarType, CellText)],
+        to: &[(ScalarType, CellValue)],
     ) -> LoweringResult<()> {
         match part {
             AggregateAccess::Extract { from, path } => {
@@ -37,11 +37,11 @@ impl<'a> Translator<'a, '_> {
                 let cells = self.defined(&from.0, &from.1)?;
                 let Some((scalar, to)) = to.first() else { return Ok(()) };
                 let here = self.inside(index, cells.len())?;
-                let mut found = cells.first().cloned().unwrap_or_default();
-                for (number, cell) in cells.iter().enumerate().skip(1) {
-                    let equal = self.equal(&index.0, &here, &number.to_string())?;
+                let mut found = cells.first().cloned().unwrap_or(CellValue::Undefined);
+                for (number, cell) in (0_u32..).zip(&cells).skip(1) {
+                    let equal = self.equal(&index.0, &here, &number.into())?;
                     let next = self.temporary();
-                    self.select(*scalar, (&next, cell, &found), &equal)?;
+                    self.select(*scalar, &next, cell, &found, &equal)?;
                     found = next;
                 }
                 self.mov(*scalar, to, &found)
@@ -51,9 +51,9 @@ impl<'a> Translator<'a, '_> {
                 let cells = self.defined(&into.0, &into.1)?;
                 let new = self.cell(element)?;
                 let here = self.inside(index, cells.len())?;
-                for (number, ((scalar, to), old)) in to.iter().zip(&cells).enumerate() {
-                    let equal = self.equal(&index.0, &here, &number.to_string())?;
-                    self.select(*scalar, (to, &new, old), &equal)?;
+                for (number, ((scalar, to), old)) in (0_u32..).zip(to.iter().zip(&cells)) {
+                    let equal = self.equal(&index.0, &here, &number.into())?;
+                    self.select(*scalar, to, &new, old, &equal)?;
                 }
                 Ok(())
             }
@@ -75,12 +75,12 @@ impl<'a> Translator<'a, '_> {
                 cells.extend(self.cells(&b.0, &b.1)?);
                 let mut chosen = Vec::new();
                 for number in self.cells(&mask.0, &mask.1)? {
-                    chosen.push(match number.parse::<usize>() {
-                        Ok(number) => match cells.get(number) {
-                            Some(cell) => cell.clone(),
-                            None => return self.no("this element of a vector is not supported"),
+                    chosen.push(match number.number() {
+                        Some(number) => match usize::try_from(number).map(|at| cells.get(at)) {
+                            Ok(Some(cell)) => cell.clone(),
+                            _ => return self.no("this element of a vector is not supported"),
                         },
-                        Err(_) => UNDEFINED.to_owned(),
+                        None => CellValue::Undefined,
                     });
                 }
                 self.given(result, &chosen)
@@ -89,11 +89,11 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// An index of an element, which is undefined if there is no such element.
-    fn inside(&mut self, index: &Typed<'a>, count: usize) -> LoweringResult<CellText> {
+    fn inside(&mut self, index: &Typed<'a>, count: usize) -> LoweringResult<CellValue> {
         let here = self.cell(index)?;
         if let Some([scalar]) = index.0.parts(&self.module.types).as_deref() {
             let outside = self.temporary();
-            self.compare("uge", *scalar, (&outside, &here, &count.to_string()))?;
+            self.compare("uge", *scalar, &outside, &here, &CellValue::from(count as u64))?;
             self.undefined_if(&outside);
         }
         Ok(here)
@@ -142,14 +142,14 @@ impl<'a> Translator<'a, '_> {
     pub(super) fn given(
         &mut self,
         result: Option<&'a str>,
-        cells: &[CellText],
+        cells: &[CellValue],
     ) -> LoweringResult<()> {
         let Some(name) = result else { return Ok(()) };
         let mut parts = self.values[name].parts.clone();
         for ((scalar, to), from) in parts.iter_mut().zip(cells) {
             // A number stays one: a mask of constants is not a condition.
-            let number = scalar.bits() <= 64 && from.parse::<u64>().is_ok();
-            if from == UNDEFINED || number {
+            let number = scalar.bits() <= 64 && from.number().is_some();
+            if *from == CellValue::Undefined || number {
                 from.clone_into(to);
             } else {
                 self.mov(*scalar, to, from)?;

@@ -7,13 +7,14 @@
 use std::collections::BTreeSet;
 
 use super::bits::{ScalarPart, WIDEST};
-use super::function::{CellText, LoweringResult, Translator};
+use super::cell::CellValue;
+use super::function::{LoweringResult, Translator};
 use super::operand::Value;
 use super::step::{InstructionKind, Typed, TypedInstruction};
 use super::ty::ScalarType;
 
 /// The predicates of the parts of a value.
-type PartPredicates = Vec<Option<CellText>>;
+type PartPredicates = Vec<Option<CellValue>>;
 
 /// What an instruction does with an operand that is poison.
 enum PoisonRole {
@@ -64,7 +65,7 @@ impl<'a, 'm> Translator<'a, 'm> {
                 let to = held.map_or(Vec::new(), |held| held.parts.clone());
                 let own = self.broken(step, &to)?;
                 for (index, (_, cell)) in to.iter().enumerate() {
-                    let mut all: Vec<CellText> =
+                    let mut all: Vec<CellValue> =
                         own.get(index).cloned().flatten().into_iter().collect();
                     if let (InstructionKind::Select { condition, .. }, [of, yes, no]) =
                         (step, &operands[..])
@@ -119,7 +120,7 @@ impl<'a, 'm> Translator<'a, 'm> {
 
     /// Makes the execution undefined if one of these operands is poison.
     pub(super) fn uses_poison(&mut self, operands: &[&Value<'a>]) {
-        let all: BTreeSet<CellText> =
+        let all: BTreeSet<CellValue> =
             operands.iter().flat_map(|value| self.poison_of(value)).flatten().collect();
         if let Some(any) = self.any_of(all) {
             self.undefined_if(&any);
@@ -132,7 +133,7 @@ impl<'a, 'm> Translator<'a, 'm> {
         held.iter().map(|(_, cell)| self.poison.get(cell).cloned()).collect()
     }
 
-    fn any_of(&mut self, all: impl IntoIterator<Item = CellText>) -> Option<CellText> {
+    fn any_of(&mut self, all: impl IntoIterator<Item = CellValue>) -> Option<CellValue> {
         let mut all = all.into_iter();
         let mut any = all.next()?;
         for one in all {
@@ -144,9 +145,13 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// The predicate of what a condition chooses.
-    fn of_chosen(&mut self, chosen: &str, [yes, no]: [Option<CellText>; 2]) -> Vec<CellText> {
-        if chosen == "1" || chosen == "0" {
-            return if chosen == "1" { yes } else { no }.into_iter().collect();
+    fn of_chosen(
+        &mut self,
+        chosen: &CellValue,
+        [yes, no]: [Option<CellValue>; 2],
+    ) -> Vec<CellValue> {
+        if let Some(chosen) = chosen.number() {
+            return if chosen == 1 { yes } else { no }.into_iter().collect();
         }
         let mut all = Vec::new();
         if let Some(yes) = yes {
@@ -198,9 +203,9 @@ impl<'a, 'm> Translator<'a, 'm> {
                 (true, true) => self.broken_float(of, &[a]),
                 (true, false) => self.broken_float(of, &[a, b, to]),
                 (false, true) => {
-                    self.broken_cast(of, step_type(step, &self.module.types, index), (to, a))?
+                    self.broken_cast(of, step_type(step, &self.module.types, index), to, a)?
                 }
-                (false, false) => self.broken_integer(of, (to, a, b))?,
+                (false, false) => self.broken_integer(of, to, a, b)?,
             };
             all.push(self.any_of(broken));
         }
@@ -208,15 +213,15 @@ impl<'a, 'm> Translator<'a, 'm> {
     }
 
     /// What is not followed is poison.
-    fn always(&mut self) -> CellText {
-        self.made_by("setp.eq.u32", &["0", "0"])
+    fn always(&mut self) -> CellValue {
+        self.made_by("setp.eq.u32", &[&0, &0])
     }
 
     /// A value in a register.
-    fn held(&mut self, width: u32, cell: &str) -> CellText {
-        match cell.parse::<u64>() {
-            Ok(_) => self.made_by(&format!("mov.b{width}"), &[cell]),
-            Err(_) => cell.to_owned(),
+    fn held(&mut self, width: u32, cell: &CellValue) -> CellValue {
+        match cell {
+            CellValue::Number(_) => self.made_by(format!("mov.b{width}"), &[cell]),
+            CellValue::Register(_) | CellValue::Undefined => cell.clone(),
         }
     }
 
@@ -224,9 +229,9 @@ impl<'a, 'm> Translator<'a, 'm> {
     fn extended(
         &mut self,
         scalar: ScalarType,
-        cell: &str,
+        cell: &CellValue,
         signed: bool,
-    ) -> LoweringResult<CellText> {
+    ) -> LoweringResult<CellValue> {
         if scalar.bits() == 1 {
             let number = self.number_of(cell);
             let (number, of) = (self.held(32, &number), if signed { "neg.s32" } else { "mov.b32" });
@@ -246,10 +251,12 @@ impl<'a, 'm> Translator<'a, 'm> {
     fn broken_integer(
         &mut self,
         FlaggedOperation { op, flags, scalar }: FlaggedOperation<'_>,
-        (to, a, b): (&str, &str, &str),
-    ) -> LoweringResult<Vec<CellText>> {
+        to: &CellValue,
+        a: &CellValue,
+        b: &CellValue,
+    ) -> LoweringResult<Vec<CellValue>> {
         let bits = scalar.bits();
-        let number = b.parse::<u64>().ok();
+        let number = b.number();
         let shifts = matches!(op, "shl" | "lshr" | "ashr");
         let far = shifts && number.is_none_or(|by| by >= bits.into());
         if bits == 1 || bits >= WIDEST || !(bits <= 32 || bits == 64) || scalar == ScalarType::Ptr {
@@ -260,26 +267,26 @@ impl<'a, 'm> Translator<'a, 'm> {
         let mut all = Vec::new();
         if far {
             let p = self.temporary();
-            self.compare("uge", scalar, (&p, b, &bits.to_string()))?;
+            self.compare("uge", scalar, &p, b, &bits.into())?;
             all.push(p);
         }
         if matches!(op, "sdiv" | "srem") && number.is_none_or(|by| by == ones(bits)) {
             let (least, minus) = (self.temporary(), self.temporary());
-            self.compare("eq", scalar, (&least, a, &(1_u64 << (bits - 1)).to_string()))?;
-            self.compare("eq", scalar, (&minus, b, &ones(bits).to_string()))?;
+            self.compare("eq", scalar, &least, a, &(1_u64 << (bits - 1)).into())?;
+            self.compare("eq", scalar, &minus, b, &ones(bits).into())?;
             all.push(self.made_by("and.pred", &[&least, &minus]));
         }
         for signed in
             [false, true].into_iter().filter(|signed| has(if *signed { "nsw" } else { "nuw" }))
         {
             all.push(match op {
-                "add" | "sub" | "mul" => self.wraps(op, scalar, signed, (to, a, b))?,
+                "add" | "sub" | "mul" => self.wraps(op, scalar, signed, to, a, b)?,
                 "shl" => {
                     let (to, a) =
                         (self.extended(scalar, to, signed)?, self.extended(scalar, a, signed)?);
                     let sign = if signed { 's' } else { 'u' };
                     let by = self.by(scalar, b)?;
-                    let back = self.made_by(&format!("shr.{sign}64"), &[&to, &by]);
+                    let back = self.made_by(format!("shr.{sign}64"), &[&to, &by]);
                     self.made_by("setp.ne.u64", &[&back, &a])
                 }
                 _ => return Ok(vec![self.always()]),
@@ -298,7 +305,7 @@ impl<'a, 'm> Translator<'a, 'm> {
             _ => None,
         };
         if let Some(back) = back {
-            let back = self.made_by("and.b64", &[&back, &ones(bits).to_string()]);
+            let back = self.made_by("and.b64", &[&back, &ones(bits)]);
             all.push(self.made_by("setp.ne.u64", &[&back, &from]));
         }
         if has("disjoint") || has("samesign") {
@@ -306,15 +313,15 @@ impl<'a, 'm> Translator<'a, 'm> {
             let of = if op == "icmp" { "xor.b64" } else { "and.b64" };
             let both = self.made_by(of, &[&from, &by]);
             let limit = if op == "icmp" { 1_u64 << (bits - 1) } else { 1 };
-            all.push(self.made_by("setp.ge.u64", &[&both, &limit.to_string()]));
+            all.push(self.made_by("setp.ge.u64", &[&both, &limit]));
         }
         Ok(all)
     }
 
     /// An amount of a shift, as a register of 32 bits.
-    fn by(&mut self, scalar: ScalarType, amount: &str) -> LoweringResult<CellText> {
-        if amount.parse::<u64>().is_ok() {
-            return Ok(amount.to_owned());
+    fn by(&mut self, scalar: ScalarType, amount: &CellValue) -> LoweringResult<CellValue> {
+        if amount.number().is_some() {
+            return Ok(amount.clone());
         }
         let wide = self.extended(scalar, amount, false)?;
         Ok(self.made_by("cvt.u32.u64", &[&wide]))
@@ -326,8 +333,10 @@ impl<'a, 'm> Translator<'a, 'm> {
         op: &str,
         scalar: ScalarType,
         signed: bool,
-        (to, a, b): (&str, &str, &str),
-    ) -> LoweringResult<CellText> {
+        to: &CellValue,
+        a: &CellValue,
+        b: &CellValue,
+    ) -> LoweringResult<CellValue> {
         let [to, a, b] = [to, a, b].map(|cell| self.extended(scalar, cell, signed));
         let (to, a, b) = (to?, a?, b?);
         if scalar.bits() <= 32 {
@@ -335,25 +344,26 @@ impl<'a, 'm> Translator<'a, 'm> {
             let whole = self.made_by(&name, &[&a, &b]);
             return Ok(self.made_by("setp.ne.u64", &[&whole, &to]));
         }
-        let changed =
-            |this: &mut Self, one: &str, other: &str| this.made_by("xor.b64", &[one, other]);
+        let changed = |this: &mut Self, one: &CellValue, other: &CellValue| {
+            this.made_by("xor.b64", &[one, other])
+        };
         Ok(match (op, signed) {
             ("add", false) => self.made_by("setp.lt.u64", &[&to, &a]),
             ("sub", false) => self.made_by("setp.lt.u64", &[&a, &b]),
             ("mul", false) => {
                 let high = self.made_by("mul.hi.u64", &[&a, &b]);
-                self.made_by("setp.ne.u64", &[&high, "0"])
+                self.made_by("setp.ne.u64", &[&high, &0])
             }
             ("mul", true) => {
                 let high = self.made_by("mul.hi.s64", &[&a, &b]);
-                let sign = self.made_by("shr.s64", &[&to, "63"]);
+                let sign = self.made_by("shr.s64", &[&to, &63]);
                 self.made_by("setp.ne.u64", &[&high, &sign])
             }
             (_, _) => {
                 let other = if op == "add" { &to } else { &a };
                 let (one, two) = (changed(self, &a, &to), changed(self, &b, other));
                 let both = self.made_by("and.b64", &[&one, &two]);
-                self.made_by("setp.lt.s64", &[&both, "0"])
+                self.made_by("setp.lt.s64", &[&both, &0])
             }
         })
     }
@@ -362,15 +372,16 @@ impl<'a, 'm> Translator<'a, 'm> {
         &mut self,
         FlaggedOperation { op, flags, scalar }: FlaggedOperation<'_>,
         new: Option<ScalarType>,
-        (to, from): (&str, &str),
-    ) -> LoweringResult<Vec<CellText>> {
+        to: &CellValue,
+        from: &CellValue,
+    ) -> LoweringResult<Vec<CellValue>> {
         let Some(new) = new.filter(|new| new.bits() <= 64 && scalar.bits() <= 64) else {
             return Ok(vec![self.always()]);
         };
         let mut all = Vec::new();
         if flags.contains(&"nneg") {
             let negative = self.temporary();
-            self.compare("slt", scalar, (&negative, from, "0"))?;
+            self.compare("slt", scalar, &negative, from, &CellValue::Number(0))?;
             all.push(negative);
         }
         for (flag, signed) in [("nuw", false), ("nsw", true)] {
@@ -387,8 +398,8 @@ impl<'a, 'm> Translator<'a, 'm> {
     fn broken_float(
         &mut self,
         FlaggedOperation { op, flags, scalar }: FlaggedOperation<'_>,
-        cells: &[&str],
-    ) -> Vec<CellText> {
+        cells: &[&CellValue],
+    ) -> Vec<CellValue> {
         let promises = flags.iter().any(|flag| matches!(*flag, "nnan" | "ninf" | "fast"));
         if !promises && !matches!(op, "fptrunc" | "fpext") {
             return Vec::new();
@@ -403,10 +414,9 @@ impl<'a, 'm> Translator<'a, 'm> {
         };
         let mut all = Vec::new();
         for cell in cells {
-            let exponent = exponent.to_string();
             let held = self.held(width, cell);
-            let own = self.made_by(&format!("and.b{width}"), &[&held, &exponent]);
-            all.push(self.made_by(&format!("setp.eq.u{width}"), &[&own, &exponent]));
+            let own = self.made_by(format!("and.b{width}"), &[&held, &exponent]);
+            all.push(self.made_by(format!("setp.eq.u{width}"), &[&own, &exponent]));
         }
         all
     }

@@ -1,6 +1,7 @@
 //! Operands as registers and numbers.
 
-use super::function::{CellText, LoweringResult, Root, Translator, word};
+use super::cell::CellValue;
+use super::function::{LoweringResult, Root, Translator, word};
 use super::operand::Value;
 use super::step::Typed;
 use super::ty::{ScalarType, Ty};
@@ -12,7 +13,7 @@ use text::cursor::short;
 
 impl<'a> Translator<'a, '_> {
     /// The scalars of an operand.
-    pub(super) fn cells(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<Vec<CellText>> {
+    pub(super) fn cells(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<Vec<CellValue>> {
         match value {
             Value::Local(name) => {
                 let Some(held) = self.values.get(name) else {
@@ -47,7 +48,7 @@ impl<'a> Translator<'a, '_> {
                 let mut cells = Vec::new();
                 for (scalar, (a, b)) in scalars.into_iter().zip(left.iter().zip(&right)) {
                     let cell = self.temporary();
-                    self.binary(op, scalar, (&cell, a, b))?;
+                    self.binary(op, scalar, &cell, a, b)?;
                     cells.push(cell);
                 }
                 Ok(cells)
@@ -62,9 +63,7 @@ impl<'a> Translator<'a, '_> {
                 if offset == 0 {
                     return Ok(vec![base]);
                 }
-                let sum = self.temporary();
-                self.row(format!("add.u64 {sum}, {base}, {offset}"));
-                Ok(vec![sum])
+                Ok(vec![self.made_by("add.u64", &[&base, &offset])])
             }
             Value::Aggregate(elements) => {
                 let mut cells = Vec::new();
@@ -90,7 +89,7 @@ impl<'a> Translator<'a, '_> {
                 let literal = if is_zero { "zeroinitializer" } else { *literal };
                 // Each undefined part must get a value before it is used. Otherwise the use is refused.
                 if matches!(literal, "undef" | "poison") {
-                    return Ok(vec![UNDEFINED.to_owned(); scalars.len()]);
+                    return Ok(vec![CellValue::Undefined; scalars.len()]);
                 }
                 if scalars.len() > 1 {
                     return match literal {
@@ -114,21 +113,21 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// A scalar operand.
-    pub(super) fn cell(&mut self, (ty, value): &Typed<'a>) -> LoweringResult<CellText> {
+    pub(super) fn cell(&mut self, (ty, value): &Typed<'a>) -> LoweringResult<CellValue> {
         self.one(ty, value)
     }
 
-    pub(super) fn one(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<CellText> {
+    pub(super) fn one(&mut self, ty: &Ty, value: &Value<'a>) -> LoweringResult<CellValue> {
         let mut cells = self.cells(ty, value)?;
         match (cells.pop(), cells.is_empty()) {
-            (Some(cell), true) if cell == UNDEFINED => self.no("`undef` is not supported"),
+            (Some(CellValue::Undefined), true) => self.no("`undef` is not supported"),
             (Some(cell), true) => Ok(cell),
             _ => self.no("a value of several parts is not supported here"),
         }
     }
 
-    /// A number as it is written in an instruction of a test: without a sign.
-    fn literal(&mut self, scalar: ScalarType, text: &str) -> LoweringResult<CellText> {
+    /// The bits of a constant.
+    fn literal(&mut self, scalar: ScalarType, text: &str) -> LoweringResult<CellValue> {
         let bits = match (scalar, text) {
             (_, _) if scalar.is_float() && text.starts_with("f0x") => {
                 text.strip_prefix("f0x").and_then(hexadecimal)
@@ -160,21 +159,23 @@ impl<'a> Translator<'a, '_> {
             let Some(value) = value else {
                 return self.no(format!("the constant `{}` is not supported", short(text)));
             };
-            let half = |value: u128| (value & u128::from(u64::MAX)).to_string();
-            return Ok(self.made_of((&half(value), &half(value >> 64))));
+            let half = |value: u128| {
+                CellValue::Number(u64::try_from(value & u128::from(u64::MAX)).expect("64 bits"))
+            };
+            return Ok(self.made_of(&half(value), &half(value >> 64)));
         }
         let Some(bits) = bits else {
             let message = format!("`{}` is not a value of type {scalar}", short(text));
             return self.wrong("llvm-value", message);
         };
-        Ok(bits.to_string())
+        Ok(CellValue::Number(bits))
     }
 
     /// A constant address: a register and an offset.
     pub(super) fn constant_address(
         &mut self,
         value: &Value<'a>,
-    ) -> LoweringResult<(CellText, i64)> {
+    ) -> LoweringResult<(CellValue, i64)> {
         match value {
             Value::Global(name) => Ok((self.global(name)?, 0)),
             Value::Local(_) => Ok((self.one(&Ty::Ptr(0), value)?, 0)),
@@ -252,7 +253,7 @@ impl<'a> Translator<'a, '_> {
     }
 
     /// The register that holds the address of a variable of the module.
-    fn global(&mut self, name: &'a str) -> LoweringResult<CellText> {
+    fn global(&mut self, name: &'a str) -> LoweringResult<CellValue> {
         let Some(global) = self.module.globals.get(name) else {
             return self.no(format!("`@{}` is not a variable of this module", short(name)));
         };
@@ -273,7 +274,7 @@ impl<'a> Translator<'a, '_> {
             matches!(&initial.1, EntryValue::Address(of) if *of == held).then(|| initial.0.clone())
         };
         if let Some(known) = self.builder.initial().iter().find_map(address) {
-            return Ok(known);
+            return Ok(CellValue::Register(known));
         }
         let Some(bytes) = global.ty.stride(&self.module.types).and_then(|n| u32::try_from(n).ok())
         else {
@@ -286,9 +287,9 @@ impl<'a> Translator<'a, '_> {
             grows: bytes == 0 || global.external && space == Space::Global,
             ..FunctionVariable::default()
         });
-        let register = self.register(name);
+        let register = self.fresh(name);
         self.entry(&register, EntryValue::Address(held));
-        Ok(register)
+        Ok(CellValue::Register(register))
     }
 
     /// Whether no thread writes the memory at this address while the kernel runs.
@@ -310,9 +311,6 @@ impl<'a> Translator<'a, '_> {
 
 /// The note of a function with values that are not defined.
 const TAKEN_FOR_ZERO: &str = "`undef` and `poison` are taken for 0, which they may be";
-
-/// Marks a part that has no value yet.
-pub(super) const UNDEFINED: &str = "undef";
 
 /// Whether two types are equal, or both are pointers.
 fn alike(a: &Ty, b: &Ty) -> bool {

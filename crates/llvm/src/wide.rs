@@ -1,13 +1,14 @@
 //! Integers of 65 to 128 bits. Each is in one register of 128 bits, and computed in two halves.
 
-use super::function::{CellText, LoweringResult, Translator};
+use super::cell::CellValue;
+use super::function::{LoweringResult, Translator};
 use super::ty::ScalarType;
 
 /// The width of a half.
 const HALF: ScalarType = ScalarType::Int(64);
 
 /// The low and the high half of a value.
-type WideInteger = (CellText, CellText);
+type WideInteger = (CellValue, CellValue);
 
 impl Translator<'_, '_> {
     /// An operation with two operands.
@@ -15,7 +16,9 @@ impl Translator<'_, '_> {
         &mut self,
         op: &str,
         scalar: ScalarType,
-        (to, a, b): (&str, &str, &str),
+        to: &CellValue,
+        a: &CellValue,
+        b: &CellValue,
     ) -> LoweringResult<()> {
         let (left, right) = (self.halves(scalar, a), self.halves(scalar, b));
         let (low, high) = match op {
@@ -27,14 +30,14 @@ impl Translator<'_, '_> {
                 let low = self.made_by("add.u64", &[&left.0, &right.0]);
                 let carry = self.made_by("setp.lt.u64", &[&low, &left.0]);
                 let high = self.made_by("add.u64", &[&left.1, &right.1]);
-                let carry = self.made_by("selp.b64", &["1", "0", &carry]);
+                let carry = self.made_by("selp.b64", &[&1, &0, &carry]);
                 (low, self.made_by("add.u64", &[&high, &carry]))
             }
             "sub" => {
                 let low = self.made_by("sub.u64", &[&left.0, &right.0]);
                 let borrow = self.made_by("setp.lt.u64", &[&left.0, &right.0]);
                 let high = self.made_by("sub.u64", &[&left.1, &right.1]);
-                let borrow = self.made_by("selp.b64", &["1", "0", &borrow]);
+                let borrow = self.made_by("selp.b64", &[&1, &0, &borrow]);
                 (low, self.made_by("sub.u64", &[&high, &borrow]))
             }
             "mul" => {
@@ -53,13 +56,18 @@ impl Translator<'_, '_> {
             }
             _ => return self.no(format!("`{op}` of {scalar} is not supported")),
         };
-        self.put((&low, &high), to);
+        self.put(&low, &high, to);
         self.mask(scalar, to);
         Ok(())
     }
 
     /// A shift to the left, or a logical one to the right. A shift of a half by 64 or more gives 0.
-    fn shifted(&mut self, left: bool, (low, high): &WideInteger, amount: &str) -> WideInteger {
+    fn shifted(
+        &mut self,
+        left: bool,
+        (low, high): &WideInteger,
+        amount: &CellValue,
+    ) -> WideInteger {
         let (to, back) = if left { ("shl.b64", "shr.u64") } else { ("shr.u64", "shl.b64") };
         let (from, into) = if left { (low, high) } else { (high, low) };
         let (amount, rest, beyond) = self.amounts(amount);
@@ -73,36 +81,37 @@ impl Translator<'_, '_> {
     }
 
     /// An arithmetic shift to the right.
-    fn shifted_signed(&mut self, (low, high): &WideInteger, amount: &str) -> WideInteger {
+    fn shifted_signed(&mut self, (low, high): &WideInteger, amount: &CellValue) -> WideInteger {
         let (amount, rest, beyond) = self.amounts(amount);
         let kept = self.made_by("shr.u64", &[low, &amount]);
         let crossed = self.made_by("shl.b64", &[high, &rest]);
         let near = self.made_by("or.b64", &[&kept, &crossed]);
         let far = self.made_by("shr.s64", &[high, &beyond]);
-        let is_far = self.made_by("setp.ge.u32", &[&amount, "64"]);
+        let is_far = self.made_by("setp.ge.u32", &[&amount, &64]);
         let low = self.made_by("selp.b64", &[&far, &near, &is_far]);
         (low, self.made_by("shr.s64", &[high, &amount]))
     }
 
     /// An amount `n` of a shift, `64 - n` and `n - 64`, which are large numbers if they are negative.
-    fn amounts(&mut self, amount: &str) -> (CellText, CellText, CellText) {
-        let amount = match amount.parse::<u64>() {
-            Ok(_) => self.made_by("mov.b32", &[amount]),
-            Err(_) => self.made_by("cvt.u32.u64", &[amount]),
-        };
-        let rest = self.made_by("sub.u32", &["64", &amount]);
-        let beyond = self.made_by("sub.u32", &[&amount, "64"]);
+    fn amounts(&mut self, amount: &CellValue) -> (CellValue, CellValue, CellValue) {
+        let is_number = amount.number().is_some();
+        let amount = self.made_by(if is_number { "mov.b32" } else { "cvt.u32.u64" }, &[amount]);
+        let rest = self.made_by("sub.u32", &[&64, &amount]);
+        let beyond = self.made_by("sub.u32", &[&amount, &64]);
         (amount, rest, beyond)
     }
 
     /// A comparison. `name` is that of PTX.
     pub(super) fn wide_compare(
         &mut self,
-        (name, signed): (&str, bool),
+        name: &str,
+        signed: bool,
         scalar: ScalarType,
-        (to, a, b): (&str, &str, &str),
+        to: &CellValue,
+        a: &CellValue,
+        b: &CellValue,
     ) -> LoweringResult<()> {
-        let (mut a, mut b) = (a.to_owned(), b.to_owned());
+        let (mut a, mut b) = (a.clone(), b.clone());
         if signed {
             (a, b) = (self.signed(scalar, &a)?, self.signed(scalar, &b)?);
         }
@@ -111,38 +120,42 @@ impl Translator<'_, '_> {
             let low = self.made_by("xor.b64", &[&left.0, &right.0]);
             let high = self.made_by("xor.b64", &[&left.1, &right.1]);
             let all = self.made_by("or.b64", &[&low, &high]);
-            self.row(format!("setp.{name}.u64 {to}, {all}, 0"));
+            self.row(format!("setp.{name}.u64"), &[to, &all, &0]);
             return Ok(());
         }
         let sign = if signed { 's' } else { 'u' };
         // The high halves decide, unless they are equal.
         let strict = &name[..1];
-        let decided = self.made_by(&format!("setp.{strict}t.{sign}64"), &[&left.1, &right.1]);
+        let decided = self.made_by(format!("setp.{strict}t.{sign}64"), &[&left.1, &right.1]);
         let equal = self.made_by("setp.eq.u64", &[&left.1, &right.1]);
-        let lower = self.made_by(&format!("setp.{name}.u64"), &[&left.0, &right.0]);
+        let lower = self.made_by(format!("setp.{name}.u64"), &[&left.0, &right.0]);
         let both = self.made_by("and.pred", &[&equal, &lower]);
-        self.row(format!("or.pred {to}, {decided}, {both}"));
+        self.row("or.pred", &[to, &decided, &both]);
         Ok(())
     }
 
     pub(super) fn wide_select(
         &mut self,
         scalar: ScalarType,
-        (to, a, b): (&str, &str, &str),
-        condition: &str,
+        to: &CellValue,
+        a: &CellValue,
+        b: &CellValue,
+        condition: &CellValue,
     ) {
         let (a, b) = (self.halves(scalar, a), self.halves(scalar, b));
         let low = self.made_by("selp.b64", &[&a.0, &b.0, condition]);
         let high = self.made_by("selp.b64", &[&a.1, &b.1, condition]);
-        self.put((&low, &high), to);
+        self.put(&low, &high, to);
     }
 
     /// A conversion from or to a wide integer.
     pub(super) fn wide_cast(
         &mut self,
         op: &str,
-        (old, from): (ScalarType, &str),
-        (new, to): (ScalarType, &str),
+        old: ScalarType,
+        from: &CellValue,
+        new: ScalarType,
+        to: &CellValue,
     ) -> LoweringResult<()> {
         match (op, old.bits() > 64, new.bits() > 64) {
             ("trunc", true, true) => {
@@ -162,20 +175,20 @@ impl Translator<'_, '_> {
                 if new.bits() == 64 {
                     return self.mov(new, to, &low);
                 }
-                self.cast(op, (HALF, &low), (new, to))
+                self.cast(op, HALF, &low, new, to)
             }
             ("zext" | "sext" | "ptrtoint", false, true) => {
                 let low = self.temporary();
                 if old.bits() == 64 {
                     self.mov(HALF, &low, from)?;
                 } else {
-                    self.cast(op, (old, from), (HALF, &low))?;
+                    self.cast(op, old, from, HALF, &low)?;
                 }
                 let high = match op {
-                    "sext" => self.made_by("shr.s64", &[&low, "63"]),
-                    _ => "0".to_owned(),
+                    "sext" => self.made_by("shr.s64", &[&low, &63]),
+                    _ => CellValue::Number(0),
                 };
-                self.put((&low, &high), to);
+                self.put(&low, &high, to);
                 self.mask(new, to);
                 Ok(())
             }
@@ -184,24 +197,24 @@ impl Translator<'_, '_> {
     }
 
     /// A value in a register of 128 bits, sign-extended.
-    pub(super) fn wide_signed(&mut self, scalar: ScalarType, cell: &str) -> CellText {
+    pub(super) fn wide_signed(&mut self, scalar: ScalarType, cell: &CellValue) -> CellValue {
         let missing = 128 - scalar.bits();
         if missing == 0 {
-            return cell.to_owned();
+            return cell.clone();
         }
         let (low, high) = self.halves(scalar, cell);
-        let up = self.made_by("shl.b64", &[&high, &missing.to_string()]);
-        let high = self.made_by("shr.s64", &[&up, &missing.to_string()]);
-        self.made_of((&low, &high))
+        let up = self.made_by("shl.b64", &[&high, &missing]);
+        let high = self.made_by("shr.s64", &[&up, &missing]);
+        self.made_of(&low, &high)
     }
 
     /// Clears the bits above those of the type.
-    pub(super) fn wide_mask(&mut self, scalar: ScalarType, cell: &str) {
+    pub(super) fn wide_mask(&mut self, scalar: ScalarType, cell: &CellValue) {
         let missing = 128 - scalar.bits();
         if missing > 0 {
             let (low, high) = self.halves(scalar, cell);
-            let high = self.made_by("and.b64", &[&high, &(u64::MAX >> missing).to_string()]);
-            self.put((&low, &high), cell);
+            let high = self.made_by("and.b64", &[&high, &(u64::MAX >> missing)]);
+            self.put(&low, &high, cell);
         }
     }
 }

@@ -135,7 +135,6 @@ pub struct Instruction<'a> {
     pub defines: Vec<&'a str>,
     /// What it reads, its guard apart.
     pub uses: Vec<&'a str>,
-    /// Of memory instructions only; what stands after the name of any other is not read.
     pub operands: Vec<PrintedOperand<'a>>,
     /// After the name.
     rest: &'a str,
@@ -150,15 +149,6 @@ pub fn read<'a>(path: &str, bytes: &'a [u8]) -> (Option<Module<'a>>, Vec<Diagnos
     let mut report = Diagnostics::of_many();
     let tree = parse::Parser::new(text, &mut report).module();
     (Some(Module { text, tree, lines: LineIndex::of(text) }), report.finish(path, text))
-}
-
-impl Instruction<'_> {
-    /// The text after the name, in one spelling.
-    pub fn operands_text(&self) -> String {
-        let whole = self.to_string();
-        let name = whole.find(&self.name).map_or(0, |at| at + self.name.len());
-        whole[name..].trim().to_owned()
-    }
 }
 
 impl<'a> Module<'a> {
@@ -211,16 +201,18 @@ impl<'a> Module<'a> {
         let name_end =
             opaque.parts.of(&self.tree.parts).last().map_or(opaque.at.end, |part| part.end);
         let end = opaque.at.start as usize + text.len();
+        let (name, rest) = (self.name(opaque.parts), &self.text[(name_end as usize).min(end)..end]);
+        let operands = print::other_operands(rest, name.split('.').next() == Some("call"));
         Instruction {
             text,
-            name: self.name(opaque.parts),
+            name,
             guard: opaque.guard.map(|guard| guard.name.of(self.text)),
             negated: opaque.guard.is_some_and(|guard| guard.negated),
             memory: false,
             defines: those(true),
             uses: those(false),
-            operands: Vec::new(),
-            rest: &self.text[(name_end as usize).min(end)..end],
+            operands,
+            rest,
         }
     }
 

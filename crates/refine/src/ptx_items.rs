@@ -115,7 +115,10 @@ fn memory(single: &ParsedInstruction<'_>) -> Result<TargetItem, UncoveredInstruc
         PrintedOperand::Address { base, offset, .. } => {
             Some((base.as_ref().map_or(String::new(), ToString::to_string), *offset))
         }
-        PrintedOperand::Scalar(_) | PrintedOperand::Vector(_) => None,
+        PrintedOperand::Scalar(_)
+        | PrintedOperand::Vector(_)
+        | PrintedOperand::Joined(_)
+        | PrintedOperand::List(_) => None,
     });
     let (base, offset) = address.ok_or_else(|| uncovered("it has no address"))?;
     let mut done = TargetAccess {

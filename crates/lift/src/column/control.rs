@@ -8,12 +8,10 @@ use model::isa::alu::{AluOp, Branch, Comparison};
 use model::isa::{Guard, Instruction, Operand, Type};
 
 use super::{ColumnCell, ColumnReader, SupportResult, unsupported};
-use crate::cell;
 use crate::instruction::InstructionReader;
+use crate::written::{WrittenArg, WrittenInstruction, written};
 use sass::lower::Lowering;
 use sass::syntax::{self, Atom, OperandKind, Register, RegisterFile, Value};
-use text::cursor::Cursor;
-use text::lex;
 use text::report::ByteSpan;
 
 /// The label that an operand names, without a leading dot.
@@ -119,18 +117,19 @@ impl ColumnReader<'_> {
             self.jump(label.clone(), instruction.opcode.at);
             self.guard = guard;
         }
-        self.ptx(&["mov.u64 nowhere, 0".to_owned(), "ld.global.u32 lost, [nowhere]".to_owned()])
+        let nowhere = WrittenArg::address("nowhere", 0);
+        self.ptx(&[
+            written("mov.u64", &[&"nowhere", &0]),
+            written("ld.global.u32", &[&"lost", &nowhere]),
+        ])
     }
 
     /// Instructions of PTX, which are lowered as usual. One without a guard has that of the instruction.
-    pub(super) fn ptx(&mut self, rows: &[String]) -> SupportResult<()> {
+    pub(super) fn ptx(&mut self, rows: &[WrittenInstruction]) -> SupportResult<()> {
         let lowering = Lowering::of_family(self.family);
-        for text in rows {
-            let tokens = lex::tokens(text, 0, false, self.report);
-            let end = ByteSpan::new(text.len(), text.len());
-            let Some(cell) = cell::cell(Cursor::new(text, &tokens, end), self.report) else {
-                return unsupported("a call of this form");
-            };
+        for row in rows {
+            let mut text = String::new();
+            let cell = row.cell(&mut text, self.report);
             let (draft, report, thread) = (&mut *self.draft, &mut *self.report, self.thread);
             let before = draft.thread(thread).lines.len();
             InstructionReader { draft, report, thread }.cell(&cell);

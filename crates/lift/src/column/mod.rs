@@ -29,6 +29,7 @@ use model::program::ThreadId;
 pub use control::{FIRST_PASSED, register_of_result};
 
 use crate::draft::ProgramBuilder;
+use crate::written::WrittenInstruction;
 use crate::{instruction, spacing};
 use sass::opcode::{Class, class};
 use sass::parse;
@@ -50,7 +51,7 @@ pub struct ColumnCell<'a> {
     /// The width in bits of the elements that it accesses, if it is a vector in the source.
     pub element: Option<u16>,
     /// Instructions of PTX in the place of the instruction, if it is a call of a function of another module, or without one.
-    pub ptx: Vec<String>,
+    pub ptx: Vec<WrittenInstruction>,
     /// The widths in bits of the words of 64 bits that a device function returns here.
     pub results: Vec<u32>,
     /// Whether it is a fence that does not wait for the last strong load before it (reading R108).

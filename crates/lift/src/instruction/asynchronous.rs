@@ -45,7 +45,7 @@ impl<'a> InstructionReader<'_> {
             return self.query_cancel(cell, &parts).unwrap_or_default();
         }
         let read = match parts[..] {
-            ["mbarrier", ..] if cell.operands.text_at(1) == "|" => {
+            ["mbarrier", ..] if cell.writes_two() => {
                 return self.reporting_wait(cell, &parts).unwrap_or_default();
             }
             ["mbarrier", ..] => self.args(cell).and_then(|args| self.mbarrier(cell, &parts, &args)),
@@ -273,7 +273,7 @@ impl<'a> InstructionReader<'_> {
                     sources.push(self.touched(cell, arg, SpaceQualifier::Shared, (4, 4))?);
                 }
                 Arg::Name(name, at) => sources.push(self.register_address(cell, name, at)),
-                Arg::Number(..) | Arg::Vector(..) | Arg::Negated(..) => {}
+                Arg::Number(..) | Arg::Vector(..) | Arg::Negated(..) | Arg::Joined(..) => {}
             }
         }
         let shape = MultiplyShape(shape);
@@ -309,7 +309,7 @@ impl<'a> InstructionReader<'_> {
                     (Operand::Reg(register), (bits == 1).then_some(false))
                 }
                 Arg::Negated(name, at) => (Operand::Reg(self.register(name, at)), Some(true)),
-                Arg::Address(..) | Arg::Vector(..) => return None,
+                Arg::Address(..) | Arg::Vector(..) | Arg::Joined(..) => return None,
             };
             match (of, negated) {
                 (Operand::Reg(of), Some(negated)) => ignores_source = Some((of, negated)),

@@ -107,7 +107,7 @@ impl<'a> InstructionReader<'_> {
             (BarrierForm::Sync, [id, count]) => (BarrierKind::Sync, id, Some(count)),
             (BarrierForm::Arrive, [id, count]) => (BarrierKind::Arrive, id, Some(count)),
             (BarrierForm::Arrive, [id]) => {
-                let id = id.at().of(cell.operands.text);
+                let id = id.at().of(cell.source);
                 let threads = self.draft.threads.len();
                 let help = cell.with_operands(&format!("{id}, {threads}"));
                 self.broken(&COUNT_MISSING, args[0].at(), "no count follows".into(), help);
@@ -129,7 +129,7 @@ impl<'a> InstructionReader<'_> {
         if let Arg::Number(number, at) = *id
             && number >= IDS
         {
-            let written = at.of(cell.operands.text);
+            let written = at.of(cell.source);
             let help = cell.with_operands(&cell.operand_text().replacen(written, "0", 1));
             self.broken(&barrier::ID, at, format!("this is {}", number.cast_signed()), help);
             return None;
@@ -142,7 +142,7 @@ impl<'a> InstructionReader<'_> {
             }
             Some(&Arg::Number(count, at)) if count > MOST_CTA_THREADS => {
                 // A negative number has the bits of a large one.
-                let written = at.of(cell.operands.text);
+                let written = at.of(cell.source);
                 let message = if written.starts_with('-') {
                     "a barrier does not count a negative number of threads"
                 } else {
@@ -200,7 +200,7 @@ impl<'a> InstructionReader<'_> {
         match *arg {
             Arg::Name(name, at) => Some((self.register(name, at), false)),
             Arg::Negated(name, at) => Some((self.register(name, at), true)),
-            Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) => {
+            Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) | Arg::Joined(..) => {
                 self.report
                     .error("operand", arg.at(), "this operand is a predicate")
                     .note("expected a predicate register");

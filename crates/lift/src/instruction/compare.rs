@@ -8,7 +8,7 @@ use super::InstructionReader;
 use super::alu::{AluForm, PREDICATE, type_named};
 use super::float;
 use super::plan::{Operations, PlannedValue};
-use crate::cell::{self, Arg, InstructionCell};
+use crate::cell::{Arg, InstructionCell};
 use text::report::ByteSpan;
 
 const OUTSIDE: &str = "this comparison";
@@ -27,7 +27,7 @@ impl<'a> InstructionReader<'_> {
     /// Whether a `setp` compares floats, writes two predicates, or combines its comparison with a third one.
     pub(super) fn combines(cell: &InstructionCell<'a>) -> bool {
         combination(cell.part(2)).is_some()
-            || cell.operands.text_at(1) == "|"
+            || cell.writes_two()
             || float::float_named(cell.part(cell.parts.len() - 1)).is_some()
     }
 
@@ -156,22 +156,16 @@ impl<'a> InstructionReader<'_> {
         cell: &InstructionCell<'a>,
         what: &str,
     ) -> Option<(Vec<(&'a str, ByteSpan)>, Vec<Arg<'a>>)> {
-        let mut cursor = cell.operands;
-        let mut names = Vec::new();
-        loop {
-            let Some(name) = cursor.word() else {
-                cursor.expected(what, self.report);
+        let mut args = cell.args(None, self.report)?.into_iter();
+        let names = match args.next() {
+            Some(Arg::Name(name, at)) => vec![(name, at)],
+            Some(Arg::Joined(first, second)) => vec![first, second],
+            other => {
+                let at = other.map_or(cell.operands_at(), |other| other.at());
+                self.report.error("syntax", at, format!("expected {what}"));
                 return None;
-            };
-            names.push(name);
-            if names.len() == 2 || cursor.eat("|").is_none() {
-                break;
             }
-        }
-        if cursor.eat(",").is_none() {
-            cursor.expected("`,`", self.report);
-            return None;
-        }
-        Some((names, cell::args(cursor, None, self.report)?))
+        };
+        Some((names, args.collect()))
     }
 }

@@ -13,7 +13,6 @@ use super::alu::type_named;
 use super::float;
 use super::plan::{Operations, PlannedValue};
 use crate::cell::{Arg, InstructionCell};
-use text::lex::Token;
 
 /// The rounding modifiers, for floats and for integers.
 const ROUNDINGS: [(&str, Rounding, bool); 8] = [
@@ -225,8 +224,7 @@ impl<'a> InstructionReader<'_> {
 
     /// Whether a `mov` has a vector, and so packs or unpacks.
     pub(super) fn moves_vector(cell: &InstructionCell<'a>) -> bool {
-        let brace = |token: &Token| token.is(cell.operands.text, "{");
-        cell.opcode() == "mov" && cell.operands.rest().iter().any(brace)
+        cell.opcode() == "mov" && cell.has_vector()
     }
 
     pub(super) fn vector_move(&mut self, cell: &InstructionCell<'a>) -> Option<Vec<Instruction>> {

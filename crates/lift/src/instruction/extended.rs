@@ -216,7 +216,7 @@ impl<'a> InstructionReader<'_> {
         }
         let carry = Arg::Name(CARRY, cell.name_at());
         if takes && self.draft.thread(self.thread).known_register(CARRY).is_none() {
-            let name = short(cell.name_at().of(cell.operands.text));
+            let name = short(cell.name());
             let why = format!("`{name}`: no instruction before it in the text gives a carry");
             return Some(vec![Instruction::Unsupported(why)]);
         }

@@ -78,7 +78,7 @@ impl<'a> InstructionReader<'_> {
 
     fn no_exchange(&mut self, cell: &InstructionCell<'a>, parts: &[&str]) {
         let form = form(parts);
-        let name = cell.name_at().of(cell.operands.text);
+        let name = cell.name();
         self.report
             .error("form", cell.name_at(), format!("`{name}` is not a form of `{}`", parts[0]))
             .section(model::section::of_opcode(parts[0]))

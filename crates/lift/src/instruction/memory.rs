@@ -78,7 +78,7 @@ impl<'a> InstructionReader<'_> {
                     && (self.draft.thread(self.thread).known_register(name).is_some()
                         || looks_like_register(name))
             }
-            Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => false,
+            Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) | Arg::Joined(..) => false,
         };
         moves.then(|| {
             let source = self.operand(source).ok_or(ErrorReported)?;

@@ -30,7 +30,7 @@ use ptx::rules;
 use ptx::shape::{self, AddressShape, InstructionForm, Lanes, Opcode, OperandShape, ValueShape};
 use ptx::version::RuleContext;
 
-use crate::cell::{self, Arg, InstructionCell, WrittenBase};
+use crate::cell::{Arg, InstructionCell, WrittenBase};
 use crate::draft::ProgramBuilder;
 use ptx::bad_qualifier;
 use ptx::correction::{InstructionPieces, OperandPiece, PieceShape};
@@ -200,7 +200,7 @@ impl<'a> InstructionReader<'_> {
     }
 
     fn unsupported(cell: &InstructionCell<'a>, what: &str) -> Instruction {
-        let name = short(cell.name_at().of(cell.operands.text));
+        let name = short(cell.name());
         Instruction::Unsupported(format!("`{name}`: {what}"))
     }
 
@@ -215,7 +215,7 @@ impl<'a> InstructionReader<'_> {
         let (qualifiers, faults) = Qualifiers::read(parts, accepts);
         if let Some(outside) = qualifiers.outside {
             let part = cell.part(outside.position);
-            let name = short(cell.name_at().of(cell.operands.text));
+            let name = short(cell.name());
             let why = format!("`{name}`: `.{part}` is {}", outside.value);
             return Some(Err(Instruction::Unsupported(why)));
         }
@@ -274,9 +274,11 @@ impl<'a> InstructionReader<'_> {
             Arg::Name("_", _) => ValueShape::Sink,
             Arg::Name(..) => ValueShape::Register(None),
             // A number in a test is a bit pattern, also of a float.
-            Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => {
-                ValueShape::Other
-            }
+            Arg::Number(..)
+            | Arg::Address(..)
+            | Arg::Vector(..)
+            | Arg::Negated(..)
+            | Arg::Joined(..) => ValueShape::Other,
         };
         match arg {
             Arg::Address(written, _) => {
@@ -288,7 +290,9 @@ impl<'a> InstructionReader<'_> {
                 OperandShape::Place(AddressShape { base, offset: written.offset, unified })
             }
             Arg::Vector(elements, _) => OperandShape::Lanes(Lanes::new(elements.iter().map(value))),
-            Arg::Name(..) | Arg::Number(..) | Arg::Negated(..) => OperandShape::Value(value(arg)),
+            Arg::Name(..) | Arg::Number(..) | Arg::Negated(..) | Arg::Joined(..) => {
+                OperandShape::Value(value(arg))
+            }
         }
     }
 
@@ -304,12 +308,12 @@ impl<'a> InstructionReader<'_> {
             Some("b64") if cell.opcode() == "createpolicy" => Some(64),
             _ => None,
         };
-        cell::args(cell.operands, float, self.report)
+        cell.args(float, self.report)
     }
 
     /// Reports a wrong number of operands; `form` shows the correct operands.
     fn count(&mut self, cell: &InstructionCell<'a>, args: &[Arg<'a>], form: &str) {
-        let name = cell.name_at().of(cell.operands.text);
+        let name = cell.name();
         let what = match args.len() {
             0 => "no operand".to_owned(),
             1 => "1 operand".to_owned(),
@@ -353,7 +357,11 @@ impl<'a> InstructionReader<'_> {
                     .help(format!("write `%{}` for a register of that name", short(name)));
                 Err(ErrorReported)
             }
-            Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) | Arg::Negated(..) => {
+            Arg::Number(..)
+            | Arg::Address(..)
+            | Arg::Vector(..)
+            | Arg::Negated(..)
+            | Arg::Joined(..) => {
                 self.report
                     .error("destination", arg.at(), "the first operand is the destination register")
                     .note("expected a register");
@@ -395,9 +403,9 @@ impl<'a> InstructionReader<'_> {
                     .note("expected a register or a number");
                 None
             }
-            Arg::Vector(_, at) | Arg::Negated(_, at) => {
+            Arg::Vector(..) | Arg::Negated(..) | Arg::Joined(..) => {
                 self.report
-                    .error("operand", at, "this operand is not a value")
+                    .error("operand", arg.at(), "this operand is not a value")
                     .note("expected a register or a number");
                 None
             }
@@ -427,8 +435,12 @@ impl<'a> InstructionReader<'_> {
             Arg::Name(name, at) if self.draft.dialect == Dialect::Peer => {
                 (WrittenBase::Name(name, at), 0)
             }
-            Arg::Name(..) | Arg::Number(..) | Arg::Vector(..) | Arg::Negated(..) => {
-                let written = arg.at().of(cell.operands.text);
+            Arg::Name(..)
+            | Arg::Number(..)
+            | Arg::Vector(..)
+            | Arg::Negated(..)
+            | Arg::Joined(..) => {
+                let written = arg.at().of(cell.source);
                 let replaced = cell.operand_text().replacen(written, &format!("[{written}]"), 1);
                 self.report
                     .error("address", arg.at(), "an address is written in brackets")
@@ -469,23 +481,19 @@ impl<'a> InstructionReader<'_> {
     }
 
     fn no_operands(&mut self, cell: &InstructionCell<'a>) -> Option<()> {
-        if cell.operands.at_end() {
+        if !cell.has_operands() {
             return Some(());
         }
         self.report
-            .error(
-                "operands",
-                cell.operands.rest_at(),
-                format!("`{}` takes no operands", cell.opcode()),
-            )
-            .help(short(cell.name_at().of(cell.operands.text)));
+            .error("operands", cell.operands_at(), format!("`{}` takes no operands", cell.opcode()))
+            .help(short(cell.name()));
         None
     }
 }
 
 /// The pieces of an instruction whose operands were not split.
 fn unread<'a>(cell: &InstructionCell<'a>) -> InstructionPieces<'a> {
-    let at = cell.operands.rest_at();
+    let at = cell.operands_at();
     let rest = (at.start < at.end).then_some(OperandPiece { at, shape: PieceShape::Scalar });
     InstructionPieces { operands: rest.into_iter().collect(), ..written(cell, &[]) }
 }
@@ -496,12 +504,14 @@ fn written<'a>(cell: &InstructionCell<'a>, args: &[Arg<'a>]) -> InstructionPiece
         let shape = match arg {
             Arg::Address(written, _) => PieceShape::Address { unified: written.unified },
             Arg::Vector(elements, _) => PieceShape::Lanes(elements.iter().map(Arg::at).collect()),
-            Arg::Name(..) | Arg::Number(..) | Arg::Negated(..) => PieceShape::Scalar,
+            Arg::Name(..) | Arg::Number(..) | Arg::Negated(..) | Arg::Joined(..) => {
+                PieceShape::Scalar
+            }
         };
         OperandPiece { at: arg.at(), shape }
     };
     InstructionPieces {
-        text: cell.operands.text,
+        text: cell.source,
         at: cell.at,
         guard: cell.guard.map(|(_, name, _)| ByteSpan { start: cell.at.start, ..name }),
         parts: cell.parts.iter().map(|part| part.at).collect(),

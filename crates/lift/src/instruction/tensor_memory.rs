@@ -241,7 +241,9 @@ impl<'a> InstructionReader<'_> {
             match arg {
                 Arg::Address(..) => tensor.push(self.columns(cell, arg, 1)?),
                 Arg::Vector(..) => {}
-                Arg::Name(..) | Arg::Number(..) | Arg::Negated(..) => values.push(arg),
+                Arg::Name(..) | Arg::Number(..) | Arg::Negated(..) | Arg::Joined(..) => {
+                    values.push(arg);
+                }
             }
         }
         let (Some(&shape), Some(&input)) = (values.first(), values.get(1)) else {
@@ -251,9 +253,11 @@ impl<'a> InstructionReader<'_> {
         let shape = self.sized(shape, Type::U32)?;
         let accumulates = match *input {
             Arg::Negated(name, at) => (Operand::Reg(self.register(name, at)), true),
-            Arg::Name(..) | Arg::Number(..) | Arg::Address(..) | Arg::Vector(..) => {
-                (self.operand(input)?, false)
-            }
+            Arg::Name(..)
+            | Arg::Number(..)
+            | Arg::Address(..)
+            | Arg::Vector(..)
+            | Arg::Joined(..) => (self.operand(input)?, false),
         };
         Some(TensorMultiply {
             accumulator,

@@ -13,6 +13,7 @@ use super::{TextResult, target, without_padding};
 use crate::column::FIRST_PASSED;
 use crate::external::{self, CallNames, ExternalFunction, pieces};
 use crate::function::{EntryValue, Parameter};
+use crate::written::{WrittenArg, WrittenInstruction, written};
 use ptx::qualifier::Dialect;
 use sass::listing::{Function, Listing, ListingLine};
 use sass::syntax::{
@@ -290,7 +291,7 @@ pub(super) fn unset(register: Register) -> u64 {
 pub(super) fn upper_bits(
     parameters: &[Parameter],
     entry: &BTreeMap<String, EntryValue>,
-) -> Vec<String> {
+) -> Vec<WrittenInstruction> {
     let short = |value: &EntryValue| match value {
         EntryValue::Parameter(index) => Some(parameters[*index].bits).filter(|bits| *bits < 32),
         EntryValue::Piece { .. }
@@ -301,7 +302,7 @@ pub(super) fn upper_bits(
     let rows = entry.iter().filter(|(register, _)| register.starts_with('R'));
     let rows = rows.filter_map(|(register, value)| {
         let upper = 0x7e7e_7e7e_u32 & u32::MAX << short(value)?;
-        Some(format!("or.b32 {register}, {register}, {upper}"))
+        Some(written("or.b32", &[register, register, &upper]))
     });
     rows.collect()
 }
@@ -318,12 +319,15 @@ pub(super) fn kept() -> impl Iterator<Item = Register> {
 }
 
 /// The instructions of PTX at the end of a function, which fail if it has changed registers that it has to keep.
-pub(super) fn check_kept(entry: &BTreeMap<String, EntryValue>) -> Vec<String> {
-    let mut rows = vec!["mov.u64 nowhere, 0".to_owned()];
+pub(super) fn check_kept(entry: &BTreeMap<String, EntryValue>) -> Vec<WrittenInstruction> {
+    let nowhere = WrittenArg::address("nowhere", 0);
+    let mut rows = vec![written("mov.u64", &[&"nowhere", &0])];
     for register in kept() {
-        if let Some(EntryValue::Value(value)) = entry.get(&register.to_string()) {
-            rows.push(format!("setp.ne.u32 changed, {register}, {value}"));
-            rows.push("@changed ld.global.u32 lost, [nowhere]".to_owned());
+        let register = register.to_string();
+        if let Some(EntryValue::Value(value)) = entry.get(&register) {
+            rows.push(written("setp.ne.u32", &[&"changed", &register, value]));
+            let fails = written("ld.global.u32", &[&"lost", &nowhere]);
+            rows.push(fails.when("changed"));
         }
     }
     rows
@@ -352,19 +356,20 @@ pub(super) fn external(
     function: &ExternalFunction,
     number: usize,
     after: u64,
-) -> TextResult<Vec<String>> {
+) -> TextResult<Vec<WrittenInstruction>> {
     let name = |of: &str| format!("call_{number}_{of}");
     let [lost, back, nowhere] = ["lost", "back", "nowhere"].map(name);
     let mut rows = Vec::new();
     if function.returns {
+        let at = WrittenArg::address(&nowhere, 0);
         rows.extend([
-            format!("cvt.u64.u32 {back}, R21"),
-            format!("shl.b64 {back}, {back}, 32"),
-            format!("cvt.u64.u32 {nowhere}, R20"),
-            format!("or.b64 {back}, {back}, {nowhere}"),
-            format!("setp.ne.u64 {lost}, {back}, {after}"),
-            format!("mov.u64 {nowhere}, 0"),
-            format!("@{lost} ld.global.u32 {back}_value, [{nowhere}]"),
+            written("cvt.u64.u32", &[&back, &"R21"]),
+            written("shl.b64", &[&back, &back, &32]),
+            written("cvt.u64.u32", &[&nowhere, &"R20"]),
+            written("or.b64", &[&back, &back, &nowhere]),
+            written("setp.ne.u64", &[&lost, &back, &after]),
+            written("mov.u64", &[&nowhere, &0]),
+            written("ld.global.u32", &[&format!("{back}_value"), &at]).when(lost),
         ]);
     }
     let mut words = Vec::new();
@@ -376,16 +381,17 @@ pub(super) fn external(
         for (&mask, begin) in argument.masks.iter().zip((0..argument.bytes).step_by(8)) {
             let (size, register) = ((argument.bytes - begin).min(8), first + begin as usize / 4);
             let word = name(&format!("word_{}", words.len()));
-            rows.push(format!("cvt.u64.u32 {word}, R{register}"));
+            let high = format!("{word}_high");
+            rows.push(written("cvt.u64.u32", &[&word, &format!("R{register}")]));
             if size > 4 {
-                rows.push(format!("cvt.u64.u32 {word}_high, R{}", register + 1));
-                rows.push(format!("shl.b64 {word}_high, {word}_high, 32"));
-                rows.push(format!("or.b64 {word}, {word}, {word}_high"));
+                rows.push(written("cvt.u64.u32", &[&high, &format!("R{}", register + 1)]));
+                rows.push(written("shl.b64", &[&high, &high, &32]));
+                rows.push(written("or.b64", &[&word, &word, &high]));
             }
             if mask != u64::MAX {
-                rows.push(format!("and.b64 {word}, {word}, {mask}"));
+                rows.push(written("and.b64", &[&word, &word, &mask]));
             }
-            words.push(word);
+            words.push(WrittenArg::Name(word));
         }
     }
     let names = CallNames {
@@ -404,26 +410,26 @@ pub(super) fn external(
     for (offset, bytes) in pieces(function.returned) {
         let (at, register) = (external::HEAD + offset, FIRST + offset as usize / 4);
         let (word, bits) = (name(&format!("result_{offset}")), 8 * bytes);
-        let place = &names.place;
+        let high = format!("{word}_high");
         if offset % 4 != 0 {
             return Err("a call with a result of this size".to_owned());
         }
-        rows.push(format!("ld.global.u{bits} {word}, [{place}+{at}]"));
+        let place = WrittenArg::address(&names.place, at.into());
+        rows.push(written(format!("ld.global.u{bits}"), &[&word, &place]));
+        rows.push(written(format!("cvt.u32.u{bits}"), &[&format!("R{register}"), &word]));
         if bytes == 8 {
-            rows.push(format!("cvt.u32.u64 R{register}, {word}"));
-            rows.push(format!("shr.u64 {word}_high, {word}, 32"));
-            rows.push(format!("cvt.u32.u64 R{}, {word}_high", register + 1));
-        } else {
-            rows.push(format!("cvt.u32.u{bits} R{register}, {word}"));
+            rows.push(written("shr.u64", &[&high, &word, &32]));
+            rows.push(written("cvt.u32.u64", &[&format!("R{}", register + 1), &high]));
         }
     }
     if !function.returns {
-        rows.push("exit".to_owned());
+        rows.push(written("exit", &[]));
         return Ok(rows);
     }
     let words = FIRST + function.returned.div_ceil(4) as usize;
     for register in general([0, 3].into_iter().chain(words..FIRST + COUNT)) {
-        rows.push(format!("mov.u32 {register}, {}", !unset(register) & u64::from(u32::MAX)));
+        let any = !unset(register) & u64::from(u32::MAX);
+        rows.push(written("mov.u32", &[&register.to_string(), &any]));
     }
     Ok(rows)
 }

@@ -25,6 +25,7 @@ use crate::function::{
     EntryValue, Function, FunctionLine, FunctionVariable, Functions, Language, Parameter, Refusals,
     Refused, ReturnedWord, UndefinedValues,
 };
+use crate::written::WrittenInstruction;
 use call::{CalledCode, Linker};
 use ptx::qualifier::Dialect;
 use sass::listing::{self, Listing, ListingLine};
@@ -260,7 +261,7 @@ impl<'l> ListedFunctionReader<'l> {
             self.signature.variables.clone()
         });
         let builder = self.builder(variables);
-        let lifted = builder.listing(self.text, &cells, rows, (self.sm, self.family), refused)?;
+        let lifted = builder.listing(self.text, &cells, rows, self.sm, self.family, refused)?;
         Ok(Function {
             name: function.name.to_owned(),
             line: function.line,
@@ -345,7 +346,7 @@ impl<'l> ListedFunctionReader<'l> {
         line: &ListingLine<'_>,
         code: &CalledCode<'_>,
         number: usize,
-    ) -> TextResult<Vec<String>> {
+    ) -> TextResult<Vec<WrittenInstruction>> {
         let Some(name) = call::called(&line.instruction) else { return Ok(Vec::new()) };
         let of_name = self.signature.external.iter().filter(|one| one.name == name);
         match of_name.collect::<Vec<_>>()[..] {

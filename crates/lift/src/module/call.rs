@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use ptx::Instruction;
 use ptx::qualifier::Dialect;
+use ptx::{Instruction, PrintedOperand, PrintedScalar};
 
-use super::operand::split;
+use super::operand::constant_type;
 use super::{Frame, FunctionReader, ReadResult, names};
 use crate::external::{self, CallNames, ExternalFunction, PassedArgument, pieces};
+use crate::written::{WrittenArg, WrittenGuard, WrittenInstruction, written};
 
 /// The largest number of functions that call one another.
 const DEEPEST: usize = 16;
@@ -17,26 +18,30 @@ const LONGEST: usize = 20_000;
 
 impl<'a> FunctionReader<'_, 'a> {
     /// `call (result), f, (arguments)`: the body of `f` is read here.
-    pub(super) fn call(&mut self, instruction: &Instruction<'a>, guard: &str) -> ReadResult<()> {
-        let operands = split(&instruction.operands_text());
-        let (results, rest) = match &operands[..] {
-            [first, rest @ ..] if first.starts_with('(') => (Self::listed(first), rest),
-            all => (Some(Vec::new()), all),
+    pub(super) fn call(
+        &mut self,
+        instruction: &Instruction<'a>,
+        guard: Option<&WrittenGuard>,
+    ) -> ReadResult<()> {
+        let (results, rest) = match &instruction.operands[..] {
+            [PrintedOperand::List(results), rest @ ..] => (texts(results), rest),
+            all => (Vec::new(), all),
         };
         let (name, arguments) = match rest {
-            [name] => (name, Some(Vec::new())),
-            [name, arguments] if arguments.starts_with('(') => (name, Self::listed(arguments)),
+            [PrintedOperand::Scalar(name)] => (name.to_string(), Vec::new()),
+            [PrintedOperand::Scalar(name), PrintedOperand::List(arguments)] => {
+                (name.to_string(), texts(arguments))
+            }
             _ => return Err("an indirect call".to_owned()),
         };
-        let name = self.contents.module.aliased(name).unwrap_or(name);
+        let name = self.contents.module.aliased(&name).unwrap_or(&name);
         let functions = &self.contents.functions;
         let Some(index) = functions.iter().position(|function| function.name == name) else {
             let register = name.starts_with('%');
             if register {
                 return Err("an indirect call".to_owned());
             }
-            let lists = results.zip(arguments).ok_or("an argument that is not in memory")?;
-            return self.external_call(name, lists, guard);
+            return self.external_call(name, &results, &arguments, guard);
         };
         if self.frames.iter().any(|frame| frame.index == index) {
             return Err(format!("a recursive call of `{name}`"));
@@ -48,8 +53,9 @@ impl<'a> FunctionReader<'_, 'a> {
         let lists = [(&called.parameters, arguments), (&called.results, results)];
         let mut memory = BTreeMap::new();
         for (declared, given) in lists {
-            let given = given.filter(|given| given.len() == declared.len());
-            let given = given.ok_or_else(|| format!("a call of `{name}` with other arguments"))?;
+            if given.len() != declared.len() {
+                return Err(format!("a call of `{name}` with other arguments"));
+            }
             for (parameter, argument) in declared.iter().zip(given) {
                 let own = self.variable(&argument)?;
                 let own = own.ok_or("a call with arguments in registers")?;
@@ -58,11 +64,7 @@ impl<'a> FunctionReader<'_, 'a> {
         }
         let line = self.line;
         let end = self.label("call.end");
-        if let Some(guard) = guard.strip_prefix('@') {
-            let skipped =
-                guard.strip_prefix('!').map_or_else(|| format!("!{guard}"), str::to_owned);
-            self.push(&format!("@{skipped}bra {end}"));
-        }
+        self.jump_unless(guard, &end);
         self.name_variables(index);
         self.names.open_body();
         self.frames.push(Frame {
@@ -75,33 +77,45 @@ impl<'a> FunctionReader<'_, 'a> {
         self.frames.pop();
         self.names.close();
         self.line = line;
-        self.push(&format!("{end}:"));
+        self.push(&WrittenInstruction::label(end));
         Ok(())
+    }
+
+    /// A jump that is taken where a guard does not hold; none without a guard.
+    fn jump_unless(&mut self, guard: Option<&WrittenGuard>, label: &str) {
+        if let Some(guard) = guard {
+            let jump = written("bra", &[&label]);
+            self.push(&jump.guarded(Some(&guard.inverted())));
+        }
     }
 
     /// A call of a function whose body is in another module.
     fn external_call(
         &mut self,
         name: &str,
-        (results, arguments): (Vec<String>, Vec<String>),
-        guard: &str,
+        results: &[String],
+        arguments: &[String],
+        guard: Option<&WrittenGuard>,
     ) -> ReadResult<()> {
         self.note(external::ASSUMED);
-        let end = self.skipped(guard);
+        let end = guard.map(|_| self.label("call.end"));
+        if let Some(end) = &end {
+            self.jump_unless(guard, end);
+        }
         let (mut words, mut passed) = (Vec::new(), Vec::new());
         for argument in arguments {
-            let (own, bytes) = self.memory_of_call(&argument)?;
+            let (own, bytes) = self.memory_of_call(argument)?;
             let stored = self.passed.remove(&own).unwrap_or_default();
             let masks: Vec<u64> =
                 (0..bytes).step_by(8).map(|begin| mask_of(&stored, begin)).collect();
-            words.extend(self.words_of(&argument, &masks)?);
+            words.extend(self.words_of(argument, &masks)?);
             let declared = self.builder.variables().iter().find(|one| one.name == own);
             let alignment = declared.map_or(0, |one| one.alignment);
             passed.push(PassedArgument { bytes, alignment, masks });
         }
         let names = self.call_names(name)?;
         let mut memory = Vec::new();
-        for result in &results {
+        for result in results {
             memory.push(self.memory_of_call(result)?);
         }
         let function = ExternalFunction {
@@ -121,19 +135,22 @@ impl<'a> FunctionReader<'_, 'a> {
             }
             self.rows_of_call(&names, &words, 0);
             if !returns {
-                self.push("exit");
+                self.push(&written("exit", &[]));
             }
-            self.behind_call(end);
+            self.after_call(end);
             return Ok(());
         };
         self.rows_of_call(&names, &words, returned.1);
         let word = self.names.fresh("call_word");
         for (offset, bytes) in pieces(returned.1) {
-            let (from, bits) = (external::HEAD + offset, 8 * bytes);
-            self.push(&format!("ld.global.u{bits} {word}{bytes}, [{}+{from}]", names.place));
-            self.push(&format!("st.local.u{bits} [{}+{offset}], {word}{bytes}", returned.0));
+            let (word, bits) = (format!("{word}{bytes}"), 8 * bytes);
+            let from = i64::from(external::HEAD + offset);
+            let from = WrittenArg::address(&names.place, from);
+            let to = WrittenArg::address(&returned.0, offset.into());
+            self.push(&written(format!("ld.global.u{bits}"), &[&word, &from]));
+            self.push(&written(format!("st.local.u{bits}"), &[&to, &word]));
         }
-        self.behind_call(end);
+        self.after_call(end);
         Ok(())
     }
 
@@ -164,24 +181,15 @@ impl<'a> FunctionReader<'_, 'a> {
         Ok(names)
     }
 
-    fn rows_of_call(&mut self, names: &CallNames, words: &[String], returned: u32) {
+    fn rows_of_call(&mut self, names: &CallNames, words: &[WrittenArg], returned: u32) {
         for row in names.rows(Dialect::Ptx, words, returned) {
             self.push(&row);
         }
     }
 
-    /// A jump over a call that a guard skips, and the label after it.
-    fn skipped(&mut self, guard: &str) -> Option<String> {
-        let guard = guard.trim_end().strip_prefix('@')?;
-        let skipped = guard.strip_prefix('!').map_or_else(|| format!("!{guard}"), str::to_owned);
-        let end = self.label("call.end");
-        self.push(&format!("@{skipped} bra {end}"));
-        Some(end)
-    }
-
-    fn behind_call(&mut self, end: Option<String>) {
+    fn after_call(&mut self, end: Option<String>) {
         if let Some(end) = end {
-            self.push(&format!("{end}:"));
+            self.push(&WrittenInstruction::label(end));
         }
     }
 
@@ -194,30 +202,30 @@ impl<'a> FunctionReader<'_, 'a> {
     }
 
     /// An argument of a call in words of 64 bits.
-    fn words_of(&mut self, argument: &str, masks: &[u64]) -> ReadResult<Vec<String>> {
+    fn words_of(&mut self, argument: &str, masks: &[u64]) -> ReadResult<Vec<WrittenArg>> {
         let (own, bytes) = self.memory_of_call(argument)?;
         let mut words = Vec::new();
         for (number, begin) in (0..bytes).step_by(8).enumerate() {
             let word = self.names.fresh(&format!("call_word_{number}"));
             for (offset, size) in pieces((bytes - begin).min(8)) {
-                let (bits, at) = (8 * size, begin + offset);
+                let (bits, part) = (8 * size, format!("{word}_{size}"));
+                let from = WrittenArg::address(&own, (begin + offset).into());
+                self.push(&written(format!("ld.local.u{bits}"), &[&part, &from]));
+                let widened = if size == 8 { "mov.u64" } else { &format!("cvt.u64.u{bits}") };
                 if offset == 0 {
-                    self.push(&format!("ld.local.u{bits} {word}_{size}, [{own}+{at}]"));
-                    let wide = format!("cvt.u64.u{bits} {word}, {word}_{size}");
-                    self.push(&if size == 8 { format!("mov.u64 {word}, {word}_8") } else { wide });
+                    self.push(&written(widened, &[&word, &part]));
                     continue;
                 }
-                let shift = 8 * offset;
-                self.push(&format!("ld.local.u{bits} {word}_{size}, [{own}+{at}]"));
-                self.push(&format!("cvt.u64.u{bits} {word}_more, {word}_{size}"));
-                self.push(&format!("shl.b64 {word}_more, {word}_more, {shift}"));
-                self.push(&format!("or.b64 {word}, {word}, {word}_more"));
+                let (more, shift) = (format!("{word}_more"), 8 * offset);
+                self.push(&written(widened, &[&more, &part]));
+                self.push(&written("shl.b64", &[&more, &more, &shift]));
+                self.push(&written("or.b64", &[&word, &word, &more]));
             }
             let whole = u64::MAX >> (64 - 8 * (bytes - begin).min(8));
             if masks[number] != whole {
-                self.push(&format!("and.b64 {word}, {word}, {}", masks[number]));
+                self.push(&written("and.b64", &[&word, &word, &masks[number]]));
             }
-            words.push(word);
+            words.push(WrittenArg::Name(word));
         }
         Ok(words)
     }
@@ -226,35 +234,38 @@ impl<'a> FunctionReader<'_, 'a> {
     pub(super) fn branch_by_table(
         &mut self,
         instruction: &Instruction<'a>,
-        guard: &str,
+        guard: Option<&WrittenGuard>,
     ) -> ReadResult<()> {
-        let operands = split(&instruction.operands_text());
-        let [index, table] = &operands[..] else { return Err("a branch without a table".into()) };
-        let targets = self.frame().tables.get(&table[..]).cloned();
+        let [PrintedOperand::Scalar(index), PrintedOperand::Scalar(table)] =
+            &instruction.operands[..]
+        else {
+            return Err("a branch without a table".into());
+        };
+        let targets = self.frame().tables.get(&table.to_string()[..]).cloned();
         let targets = targets.ok_or("a branch by a table that is not before it")?;
         let Some((last, others)) = targets.split_last() else {
             return Err("a branch by an empty table".into());
         };
-        let index = self.operands(index, &["b32"])?.join(", ");
-        let skip = (!guard.is_empty()).then(|| self.label("table.end"));
-        if let (Some(skip), Some(guard)) = (&skip, guard.strip_prefix('@')) {
-            let skipped =
-                guard.strip_prefix('!').map_or_else(|| format!("!{guard}"), str::to_owned);
-            self.push(&format!("@{skipped}bra {skip}"));
+        let index = self.scalar(&index.to_string(), constant_type(&["b32"]))?;
+        let skip = guard.map(|_| self.label("table.end"));
+        if let Some(skip) = &skip {
+            self.jump_unless(guard, skip);
         }
         let chosen = self.names.plain("table.chosen");
-        for (number, target) in others.iter().enumerate() {
+        for (number, target) in (0_u32..).zip(others) {
             let target = self.names.plain(target);
-            self.push(&format!("setp.eq.u32 {chosen}, {index}, {number}"));
-            self.push(&format!("@{chosen} bra {target}"));
+            self.push(&written("setp.eq.u32", &[&chosen, &index, &number]));
+            self.push(&written("bra", &[&target]).when(&chosen));
         }
         let last = self.names.plain(last);
-        self.push(&format!("bra {last}"));
-        if let Some(skip) = skip {
-            self.push(&format!("{skip}:"));
-        }
+        self.push(&written("bra", &[&last]));
+        self.after_call(skip);
         Ok(())
     }
+}
+
+fn texts(list: &[PrintedScalar<'_>]) -> Vec<String> {
+    list.iter().map(ToString::to_string).collect()
 }
 
 /// The bits of the 8 bytes from here on that are among these.

@@ -6,12 +6,11 @@
 
 mod call;
 pub(crate) mod names;
-mod operand;
+pub(crate) mod operand;
 mod parameter;
 mod store;
 mod warp;
 
-use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
 use machine::form::Family;
@@ -26,8 +25,9 @@ use crate::function::{
     Function, Functions, Language, Parameter, Refusals, Refused, UndefinedValues,
 };
 use crate::opaque::LONE_LANE;
+use crate::written::{WrittenGuard, WrittenInstruction, written};
 use names::Names;
-use warp::WrittenInstruction;
+use warp::Uncomputed;
 
 /// The reason why a part cannot be read.
 type ReadResult<T> = Result<T, String>;
@@ -238,8 +238,8 @@ impl<'a> FunctionReader<'_, 'a> {
         }
     }
 
-    fn push(&mut self, cell: &str) {
-        self.builder.instruction(cell, self.line);
+    fn push(&mut self, instruction: &WrittenInstruction) {
+        self.builder.push(instruction, self.line);
     }
 
     /// A label that the function does not have.
@@ -266,7 +266,7 @@ impl<'a> FunctionReader<'_, 'a> {
                 BodyItem::Label(name) => {
                     label = Some(*name);
                     let name = self.names.plain(name);
-                    self.push(&format!("{name}:"));
+                    self.push(&WrittenInstruction::label(name));
                 }
                 BodyItem::Instruction(instruction) => {
                     self.line = self.contents.module.line_of(instruction);
@@ -284,14 +284,13 @@ impl<'a> FunctionReader<'_, 'a> {
         if !made && self.local_addresses.is_empty() {
             return;
         }
-        let operands = operand::split(&instruction.operands_text());
-        let Some((first, rest)) = operands.split_first() else { return };
-        let from = rest.iter().flat_map(|one| operand::elements(one));
-        let known = from.into_iter().any(|one| self.local_addresses.contains(&one));
+        let Some((first, rest)) = instruction.operands.split_first() else { return };
+        let mut from = rest.iter().flat_map(operand::scalars);
+        let known = from.any(|one| self.local_addresses.contains(&one));
         if opcode == "st" {
             self.passes_local |= known;
         } else if made || known && matches!(opcode, "mov" | "add" | "selp" | "cvta" | "or") {
-            self.local_addresses.insert(first.clone());
+            self.local_addresses.extend(operand::scalars(first));
         }
     }
 
@@ -305,10 +304,11 @@ impl<'a> FunctionReader<'_, 'a> {
             self.note(LONE_LANE);
             return Ok(());
         }
-        let guard = instruction.guard.map_or(String::new(), |guard| {
-            let negated = if instruction.negated { "!" } else { "" };
-            format!("@{negated}{} ", self.names.plain(guard))
+        let guard = instruction.guard.map(|guard| WrittenGuard {
+            predicate: self.names.plain(guard),
+            negated: instruction.negated,
         });
+        let guard = guard.as_ref();
         let part = |name: &str| parts[1..].contains(&name);
         self.follow_local(
             instruction,
@@ -316,44 +316,44 @@ impl<'a> FunctionReader<'_, 'a> {
             opcode == "cvta" && (part("local") || part("param")) && !part("to"),
         );
         if instruction.memory && parts[1..].iter().any(|part| part.starts_with("param")) {
-            return self.parameter(instruction, &guard, &parts);
+            return self.parameter(instruction, guard, &parts);
         }
         match opcode {
             "ret" => {
-                let end = self.frame().end.clone();
-                self.push(&end.map_or(format!("{guard}ret"), |end| format!("{guard}bra {end}")));
+                let end = &self.frame().end;
+                let end = end.as_ref().map_or(written("ret", &[]), |end| written("bra", &[end]));
+                self.push(&end.guarded(guard));
                 return Ok(());
             }
             // The thread ends, also in a function that is called.
             "exit" | "trap" => {
-                self.push(&format!("{guard}exit"));
+                self.push(&written("exit", &[]).guarded(guard));
                 return Ok(());
             }
-            "call" => return self.call(instruction, &guard),
-            "brx" => return self.branch_by_table(instruction, &guard),
+            "call" => return self.call(instruction, guard),
+            "brx" => return self.branch_by_table(instruction, guard),
             _ => {}
         }
         // Its operands may have forms of their own.
         if let Some(what) = ptx::opcode::outside(opcode).filter(|_| !warp::is_read(opcode)) {
             return Err(format!("`{}`: {what}", instruction.name));
         }
-        let operands = self.operands(&instruction.operands_text(), &parts)?;
-        let read = WrittenInstruction { guard: &guard, parts: &parts, operands: &operands };
+        let operands = self.operands(&instruction.operands, &parts)?;
+        let read = Uncomputed { guard, parts: &parts, operands: &operands };
         let described = |why| format!("`{}`: {why}", instruction.text);
         if self.not_computed(&read).map_err(described)? {
             return Ok(());
         }
-        if opcode == "st" && self.stores_some(&guard, &parts, &operands)? {
+        if opcode == "st" && self.stores_some(guard, &parts, &operands)? {
             return Ok(());
         }
-        let operands = operands.join(", ");
-        let blank = if operands.is_empty() { "" } else { " " };
-        let mut name = Cow::Borrowed(&instruction.name[..]);
+        let mut name = instruction.name.clone();
         if opcode == "cvta" && !self.frames[0].arguments.is_empty() {
             // A parameter whose address is taken is in local memory.
-            name = name.replace(".param", ".local").into();
+            name = name.replace(".param", ".local");
         }
-        let row = self.builder.instruction(&format!("{guard}{name}{blank}{operands}"), self.line);
+        let plain = WrittenInstruction { name, operands, ..WrittenInstruction::default() };
+        let row = self.builder.push(&plain.guarded(guard), self.line);
         row.volatile = instruction.memory && (part("volatile") || part("mmio"));
         Ok(())
     }

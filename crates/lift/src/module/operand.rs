@@ -2,38 +2,27 @@
 
 use model::isa::{SpaceQualifier, Type, TypeKind};
 use model::memory::Space;
-use ptx::{MemoryDeclaration, is_special};
+use ptx::{MemoryDeclaration, PrintedOperand, is_special};
 
 use super::names::BlockName;
 use super::{FunctionReader, ReadResult};
 use crate::function::{EntryValue, FunctionVariable, Place};
+use crate::written::{AddressArg, AsOperand, WrittenArg, WrittenScalar};
 
-/// Splits a list at the commas outside of brackets and braces.
-pub(super) fn split(text: &str) -> Vec<String> {
-    let mut depth = 0_usize;
-    let mut parts = vec![String::new()];
-    for c in text.chars() {
-        match c {
-            '(' | '[' | '{' => depth += 1,
-            ')' | ']' | '}' => depth = depth.saturating_sub(1),
-            ',' if depth == 0 => {
-                parts.push(String::new());
-                continue;
-            }
-            _ => {}
-        }
-        if let Some(last) = parts.last_mut() {
-            last.push(c);
+/// The scalars of an operand as they are written: itself, or the elements of a vector.
+pub(super) fn scalars(operand: &PrintedOperand<'_>) -> Vec<String> {
+    match operand {
+        PrintedOperand::Scalar(scalar) => vec![scalar.to_string()],
+        PrintedOperand::Vector(elements) => elements.iter().map(ToString::to_string).collect(),
+        PrintedOperand::Address { .. } | PrintedOperand::Joined(_) | PrintedOperand::List(_) => {
+            Vec::new()
         }
     }
-    let parts = parts.iter().map(|part| part.trim().to_owned());
-    parts.filter(|part| !part.is_empty()).collect()
 }
 
-/// The elements of a vector, or the operand itself.
-pub(super) fn elements(operand: &str) -> Vec<String> {
-    let inside = operand.strip_prefix('{').and_then(|rest| rest.strip_suffix('}'));
-    inside.map_or_else(|| vec![operand.to_owned()], split)
+/// Whether an operand is this name alone.
+pub(super) fn is_named(operand: &PrintedOperand<'_>, name: &str) -> bool {
+    matches!(operand, PrintedOperand::Scalar(scalar) if scalar.to_string() == name)
 }
 
 /// Whether an operand begins a number.
@@ -42,7 +31,7 @@ fn starts_number(text: &str) -> bool {
 }
 
 /// The type of the constants of an instruction: of its sources.
-fn constant_type(parts: &[&str]) -> Type {
+pub(crate) fn constant_type(parts: &[&str]) -> Type {
     let float = |name: &&&str| match **name {
         "f64" => Some(64),
         "f32" | "f32x2" => Some(32),
@@ -58,58 +47,26 @@ fn constant_type(parts: &[&str]) -> Type {
 
 impl<'a> FunctionReader<'_, 'a> {
     /// The operands with names that a column allows. Variables and special registers are recorded.
-    pub(super) fn operands(&mut self, text: &str, parts: &[&str]) -> ReadResult<Vec<String>> {
+    pub(super) fn operands(
+        &mut self,
+        operands: &[PrintedOperand<'_>],
+        parts: &[&str],
+    ) -> ReadResult<Vec<WrittenArg>> {
         let ty = constant_type(parts);
-        split(text).iter().map(|operand| self.operand(operand, ty)).collect()
+        renamed(operands, ty, &mut |name| self.named(name))
     }
 
-    fn operand(&mut self, text: &str, ty: Type) -> ReadResult<String> {
-        if let Some(inside) = text.strip_prefix('{').and_then(|rest| rest.strip_suffix('}')) {
-            let elements: ReadResult<Vec<String>> =
-                split(inside).iter().map(|element| self.operand(element, ty)).collect();
-            return Ok(format!("{{{}}}", elements?.join(", ")));
-        }
-        if let Some((first, second)) = text.split_once('|') {
-            let [first, second] = [first, second].map(|name| self.scalar(name.trim(), ty));
-            return Ok(format!("{}|{}", first?, second?));
-        }
-        if let Some(address) = text.strip_prefix('[') {
-            let (inside, after) = address.split_once(']').ok_or("its address has no end")?;
-            if !after.is_empty() && after != ".unified" {
-                return Err("an element of an array is not supported".into());
-            }
-            return Ok(format!("[{}]{after}", self.address(inside.trim())?));
+    pub(super) fn scalar(&mut self, text: &str, ty: Type) -> ReadResult<WrittenArg> {
+        scalar(text, ty, &mut |name| self.named(name))
+    }
+
+    /// The name in the column of a register, a variable or a label.
+    fn named(&mut self, text: &str) -> ReadResult<WrittenScalar> {
+        if text == "_" {
+            return Ok("_".into());
         }
         if text.contains('[') {
             return Err("an element of an array is not supported".into());
-        }
-        if let Some(name) = text.strip_prefix('!') {
-            return Ok(format!("!{}", self.scalar(name.trim(), ty)?));
-        }
-        self.scalar(text, ty)
-    }
-
-    /// What is in the brackets of an address: a name, a number, or both.
-    fn address(&mut self, text: &str) -> ReadResult<String> {
-        let integer = Type { kind: TypeKind::Bits, bits: 64 };
-        let Some((base, offset)) = text.split_once('+').filter(|_| !starts_number(text)) else {
-            return self.scalar(text, integer);
-        };
-        let base = self.scalar(base.trim(), integer)?;
-        let offset = number(offset.trim(), integer)?;
-        Ok(match offset.strip_prefix('-') {
-            _ if offset == "0" => base,
-            Some(_) => format!("{base}{offset}"),
-            None => format!("{base}+{offset}"),
-        })
-    }
-
-    fn scalar(&mut self, text: &str, ty: Type) -> ReadResult<String> {
-        if text == "_" {
-            return Ok("_".to_owned());
-        }
-        if starts_number(text) {
-            return number(text, ty);
         }
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
         let (name, after) = text.split_at(text.find(|c| !word(c)).unwrap_or(text.len()));
@@ -117,13 +74,13 @@ impl<'a> FunctionReader<'_, 'a> {
             let special = text.trim_start_matches('%');
             let register = self.names.plain(&format!("special.{special}"));
             self.builder.entry(&register, EntryValue::Special(special.to_owned()));
-            return Ok(register);
+            return Ok(WrittenScalar::Name(register));
         }
         // `variable+4`
         let offset = after.trim().strip_prefix('+');
         if let Some(variable) = self.variable(name)? {
             return match offset {
-                None if after.is_empty() => Ok(variable),
+                None if after.is_empty() => Ok(WrittenScalar::Name(variable)),
                 _ => Err(format!("`{text}`: a sum of an address is not supported here")),
             };
         }
@@ -133,7 +90,7 @@ impl<'a> FunctionReader<'_, 'a> {
         if !after.is_empty() {
             return Err(format!("`{text}` is not supported"));
         }
-        Ok(self.names.plain(name))
+        Ok(WrittenScalar::Name(self.names.plain(name)))
     }
 
     /// The name in the column, if it is that of memory.
@@ -196,25 +153,63 @@ impl<'a> FunctionReader<'_, 'a> {
     }
 }
 
-/// A constant as a column writes it: a decimal number, or the bits of a float.
-fn number(text: &str, ty: Type) -> ReadResult<String> {
+/// What the names of an instruction stand for: registers, variables, labels and `_`.
+type Renaming<'r> = dyn FnMut(&str) -> ReadResult<WrittenScalar> + 'r;
+
+/// Operands with other names. Their constants have this type.
+pub(crate) fn renamed(
+    operands: &[PrintedOperand<'_>],
+    ty: Type,
+    name: &mut Renaming<'_>,
+) -> ReadResult<Vec<WrittenArg>> {
+    let all = operands.iter().map(|operand| {
+        Ok(match operand {
+            PrintedOperand::Scalar(one) => scalar(&one.to_string(), ty, name)?,
+            PrintedOperand::Vector(all) => {
+                let all = all.iter().map(|one| scalar(&one.to_string(), ty, name));
+                WrittenArg::Vector(all.collect::<ReadResult<_>>()?)
+            }
+            PrintedOperand::Address { base, offset, unified } => {
+                let (base, offset) = match base {
+                    Some(base) => (name(&base.to_string())?, *offset),
+                    None => (WrittenScalar::Number(offset.cast_unsigned()), 0),
+                };
+                WrittenArg::Address(AddressArg { base, offset, unified: *unified })
+            }
+            PrintedOperand::Joined([first, second]) => WrittenArg::Joined(
+                register(&first.to_string(), name)?,
+                register(&second.to_string(), name)?,
+            ),
+            PrintedOperand::List(_) => return Err(format!("`{operand}` is not supported")),
+        })
+    });
+    all.collect()
+}
+
+fn scalar(text: &str, ty: Type, name: &mut Renaming<'_>) -> ReadResult<WrittenArg> {
+    if starts_number(text) {
+        return constant(text, ty);
+    }
+    match text.strip_prefix('!') {
+        Some(negated) => Ok(WrittenArg::Negated(register(negated, name)?)),
+        None => Ok(name(text)?.operand()),
+    }
+}
+
+/// What a name stands for where a number cannot be.
+pub(crate) fn register(text: &str, name: &mut Renaming<'_>) -> ReadResult<String> {
+    match name(text)? {
+        WrittenScalar::Name(own) => Ok(own),
+        WrittenScalar::Number(_) => Err(format!("`{text}` is a number")),
+    }
+}
+
+/// A constant: an integer, or the bits of a float.
+fn constant(text: &str, ty: Type) -> ReadResult<WrittenArg> {
     // The value of a constant that does not fit its instruction, such as a part of a policy, changes nothing.
     let single = Type { kind: TypeKind::Float, bits: 32 };
     let bits = ptx::constant_bits(text, ty).or_else(|| ptx::constant_bits(text, single));
     let bits = bits.ok_or_else(|| format!("the constant `{text}` is not supported"))?;
     let float = ty.kind == TypeKind::Float || text.contains("0f") || text.contains("0d");
-    let digits = text.strip_suffix('U').unwrap_or(text);
-    let digits = digits.strip_prefix('-').map_or(digits, str::trim_start);
-    // A leading 0 means an octal number.
-    let plain = digits.bytes().all(|byte| byte.is_ascii_digit())
-        && (digits == "0" || !digits.starts_with('0'))
-        || digits.starts_with("0x");
-    Ok(if float {
-        format!("{bits:#x}")
-    } else if plain {
-        let sign = if text.starts_with('-') { "-" } else { "" };
-        format!("{sign}{digits}")
-    } else {
-        bits.cast_signed().to_string()
-    })
+    Ok(if float { WrittenArg::Bits(bits) } else { WrittenArg::Number(bits) })
 }

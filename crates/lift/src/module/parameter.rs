@@ -4,10 +4,11 @@ use std::collections::BTreeSet;
 
 use ptx::{BodyItem, Instruction, PrintedOperand};
 
-use super::operand::split;
+use super::operand::{constant_type, is_named};
 use super::{FunctionReader, ReadResult};
 use crate::external::pieces;
 use crate::function::{EntryValue, FunctionVariable, ReturnedWord};
+use crate::written::{WrittenArg, WrittenGuard, WrittenInstruction, written};
 use model::memory::Space;
 
 /// The width of a type in bits; 0 if it does not have one.
@@ -20,7 +21,7 @@ impl<'a> FunctionReader<'_, 'a> {
     pub(super) fn parameter(
         &mut self,
         instruction: &Instruction<'a>,
-        guard: &str,
+        guard: Option<&WrittenGuard>,
         parts: &[&str],
     ) -> ReadResult<()> {
         let refused = || format!("`{}` is not supported", instruction.text);
@@ -30,7 +31,9 @@ impl<'a> FunctionReader<'_, 'a> {
             }
             PrintedOperand::Address { .. }
             | PrintedOperand::Scalar(_)
-            | PrintedOperand::Vector(_) => None,
+            | PrintedOperand::Vector(_)
+            | PrintedOperand::Joined(_)
+            | PrintedOperand::List(_) => None,
         });
         let (base, offset) = place.ok_or_else(refused)?;
         let outermost = self.frames.len() == 1;
@@ -53,9 +56,11 @@ impl<'a> FunctionReader<'_, 'a> {
             return self.argument(instruction, guard, parts);
         }
         let values = instruction.operands.iter().find_map(|operand| match operand {
-            PrintedOperand::Scalar(scalar) => Some(vec![scalar.to_string()]),
-            PrintedOperand::Vector(all) => Some(all.iter().map(ToString::to_string).collect()),
-            PrintedOperand::Address { .. } => None,
+            PrintedOperand::Scalar(scalar) => Some(std::slice::from_ref(scalar)),
+            PrintedOperand::Vector(all) => Some(&all[..]),
+            PrintedOperand::Address { .. }
+            | PrintedOperand::Joined(_)
+            | PrintedOperand::List(_) => None,
         });
         let values = values.ok_or_else(refused)?;
         let ty = parts.last().copied().unwrap_or("");
@@ -65,14 +70,12 @@ impl<'a> FunctionReader<'_, 'a> {
         }
         let mut offset = u32::try_from(offset).map_err(|_| refused())?;
         for value in values {
-            if value != "_" {
-                let value = self.operands(&value, parts)?.join(", ");
+            let value = self.scalar(&value.to_string(), constant_type(parts))?;
+            if !value.is_sink() {
                 let done = match (result, index) {
-                    (Some(result), _) => {
-                        self.piece_of_result(guard, result, (offset, bits), &value)
-                    }
+                    (Some(result), _) => self.piece_of_result(guard, result, offset, bits, &value),
                     (None, Some(index)) => {
-                        self.piece_of_parameter(guard, (index, offset), ty, &value)
+                        self.piece_of_parameter(guard, index, offset, ty, &value)
                     }
                     (None, None) => None,
                 };
@@ -94,7 +97,7 @@ impl<'a> FunctionReader<'_, 'a> {
         // register is written.
         let hides = |item: &BodyItem<'_>, parameter: &str| match item {
             BodyItem::Instruction(instruction) => {
-                split(&instruction.operands_text()).first().is_some_and(|one| one == parameter)
+                instruction.operands.first().is_some_and(|one| is_named(one, parameter))
             }
             BodyItem::Variable(variable) => variable.name == parameter,
             BodyItem::Register { .. }
@@ -108,8 +111,8 @@ impl<'a> FunctionReader<'_, 'a> {
         for item in &body {
             let BodyItem::Instruction(instruction) = item else { continue };
             if !instruction.memory {
-                let operands = split(&instruction.operands_text());
-                let named = |own: &&str| operands.iter().any(|one| one == own);
+                let operands = &instruction.operands;
+                let named = |own: &&str| operands.iter().any(|one| is_named(one, own));
                 addressed.extend(own.iter().position(named));
             }
         }
@@ -137,7 +140,9 @@ impl<'a> FunctionReader<'_, 'a> {
                 };
                 let value = self.names.plain(&value);
                 self.builder.entry(&value, initial);
-                self.push(&format!("st.local.u{bits} [{memory}+{offset}], {value}"));
+                let place = WrittenArg::address(&memory, offset.into());
+                let store = format!("st.local.u{bits}");
+                self.push(&written(store, &[&place, &value]));
             }
             let frame = self.frames.last_mut().expect("a function is being read");
             frame.arguments.insert(name, memory);
@@ -145,7 +150,7 @@ impl<'a> FunctionReader<'_, 'a> {
     }
 
     /// The register of the word of the result that begins at a byte, and its bits.
-    fn word_of_result(&mut self, (name, bytes): (&'a str, u32), begin: u32) -> (String, u16) {
+    fn word_of_result(&mut self, name: &str, bytes: u32, begin: u32) -> (String, u16) {
         let bits = u16::try_from(8 * (bytes - begin).min(8)).expect("eight bytes at most");
         let register = match begin {
             0 => self.names.plain(name),
@@ -159,7 +164,7 @@ impl<'a> FunctionReader<'_, 'a> {
         let Some(result) = self.result.filter(|_| self.returned) else { return Vec::new() };
         let mut words = Vec::new();
         for begin in (0..result.1).step_by(8) {
-            let (register, bits) = self.word_of_result(result, begin);
+            let (register, bits) = self.word_of_result(result.0, result.1, begin);
             let stored = (0..u32::from(bits) / 8).filter(|at| self.stored.contains(&(begin + at)));
             let mask = stored.map(|at| 0xff << (8 * at)).sum();
             if mask == 0 {
@@ -173,10 +178,11 @@ impl<'a> FunctionReader<'_, 'a> {
     /// Stores a part of the result.
     fn piece_of_result(
         &mut self,
-        guard: &str,
+        guard: Option<&WrittenGuard>,
         result: (&'a str, u32),
-        (offset, bits): (u32, u16),
-        value: &str,
+        offset: u32,
+        bits: u16,
+        value: &WrittenArg,
     ) -> Option<()> {
         if offset.checked_add(u32::from(bits) / 8).is_none_or(|end| end > result.1) {
             return None;
@@ -184,32 +190,34 @@ impl<'a> FunctionReader<'_, 'a> {
         self.returned = true;
         let begin = offset - offset % 8;
         self.stored.extend(offset..offset + u32::from(bits) / 8);
-        let (name, declared) = self.word_of_result(result, begin);
+        let (name, declared) = self.word_of_result(result.0, result.1, begin);
         let at = u16::try_from(8 * (offset - begin)).ok()?;
         if at + bits > declared {
             return None;
         }
-        if (at, bits) == (0, declared) {
-            let (moves, mask) = match bits {
-                8 => ("and.b32".to_owned(), ", 255"),
-                _ => (format!("mov.b{bits}"), ""),
-            };
-            self.push(&format!("{guard}{moves} {name}, {value}{mask}"));
+        let moved = if (at, bits) == (0, declared) {
+            match bits {
+                8 => written("and.b32", &[&name, value, &255]),
+                _ => written(format!("mov.b{bits}"), &[&name, value]),
+            }
         } else {
             self.builder.entry(&name, EntryValue::Value(0));
-            let width = if declared <= 32 { 32 } else { 64 };
-            self.push(&format!("{guard}bfi.b{width} {name}, {value}, {name}, {at}, {bits}"));
-        }
+            let insert = if declared <= 32 { "bfi.b32" } else { "bfi.b64" };
+            let (at, bits) = (u32::from(at), u32::from(bits));
+            written(insert, &[&name, value, &name, &at, &bits])
+        };
+        self.push(&moved.guarded(guard));
         Some(())
     }
 
     /// Loads a part of a parameter.
     fn piece_of_parameter(
         &mut self,
-        guard: &str,
-        (index, offset): (usize, u32),
+        guard: Option<&WrittenGuard>,
+        index: usize,
+        offset: u32,
         ty: &str,
-        value: &str,
+        value: &WrittenArg,
     ) -> Option<()> {
         let parameter = self.parameters.get(index)?;
         let (whole, aggregate) = (parameter.bits, parameter.alignment.is_some());
@@ -228,16 +236,17 @@ impl<'a> FunctionReader<'_, 'a> {
         };
         if !aggregate && offset > 0 {
             let piece = self.names.plain(&format!("param.{index}.{offset}"));
-            self.push(&format!("{guard}shr.u64 {piece}, {from}, {}", 8 * offset));
+            let shift = written("shr.u64", &[&piece, &from, &(8 * offset)]);
+            self.push(&shift.guarded(guard));
             from = piece;
         }
-        let cell = match (ty.chars().next(), bits) {
-            (Some('s'), 8) => format!("cvt.s16.s8 {value}, {from}"),
-            (_, 8) => format!("cvt.u16.u8 {value}, {from}"),
-            _ if ty == "f16" || ty == "bf16" => format!("mov.b16 {value}, {from}"),
-            _ => format!("mov.{ty} {value}, {from}"),
+        let name = match (ty.chars().next(), bits) {
+            (Some('s'), 8) => "cvt.s16.s8",
+            (_, 8) => "cvt.u16.u8",
+            _ if ty == "f16" || ty == "bf16" => "mov.b16",
+            _ => &format!("mov.{ty}"),
         };
-        self.push(&format!("{guard}{cell}"));
+        self.push(&written(name, &[value, &from]).guarded(guard));
         Some(())
     }
 
@@ -245,11 +254,10 @@ impl<'a> FunctionReader<'_, 'a> {
     fn argument(
         &mut self,
         instruction: &Instruction<'a>,
-        guard: &str,
+        guard: Option<&WrittenGuard>,
         parts: &[&str],
     ) -> ReadResult<()> {
-        let text = instruction.operands_text();
-        let operands = self.operands(&text, parts)?.join(", ");
+        let operands = self.operands(&instruction.operands, parts)?;
         let name: Vec<&str> = parts
             .iter()
             .map(|part| if part.starts_with("param") { "local" } else { part })
@@ -257,7 +265,8 @@ impl<'a> FunctionReader<'_, 'a> {
         if parts[0] == "st" {
             self.passes(instruction, parts)?;
         }
-        self.push(&format!("{guard}{} {operands}", name.join(".")));
+        let (name, guard) = (name.join("."), guard.cloned());
+        self.push(&WrittenInstruction { labels: Vec::new(), guard, name, operands });
         Ok(())
     }
 
@@ -265,7 +274,10 @@ impl<'a> FunctionReader<'_, 'a> {
     fn passes(&mut self, instruction: &Instruction<'a>, parts: &[&str]) -> ReadResult<()> {
         let lanes = instruction.operands.iter().map(|operand| match operand {
             PrintedOperand::Vector(all) => all.len(),
-            PrintedOperand::Scalar(_) | PrintedOperand::Address { .. } => 1,
+            PrintedOperand::Scalar(_)
+            | PrintedOperand::Address { .. }
+            | PrintedOperand::Joined(_)
+            | PrintedOperand::List(_) => 1,
         });
         let lanes = u32::try_from(lanes.max().unwrap_or(1)).expect("a vector is short");
         let bytes = lanes * u32::from(width(parts.last().copied().unwrap_or(""))) / 8;
@@ -278,11 +290,5 @@ impl<'a> FunctionReader<'_, 'a> {
             }
         }
         Ok(())
-    }
-
-    /// The names in a list in parentheses.
-    pub(super) fn listed(text: &str) -> Option<Vec<String>> {
-        let inside = text.strip_prefix('(')?.strip_suffix(')')?;
-        Some(split(inside))
     }
 }

@@ -157,7 +157,7 @@ fn elements_without_a_value_are_not_stored() {
         st.v2.b64 [d1+-8], {_, d2};";
     assert_eq!(
         cells("", stores)[1..],
-        ["@p1 st.global.b32 [d1+16], r1", "@p1 st.global.b32 [d1+24], 7", "st.b64 [d1+0], d2"]
+        ["@p1 st.global.b32 [d1+16], r1", "@p1 st.global.b32 [d1+24], 7", "st.b64 [d1], d2"]
     );
 }
 
@@ -384,7 +384,7 @@ fn a_parameter_whose_address_is_taken_is_memory() {
     assert_eq!(
         cells[..5],
         [
-            "st.local.u32 [param_1_memory+0], param_1",
+            "st.local.u32 [param_1_memory], param_1",
             "mov.u64 rd1, param_0",
             "mov.b64 rd3, param_1_memory",
             "ld.local.u32 r1, [rd3]",

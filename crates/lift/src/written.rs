@@ -1,0 +1,298 @@
+//! Instructions that readers of functions write: a name, as PTX or a test in C++ spells it, and operands.
+
+use std::fmt::Write;
+
+use crate::cell::{Arg, CellOperands, DottedPart, InstructionCell, WrittenAddress, WrittenBase};
+use text::report::{ByteSpan, Diagnostics};
+
+/// An instruction with its labels and its guard. Without a name, the labels stand alone.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct WrittenInstruction {
+    pub labels: Vec<String>,
+    pub guard: Option<WrittenGuard>,
+    /// The opcode and its modifiers: `ld.global.u32`.
+    pub name: String,
+    pub operands: Vec<WrittenArg>,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct WrittenGuard {
+    pub predicate: String,
+    pub negated: bool,
+}
+
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum WrittenArg {
+    /// A register, a variable, a label or `_`.
+    Name(String),
+    Number(u64),
+    /// A number that is shown in hexadecimal: the bits of a float.
+    Bits(u64),
+    Address(AddressArg),
+    Vector(Vec<WrittenArg>),
+    /// `!p`
+    Negated(String),
+    /// `p|q`
+    Joined(String, String),
+}
+
+/// `[x+4]`, `[x].unified`
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct AddressArg {
+    pub base: WrittenScalar,
+    /// In bytes.
+    pub offset: i64,
+    pub unified: bool,
+}
+
+/// A name or a number.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum WrittenScalar {
+    Name(String),
+    Number(u64),
+}
+
+/// An instruction without labels and guard.
+pub fn written(name: impl Into<String>, operands: &[&dyn AsOperand]) -> WrittenInstruction {
+    let operands = operands.iter().map(AsOperand::operand).collect();
+    WrittenInstruction { name: name.into(), operands, ..WrittenInstruction::default() }
+}
+
+impl WrittenInstruction {
+    /// A label alone.
+    pub fn label(label: impl Into<String>) -> WrittenInstruction {
+        WrittenInstruction::default().labelled(label)
+    }
+
+    #[must_use]
+    pub fn labelled(mut self, label: impl Into<String>) -> WrittenInstruction {
+        self.labels.push(label.into());
+        self
+    }
+
+    #[must_use]
+    pub fn guarded(self, guard: Option<&WrittenGuard>) -> WrittenInstruction {
+        WrittenInstruction { guard: guard.cloned(), ..self }
+    }
+
+    /// The instruction with this predicate as its guard.
+    #[must_use]
+    pub fn when(self, predicate: impl Into<String>) -> WrittenInstruction {
+        let guard = WrittenGuard { predicate: predicate.into(), negated: false };
+        WrittenInstruction { guard: Some(guard), ..self }
+    }
+
+    /// The instruction as a cell. Positions are those in `text`, to which the cell is added.
+    pub fn cell<'w>(
+        &'w self,
+        text: &'w mut String,
+        report: &mut Diagnostics,
+    ) -> InstructionCell<'w> {
+        let mut labels = Vec::new();
+        for label in &self.labels {
+            labels.push((label.as_str(), added(text, label)));
+            text.push_str(": ");
+        }
+        let begin = text.len();
+        let guard = self.guard.as_ref().map(|WrittenGuard { predicate, negated }| {
+            text.push_str(if *negated { "@!" } else { "@" });
+            let at = added(text, predicate);
+            text.push(' ');
+            (predicate.as_str(), at, *negated)
+        });
+        let mut parts = Vec::new();
+        for part in self.name.split('.').filter(|part| !part.is_empty()) {
+            if !parts.is_empty() {
+                text.push('.');
+            }
+            parts.push(DottedPart { text: part, at: added(text, part) });
+        }
+        let mut args = Vec::new();
+        for operand in &self.operands {
+            text.push_str(if args.is_empty() { " " } else { ", " });
+            args.push(operand.added(text, report));
+        }
+        let at = ByteSpan::new(begin, text.len());
+        let operands = CellOperands::Read(args);
+        InstructionCell { labels, guard, parts, operands, at, source: text }
+    }
+}
+
+impl WrittenGuard {
+    /// The guard that holds where this one does not.
+    #[must_use]
+    pub fn inverted(&self) -> WrittenGuard {
+        WrittenGuard { negated: !self.negated, ..self.clone() }
+    }
+}
+
+impl WrittenArg {
+    pub fn address(base: impl Into<WrittenScalar>, offset: i64) -> WrittenArg {
+        WrittenArg::Address(AddressArg { base: base.into(), offset, unified: false })
+    }
+
+    /// The elements of a vector, or the operand itself.
+    pub fn elements(&self) -> &[WrittenArg] {
+        match self {
+            WrittenArg::Vector(elements) => elements,
+            WrittenArg::Name(_)
+            | WrittenArg::Number(_)
+            | WrittenArg::Bits(_)
+            | WrittenArg::Address(_)
+            | WrittenArg::Negated(_)
+            | WrittenArg::Joined(..) => std::slice::from_ref(self),
+        }
+    }
+
+    /// Whether it stands for a result that is not needed, or for no value.
+    pub fn is_sink(&self) -> bool {
+        matches!(self, WrittenArg::Name(name) if name == "_")
+    }
+
+    /// Adds the operand to a text.
+    fn added<'w>(&'w self, text: &mut String, report: &mut Diagnostics) -> Arg<'w> {
+        let begin = text.len();
+        match self {
+            WrittenArg::Name(name) => Arg::Name(name, added(text, name)),
+            WrittenArg::Number(value) => Arg::Number(*value, number(text, *value)),
+            WrittenArg::Bits(value) => {
+                write!(text, "{value:#x}").expect("a string can be written to");
+                Arg::Number(*value, ByteSpan::new(begin, text.len()))
+            }
+            WrittenArg::Address(address) => {
+                let (offset, at) = (address.offset, text.len());
+                text.push('[');
+                let base = match &address.base {
+                    WrittenScalar::Name(name) => WrittenBase::Name(name, added(text, name)),
+                    WrittenScalar::Number(value) => {
+                        number(text, *value);
+                        WrittenBase::Number(*value)
+                    }
+                };
+                let begin = text.len();
+                if offset != 0 {
+                    write!(text, "{offset:+}").expect("a string can be written to");
+                }
+                let offset = crate::cell::offset(offset, ByteSpan::new(begin, text.len()), report);
+                text.push_str(if address.unified { "].unified" } else { "]" });
+                let at = ByteSpan::new(at, text.len());
+                let unified = address.unified.then_some(at);
+                let written = WrittenAddress { base, offset, unified, coordinates: None };
+                Arg::Address(written, at)
+            }
+            WrittenArg::Vector(elements) => {
+                text.push('{');
+                let mut args = Vec::new();
+                for element in elements {
+                    text.push_str(if args.is_empty() { "" } else { ", " });
+                    args.push(element.added(text, report));
+                }
+                text.push('}');
+                Arg::Vector(args, ByteSpan::new(begin, text.len()))
+            }
+            WrittenArg::Negated(name) => {
+                text.push('!');
+                let at = added(text, name);
+                Arg::Negated(name, ByteSpan::new(begin, begin).to(at))
+            }
+            WrittenArg::Joined(first, second) => {
+                let first = (first.as_str(), added(text, first));
+                text.push('|');
+                Arg::Joined(first, (second, added(text, second)))
+            }
+        }
+    }
+}
+
+/// Adds a word to a text.
+fn added(text: &mut String, word: &str) -> ByteSpan {
+    let begin = text.len();
+    text.push_str(word);
+    ByteSpan::new(begin, text.len())
+}
+
+/// Adds a number to a text, as [`model::isa::print`] writes it.
+fn number(text: &mut String, value: u64) -> ByteSpan {
+    let begin = text.len();
+    let written = match i64::try_from(value) {
+        Ok(value) => write!(text, "{value}"),
+        Err(_) => write!(text, "{}", value.cast_signed()),
+    };
+    written.expect("a string can be written to");
+    ByteSpan::new(begin, text.len())
+}
+
+/// What is an operand of a written instruction.
+pub trait AsOperand {
+    fn operand(&self) -> WrittenArg;
+}
+
+impl AsOperand for WrittenArg {
+    fn operand(&self) -> WrittenArg {
+        self.clone()
+    }
+}
+
+impl AsOperand for WrittenScalar {
+    fn operand(&self) -> WrittenArg {
+        match self {
+            WrittenScalar::Name(name) => WrittenArg::Name(name.clone()),
+            WrittenScalar::Number(number) => WrittenArg::Number(*number),
+        }
+    }
+}
+
+impl<T: AsOperand + ?Sized> AsOperand for &T {
+    fn operand(&self) -> WrittenArg {
+        (**self).operand()
+    }
+}
+
+impl AsOperand for str {
+    fn operand(&self) -> WrittenArg {
+        WrittenArg::Name(self.to_owned())
+    }
+}
+
+impl AsOperand for String {
+    fn operand(&self) -> WrittenArg {
+        WrittenArg::Name(self.clone())
+    }
+}
+
+impl AsOperand for u64 {
+    fn operand(&self) -> WrittenArg {
+        WrittenArg::Number(*self)
+    }
+}
+
+impl AsOperand for u32 {
+    fn operand(&self) -> WrittenArg {
+        WrittenArg::Number((*self).into())
+    }
+}
+
+impl AsOperand for i64 {
+    fn operand(&self) -> WrittenArg {
+        WrittenArg::Number(self.cast_unsigned())
+    }
+}
+
+/// The type of a literal.
+impl AsOperand for i32 {
+    fn operand(&self) -> WrittenArg {
+        i64::from(*self).operand()
+    }
+}
+
+impl From<&str> for WrittenScalar {
+    fn from(name: &str) -> WrittenScalar {
+        WrittenScalar::Name(name.to_owned())
+    }
+}
+
+impl From<&String> for WrittenScalar {
+    fn from(name: &String) -> WrittenScalar {
+        WrittenScalar::Name(name.clone())
+    }
+}
