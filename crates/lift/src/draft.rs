@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use model::isa::reach::AllowedSpaces;
-use model::isa::{Line, Operand, Reg, SpaceQualifier};
+use model::isa::{Address, Line, Operand, Reg, SpaceQualifier};
 use model::memory::{Home, Proxy, Space, VariableId};
 use model::program::{InitialValue, ThreadId};
 use model::scope::Placement;
@@ -87,6 +87,21 @@ pub struct DraftAccess {
     /// The positions of the address, and of the state space or otherwise the opcode.
     pub at: ByteSpan,
     pub space_at: ByteSpan,
+}
+
+impl DraftAccess {
+    /// An access of elements of `scalar` bytes each, which is aligned to its size.
+    pub fn of(
+        address: Address,
+        scalar: u32,
+        elements: u32,
+        space: SpaceQualifier,
+        reach: AllowedSpaces,
+        at: ByteSpan,
+    ) -> DraftAccess {
+        let (Address { base, offset }, align) = (address, scalar * elements);
+        DraftAccess { base, offset, scalar, elements, align, space, reach, at, space_at: at }
+    }
 }
 
 #[derive(Clone, Debug)]

@@ -58,6 +58,17 @@ pub(crate) fn space(opcode: &str) -> SpaceQualifier {
     }
 }
 
+/// An access of elements of a type.
+#[derive(Clone, Copy)]
+pub(super) struct ElementAccess<'o, 't> {
+    pub(super) space: SpaceQualifier,
+    pub(super) ty: Type,
+    pub(super) place: &'o AccessTarget,
+    /// The operand that errors point to.
+    pub(super) operand: &'o syntax::Operand<'t>,
+    pub(super) level: AccessLevel,
+}
+
 impl ColumnReader<'_> {
     fn level(&self, instruction: &syntax::Instruction<'_>) -> SupportResult<AccessLevel> {
         match form::of(instruction, Some(self.family)) {
@@ -105,7 +116,8 @@ impl ColumnReader<'_> {
         if self.is_sparse(&found)? {
             self.nothing(first, ty, to);
         } else {
-            self.loaded(instruction, (space, ty), (first, to), &found, level);
+            let access = ElementAccess { space, ty, place: &found, operand: to, level };
+            self.loaded(instruction, first, &access);
         }
         if let Some(status) = status {
             let there = u64::from(self.is_sparse(&found)?);
@@ -148,7 +160,8 @@ impl ColumnReader<'_> {
             (Type::U32, registers.to_vec())
         };
         let operand = &operands[place];
-        self.issue(instruction, (space, ty), destinations.clone(), (&found, operand), level);
+        let access = ElementAccess { space, ty, place: &found, operand, level };
+        self.issue(instruction, &access, destinations.clone());
         if whole {
             for (index, half) in registers.into_iter().flatten().enumerate() {
                 let from = destinations[index / 2].map_or(Operand::Imm(0), Operand::Reg);
@@ -163,11 +176,10 @@ impl ColumnReader<'_> {
     pub(super) fn issue(
         &mut self,
         instruction: &syntax::Instruction<'_>,
-        (space, ty): (SpaceQualifier, Type),
+        access: &ElementAccess<'_, '_>,
         destinations: Vec<Option<Reg>>,
-        (place, operand): (&AccessTarget, &syntax::Operand<'_>),
-        level: AccessLevel,
     ) {
+        let ElementAccess { space, ty, place, level, .. } = *access;
         let order = match (level, Self::promised(instruction, level)) {
             (AccessLevel::ReadOnly, _) if space == SpaceQualifier::Global => LoadOrder::NonCoherent,
             (_, _) if instruction.has("MMIO") => LoadOrder::MmioRelaxed,
@@ -186,7 +198,7 @@ impl ColumnReader<'_> {
             destinations,
             address: place.address,
         };
-        self.noted(place, (ty, elements), space, load.reach(), operand);
+        self.noted(access, elements, load.reach());
         self.emit(Instruction::Load(load), at(level));
     }
 
@@ -216,7 +228,8 @@ impl ColumnReader<'_> {
             let Some(first) = half.register() else { return unsupported(NO_REGISTER) };
             sources.extend(self.elements_of(first, 128, ty, half.at));
         }
-        self.stored(instruction, (space, ty), sources, (&place, to), level);
+        let access = ElementAccess { space, ty, place: &place, operand: to, level };
+        self.stored(instruction, &access, sources);
         Ok(())
     }
 
@@ -247,11 +260,10 @@ impl ColumnReader<'_> {
     fn stored(
         &mut self,
         instruction: &syntax::Instruction<'_>,
-        (space, ty): (SpaceQualifier, Type),
+        access: &ElementAccess<'_, '_>,
         sources: Vec<Operand>,
-        (place, operand): (&AccessTarget, &syntax::Operand<'_>),
-        level: AccessLevel,
     ) {
+        let ElementAccess { space, ty, place, level, .. } = *access;
         let order = match Self::promised(instruction, level) {
             _ if instruction.has("MMIO") => StoreOrder::MmioRelaxed,
             Some(scope) => StoreOrder::Relaxed(scope),
@@ -268,7 +280,7 @@ impl ColumnReader<'_> {
             sources,
             address: place.address,
         };
-        self.noted(place, (ty, elements), space, store.reach(), operand);
+        self.noted(access, elements, store.reach());
         self.emit(Instruction::Store(store), at(level));
     }
 
@@ -295,11 +307,10 @@ impl ColumnReader<'_> {
     fn loaded(
         &mut self,
         instruction: &syntax::Instruction<'_>,
-        (space, ty): (SpaceQualifier, Type),
-        (first, to): (Register, &syntax::Operand<'_>),
-        place: &AccessTarget,
-        level: AccessLevel,
+        first: Register,
+        access: &ElementAccess<'_, '_>,
     ) {
+        let ElementAccess { ty, operand: to, .. } = *access;
         let bits = self.element(ty);
         let each = if bits == ty.bits { ty } else { unsigned(bits) };
         let direct = bits == 32 || bits == ty.bits && bits < 64;
@@ -309,7 +320,8 @@ impl ColumnReader<'_> {
             (Some(_), false) => Some(self.hidden(bits)),
         };
         let destinations: Vec<Option<Reg>> = (0..ty.bits / bits).map(&mut destination).collect();
-        self.issue(instruction, (space, each), destinations.clone(), (place, to), level);
+        let access = ElementAccess { ty: each, ..*access };
+        self.issue(instruction, &access, destinations.clone());
         if direct {
             if let ([Some(whole)], TypeKind::Signed) = (&destinations[..], ty.kind) {
                 // The value is sign-extended to the 32 bits of the register.
@@ -372,27 +384,13 @@ impl ColumnReader<'_> {
     }
 
     /// Records an access, which is checked against its variable when all accesses are known.
-    fn noted(
-        &mut self,
-        place: &AccessTarget,
-        (ty, elements): (Type, usize),
-        space: SpaceQualifier,
-        reach: AllowedSpaces,
-        operand: &syntax::Operand<'_>,
-    ) {
+    fn noted(&mut self, access: &ElementAccess<'_, '_>, elements: usize, reach: AllowedSpaces) {
+        let ElementAccess { space, ty, place, operand, .. } = *access;
         if place.variable.is_some() {
             let elements = u32::try_from(elements).expect("few elements");
-            self.draft.thread(self.thread).accesses.push(DraftAccess {
-                base: place.address.base,
-                offset: place.address.offset,
-                scalar: ty.bytes(),
-                elements,
-                align: ty.bytes() * elements,
-                space,
-                reach,
-                at: operand.at,
-                space_at: operand.at,
-            });
+            let (address, size) = (place.address, ty.bytes());
+            let access = DraftAccess::of(address, size, elements, space, reach, operand.at);
+            self.draft.thread(self.thread).accesses.push(access);
         }
     }
 
@@ -417,7 +415,8 @@ impl ColumnReader<'_> {
             }
             None => (ty, vec![self.joined(value, ty)?]),
         };
-        self.stored(instruction, (space, each), sources, (&place, to), level);
+        let access = ElementAccess { space, ty: each, place: &place, operand: to, level };
+        self.stored(instruction, &access, sources);
         Ok(())
     }
 
@@ -492,7 +491,9 @@ impl ColumnReader<'_> {
                 operands: operands.clone(),
             };
             let target = AccessTarget { address, variable: found.variable };
-            self.noted(&target, (ty, 1), space, atomic.reach(), &instruction.operands[place]);
+            let operand = &instruction.operands[place];
+            let access = ElementAccess { space, ty, place: &target, operand, level };
+            self.noted(&access, 1, atomic.reach());
             self.emit(Instruction::Atomic(atomic), lowered.clone());
         }
         if let (Some(old), Some(first)) = (register, written) {

@@ -22,8 +22,8 @@ impl ColumnReader<'_> {
         let all = &instruction.operands;
         let Some((to, rest)) = all.split_first() else { return unsupported(WHAT) };
         let opcode = name.strip_prefix('U').unwrap_or(name);
-        if let Some(work) = FloatSum::of(opcode) {
-            return self.float_arithmetic(instruction, work, to, rest);
+        if let Some((work, ty)) = FloatSum::of(opcode) {
+            return self.float_arithmetic(instruction, work, ty, to, rest);
         }
         let has = |modifier: &str| instruction.has(modifier);
         match (opcode, rest) {
@@ -312,7 +312,7 @@ impl ColumnReader<'_> {
         if let Operand::Reg(Reg(index)) = holds {
             self.draft.thread(self.thread).draft(Reg(index)).bits = 1;
         }
-        self.settle(instruction, (to, other), holds, with)
+        self.settle(instruction, to, other, holds, with)
     }
 
     /// The operation that joins a comparison with a predicate.
@@ -325,7 +325,8 @@ impl ColumnReader<'_> {
     pub(super) fn settle(
         &mut self,
         instruction: &syntax::Instruction<'_>,
-        (to, other): (&syntax::Operand<'_>, &syntax::Operand<'_>),
+        to: &syntax::Operand<'_>,
+        other: &syntax::Operand<'_>,
         holds: Operand,
         with: &syntax::Operand<'_>,
     ) -> SupportResult<()> {

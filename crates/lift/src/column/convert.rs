@@ -49,7 +49,7 @@ impl ColumnReader<'_> {
             return self.low(to, value);
         }
         let ty = float(result);
-        let mut value = self.converted((float(source), value), ty, rounding);
+        let mut value = self.converted(float(source), value, ty, rounding);
         if instruction.has("SAT") {
             value = self.saturated(ty, value);
         }
@@ -73,7 +73,8 @@ impl ColumnReader<'_> {
     /// A value in another type, of which at least one is a float.
     pub(super) fn converted(
         &mut self,
-        (from, value): (Type, Operand),
+        from: Type,
+        value: Operand,
         to: Type,
         rounding: Rounding,
     ) -> Operand {
@@ -101,7 +102,7 @@ impl ColumnReader<'_> {
         let value =
             if source == F16 { self.half_source(from)? } else { self.float_source(from, source)? };
         let result = integer(instruction);
-        let value = self.converted((source, value), result, rounding(instruction));
+        let value = self.converted(source, value, result, rounding(instruction));
         self.float_result(to, result, value)
     }
 
@@ -121,7 +122,7 @@ impl ColumnReader<'_> {
         };
         let value =
             if source.bits == 64 { self.wide(from)? } else { self.part(from, source.bits)? };
-        let value = self.converted((source, value), result, rounding(instruction));
+        let value = self.converted(source, value, result, rounding(instruction));
         self.float_result(to, result, value)
     }
 
@@ -168,7 +169,7 @@ impl ColumnReader<'_> {
             halves.push(if instruction.has("BF16") {
                 self.float(FloatOp::ToBf16(rounding), F32, &[value])
             } else {
-                self.converted((F32, value), F16, rounding)
+                self.converted(F32, value, F16, rounding)
             });
         }
         let value = self.computed(AluOp::Concat(16), Type::U32, &halves);

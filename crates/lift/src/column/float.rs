@@ -215,7 +215,8 @@ impl ColumnReader<'_> {
     pub(super) fn float_arithmetic(
         &mut self,
         instruction: &syntax::Instruction<'_>,
-        (work, ty): (FloatSum, Type),
+        work: FloatSum,
+        ty: Type,
         to: &syntax::Operand<'_>,
         from: &[syntax::Operand<'_>],
     ) -> SupportResult<()> {
@@ -303,7 +304,7 @@ impl ColumnReader<'_> {
         let comparison = comparison(instruction)?;
         let sources = [self.float_source(a, ty)?, self.float_source(b, ty)?];
         let holds = self.float_compared(comparison, ty, sources);
-        self.settle(instruction, (to, other), holds, with)
+        self.settle(instruction, to, other, holds, with)
     }
 
     /// `FSET.BF.GT.AND R0, R1, R2, PT`: all ones, or 1 as a float.

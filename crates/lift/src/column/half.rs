@@ -137,7 +137,7 @@ impl ColumnReader<'_> {
             }
             let wide: Vec<Operand> = sources
                 .iter()
-                .map(|halves| self.converted((F16, halves[0]), F32, Rounding::Nearest))
+                .map(|halves| self.converted(F16, halves[0], F32, Rounding::Nearest))
                 .collect();
             let mut value = self.float_sum(F32, Rounding::Nearest, work, &wide);
             if instruction.has("SAT") {

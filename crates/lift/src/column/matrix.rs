@@ -5,6 +5,7 @@ use model::isa::alu::AluOp;
 use model::isa::opaque::OpaqueOp;
 use model::isa::{Operand, Reg, SpaceQualifier, Type, TypeKind};
 
+use super::access::ElementAccess;
 use super::{ColumnReader, SupportResult, unsupported};
 use crate::opaque::{HASH, chained};
 use sass::syntax::{self, OperandKind, Register};
@@ -110,7 +111,9 @@ impl ColumnReader<'_> {
     /// Writes as many elements of a type as the registers from one on have room for.
     fn elements_of_matrix(
         &mut self,
-        (to, bits, ty): (&syntax::Operand<'_>, u16, Type),
+        to: &syntax::Operand<'_>,
+        bits: u16,
+        ty: Type,
         name: &str,
         hash: Operand,
     ) -> SupportResult<()> {
@@ -154,7 +157,7 @@ impl ColumnReader<'_> {
         }
         let hash = self.hashed(&operands)?;
         let [.., bits] = product.bits;
-        self.elements_of_matrix((to, bits, product.result), &product.name, hash)
+        self.elements_of_matrix(to, bits, product.result, &product.name, hash)
     }
 
     /// `LDSM.16.MT88.4 R0, [R4]`: reads the row of 16 bytes whose address this thread has.
@@ -179,13 +182,14 @@ impl ColumnReader<'_> {
         let found = self.address(instruction, address, 16, space)?;
         let words: Vec<Reg> = (0..4).map(|_| self.hidden(32)).collect();
         let destinations = words.iter().copied().map(Some).collect();
-        let place = (&found, address);
-        self.issue(instruction, (space, Type::U32), destinations, place, AccessLevel::Own);
+        let (ty, level) = (Type::U32, AccessLevel::Own);
+        let access = ElementAccess { space, ty, place: &found, operand: address, level };
+        self.issue(instruction, &access, destinations);
         let words: Vec<Operand> = words.into_iter().map(Operand::Reg).collect();
         let hash = self.hashed(&words)?;
         let ty = Type { kind: TypeKind::Bits, bits: 32 };
         let name = format!("ldmatrix.x{count}{transposed}");
-        self.elements_of_matrix((to, 32 * count, ty), &name, hash)
+        self.elements_of_matrix(to, 32 * count, ty, &name, hash)
     }
 }
 

@@ -107,7 +107,7 @@ pub fn read(
     draft: &mut ProgramBuilder,
     report: &mut Diagnostics,
 ) -> (Vec<LoweredInstruction>, Vec<Option<usize>>) {
-    read_as(cells, (family, registers, true), thread, draft, report)
+    read_as(cells, family, registers, true, thread, draft, report)
 }
 
 /// The same for what a compiler made: a misaligned address is a fault, since nothing in its source has that effect.
@@ -118,12 +118,14 @@ pub fn read_faulting(
     draft: &mut ProgramBuilder,
     report: &mut Diagnostics,
 ) -> (Vec<LoweredInstruction>, Vec<Option<usize>>) {
-    read_as(cells, (family, None, false), thread, draft, report)
+    read_as(cells, family, None, false, thread, draft, report)
 }
 
 fn read_as(
     cells: &[ColumnCell<'_>],
-    (family, registers, aligns): (Family, Option<u16>, bool),
+    family: Family,
+    registers: Option<u16>,
+    aligns: bool,
     thread: ThreadId,
     draft: &mut ProgramBuilder,
     report: &mut Diagnostics,

@@ -7,7 +7,7 @@ use model::isa::asynchronous::{
     MultiplyShape, PendingCount, Track, WaitGroup,
 };
 use model::isa::atom::AtomicOp;
-use model::isa::reach::{AllowedSpaces, COPIED, IN_SHARED};
+use model::isa::reach::{COPIED, IN_SHARED};
 use model::isa::{Address, Instruction, Operand, SpaceQualifier, Type};
 use model::memory::MBARRIER_BYTES;
 use model::scope::Scope;
@@ -270,7 +270,7 @@ impl<'a> InstructionReader<'_> {
         for arg in args.iter().skip(1).take(2) {
             match *arg {
                 Arg::Address(..) => {
-                    sources.push(self.touched(cell, arg, SpaceQualifier::Shared, (4, 4))?);
+                    sources.push(self.touched(cell, arg, SpaceQualifier::Shared, 4, 4)?);
                 }
                 Arg::Name(name, at) => sources.push(self.register_address(cell, name, at)),
                 Arg::Number(..) | Arg::Vector(..) | Arg::Negated(..) | Arg::Joined(..) => {}
@@ -296,7 +296,7 @@ impl<'a> InstructionReader<'_> {
         let bytes = self.sized(size, Type::U32)?;
         let length = constant(bytes).unwrap_or(UNKNOWN_SIZE);
         let to_space = space_of(parts);
-        let to = self.touched(cell, to, to_space, (4, length / 4))?;
+        let to = self.touched(cell, to, to_space, 4, length / 4)?;
         let policy = usize::from(parts.contains(&"L2::cache_hint"));
         let (mut source_bytes, mut ignores_source) = (None, None);
         let mut read = length;
@@ -320,7 +320,7 @@ impl<'a> InstructionReader<'_> {
             }
         }
         let read = (read / 4).max(1);
-        let from = self.touched(cell, from, SpaceQualifier::Global, (4, read))?;
+        let from = self.touched(cell, from, SpaceQualifier::Global, 4, read)?;
         one(Asynchronous::Copy(Copy {
             bulk: false,
             to,
@@ -356,8 +356,8 @@ impl<'a> InstructionReader<'_> {
         };
         let bytes = self.sized(size, Type::U32)?;
         let length = constant(bytes).unwrap_or(16);
-        let to = self.touched(cell, to, to_space, (4, length / 4))?;
-        let from = self.touched(cell, from, from_space, (4, length / 4))?;
+        let to = self.touched(cell, to, to_space, 4, length / 4)?;
+        let from = self.touched(cell, from, from_space, 4, length / 4)?;
         let mbarrier = match args.get(3).filter(|_| tracked) {
             Some(object) => Some(self.object(cell, object, to_space)?),
             None => None,
@@ -409,7 +409,7 @@ impl<'a> InstructionReader<'_> {
         let bytes = self.operand(size)?;
         let space = space_of(parts);
         let length = constant(bytes).unwrap_or(FILL_BYTES);
-        let to = self.touched(cell, to, space, (FILL_BYTES, length / FILL_BYTES))?;
+        let to = self.touched(cell, to, space, FILL_BYTES, length / FILL_BYTES)?;
         one(Asynchronous::Fill(Fill { to, space, bytes }))
     }
 
@@ -440,7 +440,7 @@ impl<'a> InstructionReader<'_> {
         let elements = value.elements().iter();
         let sources = elements.map(|arg| self.sized(arg, ty)).collect::<Option<Vec<_>>>()?;
         let count = u32::try_from(sources.len()).unwrap_or(1);
-        let to = self.touched(cell, to, space, (ty.bytes(), count))?;
+        let to = self.touched(cell, to, space, ty.bytes(), count)?;
         let mbarrier = match args.get(2) {
             Some(object) => Some(self.object(cell, object, space)?),
             None => None,
@@ -519,7 +519,8 @@ impl<'a> InstructionReader<'_> {
         at: ByteSpan,
     ) -> Address {
         let address = Address { base: Operand::Reg(self.register(name, at)), offset: 0 };
-        self.touch(cell, (address, at), (SpaceQualifier::Shared, COPIED), (4, 1));
+        let space = SpaceQualifier::Shared;
+        self.touch(cell, DraftAccess::of(address, 4, 1, space, COPIED, at));
         address
     }
 
@@ -529,10 +530,12 @@ impl<'a> InstructionReader<'_> {
         cell: &InstructionCell<'a>,
         arg: &Arg<'a>,
         space: SpaceQualifier,
-        (scalar, elements): (u32, u32),
+        scalar: u32,
+        elements: u32,
     ) -> Option<Address> {
         let address = self.address(cell, arg)?;
-        self.touch(cell, (address, arg.at()), (space, COPIED), (scalar, elements.max(1)));
+        let elements = elements.max(1);
+        self.touch(cell, DraftAccess::of(address, scalar, elements, space, COPIED, arg.at()));
         Some(address)
     }
 
@@ -545,29 +548,14 @@ impl<'a> InstructionReader<'_> {
         bytes: u32,
     ) -> Option<Address> {
         let address = self.address(cell, arg)?;
-        self.touch(cell, (address, arg.at()), (space, IN_SHARED), (bytes, 1));
+        self.touch(cell, DraftAccess::of(address, bytes, 1, space, IN_SHARED, arg.at()));
         Some(address)
     }
 
     /// Records an access in parts of at most 16 bytes.
-    fn touch(
-        &mut self,
-        cell: &InstructionCell<'a>,
-        (Address { base, offset }, at): (Address, ByteSpan),
-        (space, reach): (SpaceQualifier, AllowedSpaces),
-        (scalar, elements): (u32, u32),
-    ) {
-        self.draft.thread(self.thread).accesses.push(DraftAccess {
-            base,
-            offset,
-            scalar,
-            elements,
-            align: (scalar * elements).min(16),
-            space,
-            reach,
-            at,
-            space_at: cell.part_at(0),
-        });
+    fn touch(&mut self, cell: &InstructionCell<'a>, access: DraftAccess) {
+        let (align, space_at) = (access.align.min(16), cell.part_at(0));
+        self.draft.thread(self.thread).accesses.push(DraftAccess { align, space_at, ..access });
     }
 }
 

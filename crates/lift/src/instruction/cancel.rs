@@ -18,7 +18,7 @@ impl<'a> InstructionReader<'_> {
         let generic = space_of(parts) == SpaceQualifier::Generic;
         let space = if generic { SpaceQualifier::Generic } else { SpaceQualifier::SharedCta };
         let (response, object) = (args.first()?, args.get(1)?);
-        let response = self.touched(cell, response, space, (4, 4))?;
+        let response = self.touched(cell, response, space, 4, 4)?;
         let object = self.object(cell, object, space)?;
         one(Asynchronous::Cancel(Cancel { response, object, space, multicast }))
     }

@@ -30,7 +30,8 @@ impl Operations {
     /// The number of type `to` that is nearest to an integer of type `from`, which has 64 bits.
     pub(super) fn nearest(
         &mut self,
-        (to, from): (Type, Type),
+        to: Type,
+        from: Type,
         mut value: PlannedValue,
     ) -> PlannedValue {
         let signed = |ty: Type| ty.kind == TypeKind::Signed;
@@ -50,9 +51,11 @@ impl Operations {
     /// A conversion from or to a float that is not a pair. `limits` are `.sat` and `.relu`.
     fn converted(
         &mut self,
-        (to, from): (Type, Type),
+        to: Type,
+        from: Type,
         rounding: (Rounding, bool),
-        (saturates, rectifies): (bool, bool),
+        saturates: bool,
+        rectifies: bool,
         source: PlannedValue,
     ) -> Option<PlannedValue> {
         let (rounding, whole) = rounding;
@@ -165,9 +168,9 @@ impl<'a> InstructionReader<'_> {
             rounding.map_or((Rounding::Nearest, false), |(_, rounding, whole)| (*rounding, *whole));
         if !float(to) && !pair && !float(from) {
             return if saturates {
-                self.clamped(cell, (to, from), &args[0], sources[0])
+                self.clamped(cell, to, from, &args[0], sources[0])
             } else {
-                self.resized(cell, (to, from), &args[0], sources[0])
+                self.resized(cell, to, from, &args[0], sources[0])
             };
         }
         let mut plan = Operations::default();
@@ -176,12 +179,11 @@ impl<'a> InstructionReader<'_> {
                 if to.kind == TypeKind::FloatPair { TypeKind::Float } else { TypeKind::BFloat };
             let one = Type { kind, bits: 16 };
             let [high, low] = [0, 1].map(|index| {
-                let limits = (saturates, rectifies);
-                plan.converted((one, from), direction, limits, sources[index])
+                plan.converted(one, from, direction, saturates, rectifies, sources[index])
             });
             high.zip(low).map(|(high, low)| plan.pair(low, high))
         } else {
-            plan.converted((to, from), direction, (saturates, rectifies), sources[0])
+            plan.converted(to, from, direction, saturates, rectifies, sources[0])
         };
         let Some(result) = result else { return Some(vec![Self::unsupported(cell, OTHER)]) };
         self.carry_out(cell, &plan, &[(args[0].clone(), result, to.bits)])
@@ -191,7 +193,8 @@ impl<'a> InstructionReader<'_> {
     fn resized(
         &mut self,
         cell: &InstructionCell<'a>,
-        (to, from): (Type, Type),
+        to: Type,
+        from: Type,
         destination: &Arg<'a>,
         source: PlannedValue,
     ) -> Option<Vec<Instruction>> {
@@ -212,13 +215,14 @@ impl<'a> InstructionReader<'_> {
     fn clamped(
         &mut self,
         cell: &InstructionCell<'a>,
-        (to, from): (Type, Type),
+        to: Type,
+        from: Type,
         destination: &Arg<'a>,
         source: PlannedValue,
     ) -> Option<Vec<Instruction>> {
         let mut plan = Operations::default();
         let value = plan.wide(64, AluOp::Mov, from, &[source]);
-        let result = plan.nearest((to, Type { bits: 64, ..from }), value);
+        let result = plan.nearest(to, Type { bits: 64, ..from }, value);
         self.carry_out(cell, &plan, &[(destination.clone(), result, to.bits)])
     }
 

@@ -8,16 +8,18 @@ use model::isa::atom::{Atomic, AtomicOp, AtomicOrder};
 use model::isa::cxx::{Cxx, Failure};
 use model::isa::fence::{Fence, FenceOrder};
 use model::isa::ld::{Load, LoadOrder};
+use model::isa::reach::AllowedSpaces;
 use model::isa::st::{Store, StoreOrder};
-use model::isa::{Instruction, SpaceQualifier, Type};
+use model::isa::{Address, Instruction, SpaceQualifier, Type};
 use model::memory::Proxy;
 use model::scope::Scope;
 use ptx::qualifier::{Qualifier, Qualifiers};
 
 use super::InstructionReader;
 use crate::cell::{Arg, InstructionCell};
+use crate::draft::DraftAccess;
 use text::cursor::short;
-use text::report::ErrorReported;
+use text::report::{ByteSpan, ErrorReported};
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum MemoryOrder {
@@ -177,7 +179,7 @@ impl<'a> InstructionReader<'_> {
             destinations: vec![destination],
             address: self.address(cell, &address)?,
         };
-        self.access(cell, load.address, at, (ty, 1), load.reach(), &Qualifiers::default());
+        self.cxx_access(cell, load.address, ty, load.reach(), at);
         Some(Instruction::Load(load))
     }
 
@@ -215,7 +217,7 @@ impl<'a> InstructionReader<'_> {
             sources: vec![source],
             address: self.address(cell, &address)?,
         };
-        self.access(cell, store.address, at, (ty, 1), store.reach(), &Qualifiers::default());
+        self.cxx_access(cell, store.address, ty, store.reach(), at);
         Some(Instruction::Store(store))
     }
 
@@ -289,7 +291,7 @@ impl<'a> InstructionReader<'_> {
             operands,
         };
         let (at, reach) = (address.at(), atomic.reach());
-        self.access(cell, atomic.address, at, (ty, 1), reach, &Qualifiers::default());
+        self.cxx_access(cell, atomic.address, ty, reach, at);
         Some(Instruction::Atomic(atomic))
     }
 
@@ -309,6 +311,19 @@ impl<'a> InstructionReader<'_> {
             scope: parts.scope.unwrap_or(Scope::Sys),
             aliases: false,
         }))
+    }
+
+    fn cxx_access(
+        &mut self,
+        cell: &InstructionCell<'a>,
+        address: Address,
+        ty: Type,
+        reach: AllowedSpaces,
+        at: ByteSpan,
+    ) {
+        let generic = SpaceQualifier::Generic;
+        let access = DraftAccess::of(address, ty.bytes(), 1, generic, reach, at);
+        self.access(cell, access, &Qualifiers::default());
     }
 
     fn cxx_args(&mut self, cell: &InstructionCell<'a>, form: &str) -> Option<[Arg<'a>; 2]> {

@@ -181,7 +181,7 @@ impl<'a> InstructionReader<'_> {
                 let wide = Type { bits: 64, ..from };
                 let [x, y] = [x, y].map(|of| plan.wide(64, AluOp::Mov, from, &[of]));
                 let all = plan.step(op, wide, &[x, y]);
-                plan.nearest((from, wide), all)
+                plan.nearest(from, wide, all)
             }
             _ => return Some(vec![Self::unsupported(cell, OUTSIDE)]),
         };

@@ -2,7 +2,7 @@
 
 use model::isa::alu::{Alu, AluOp};
 use model::isa::integer::{IntegerOp, Permutation};
-use model::isa::{Instruction, Operand, Reg, Type};
+use model::isa::{Instruction, Operand, Type};
 use model::section;
 
 use super::InstructionReader;
@@ -131,9 +131,11 @@ impl<'a> InstructionReader<'_> {
             };
             op = IntegerOp::Lop3(u8::try_from(table).expect("it has 8 bits"));
         } else if op == IntegerOp::Bfi {
-            let field = (AluOp::Concat(8), Type::U32, operands.split_off(2));
-            let control = self.aside(cell, "%bfi field", 32, &mut steps, field)?;
-            operands.push(Operand::Reg(control));
+            let (op, ty, sources) = (AluOp::Concat(8), Type::U32, operands.split_off(2));
+            let field = Arg::Name("%bfi field", cell.name_at());
+            let destination = self.alu_destination(&field, 32, op, &sources)?;
+            steps.push(Instruction::Alu(Alu { op, ty, destination, sources }));
+            operands.push(Operand::Reg(destination));
         } else if matches!(op, IntegerOp::Div | IntegerOp::Rem)
             && !self.draft.rounds_freely
             && !matches!(operands[1], Operand::Imm(1..))
@@ -145,21 +147,6 @@ impl<'a> InstructionReader<'_> {
         let destination = self.alu_destination(&args[0], bits, op, &operands)?;
         steps.push(Instruction::Alu(Alu { op, ty, destination, sources: operands }));
         Some(steps)
-    }
-
-    /// Adds a step whose result is in a register that the test does not name.
-    fn aside(
-        &mut self,
-        cell: &InstructionCell<'a>,
-        name: &'static str,
-        bits: u16,
-        steps: &mut Vec<Instruction>,
-        (op, ty, sources): (AluOp, Type, Vec<Operand>),
-    ) -> Option<Reg> {
-        let name = Arg::Name(name, cell.name_at());
-        let destination = self.alu_destination(&name, bits, op, &sources)?;
-        steps.push(Instruction::Alu(Alu { op, ty, destination, sources }));
-        Some(destination)
     }
 
     fn no_integer_type(&mut self, cell: &InstructionCell<'a>, types: &[&'static str]) {

@@ -4,9 +4,8 @@ use model::isa::alu::{Alu, AluOp};
 use model::isa::atom::AtomicOp;
 use model::isa::cxx::Cxx;
 use model::isa::ld::{Load, LoadOrder};
-use model::isa::reach::AllowedSpaces;
 use model::isa::st::Store;
-use model::isa::{Address, Instruction, Reg, Type, TypeKind};
+use model::isa::{Instruction, Reg, Type, TypeKind};
 use model::memory::Proxy;
 use ptx::qualifier::{Dialect, Qualifiers};
 use ptx::rules;
@@ -57,7 +56,9 @@ impl<'a> InstructionReader<'_> {
             address,
         };
         let elements = u32::try_from(load.destinations.len()).unwrap_or(u32::MAX);
-        self.access(cell, address, at, (ty, elements), load.reach(), &qualifiers);
+        let (size, reach) = (ty.bytes(), load.reach());
+        let access = DraftAccess::of(address, size, elements, load.space, reach, at);
+        self.access(cell, access, &qualifiers);
         Some(Instruction::Load(load))
     }
 
@@ -120,7 +121,9 @@ impl<'a> InstructionReader<'_> {
             address,
         };
         let elements = u32::try_from(store.sources.len()).unwrap_or(u32::MAX);
-        self.access(cell, address, at, (ty, elements), store.reach(), &qualifiers);
+        let (size, reach) = (ty.bytes(), store.reach());
+        let access = DraftAccess::of(address, size, elements, store.space, reach, at);
+        self.access(cell, access, &qualifiers);
         Some(Instruction::Store(store))
     }
 
@@ -189,8 +192,9 @@ impl<'a> InstructionReader<'_> {
             address,
             operands,
         };
-        let reach = atomic.reach();
-        self.access(cell, address, rest[0].at(), (ty, 1), reach, &qualifiers);
+        let (reach, at) = (atomic.reach(), rest[0].at());
+        let access = DraftAccess::of(address, ty.bytes(), 1, space, reach, at);
+        self.access(cell, access, &qualifiers);
         Some(Instruction::Atomic(atomic))
     }
 
@@ -278,25 +282,11 @@ impl<'a> InstructionReader<'_> {
     pub(super) fn access(
         &mut self,
         cell: &InstructionCell<'a>,
-        address: Address,
-        at: text::report::ByteSpan,
-        (ty, elements): (Type, u32),
-        reach: AllowedSpaces,
+        access: DraftAccess,
         qualifiers: &Qualifiers,
     ) {
-        let space_at =
-            qualifiers.space.map_or(cell.part_at(0), |space| cell.part_at(space.position));
-        self.draft.thread(self.thread).accesses.push(DraftAccess {
-            base: address.base,
-            offset: address.offset,
-            scalar: ty.bytes(),
-            elements,
-            align: ty.bytes() * elements,
-            space: qualifiers.space(),
-            reach,
-            at,
-            space_at,
-        });
+        let space_at = cell.part_at(qualifiers.space.map_or(0, |space| space.position));
+        self.draft.thread(self.thread).accesses.push(DraftAccess { space_at, ..access });
     }
 
     /// Reports a constant that has more bits than the type.

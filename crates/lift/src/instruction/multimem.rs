@@ -34,7 +34,7 @@ impl<'a> InstructionReader<'_> {
         let values = value.elements();
         let count = u32::try_from(values.len()).unwrap_or(1);
         let space = space_of(parts);
-        let address = self.touched(cell, address, space, (ty.bytes(), count))?;
+        let address = self.touched(cell, address, space, ty.bytes(), count)?;
         let scope = scope_of(parts);
         let op = parts.iter().find_map(|part| atomic_op(part));
         if loads {

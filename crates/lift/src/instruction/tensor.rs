@@ -25,7 +25,7 @@ impl<'a> InstructionReader<'_> {
         let map_arg = args.get(map_at)?;
         let map = self.tensormap_at(cell, map_arg, SpaceQualifier::Generic)?;
         let memory_space = if loads { to_space } else { from_space };
-        let memory = self.touched(cell, args.get(memory_at)?, memory_space, (4, 4))?;
+        let memory = self.touched(cell, args.get(memory_at)?, memory_space, 4, 4)?;
         let mbarrier = match args.get(2).filter(|_| loads) {
             Some(object) => Some(self.object(cell, object, to_space)?),
             None => None,
@@ -148,6 +148,6 @@ impl<'a> InstructionReader<'_> {
         arg: &Arg<'a>,
         space: SpaceQualifier,
     ) -> Option<Address> {
-        self.touched(cell, arg, space, (4, TENSORMAP_BYTES / 4))
+        self.touched(cell, arg, space, 4, TENSORMAP_BYTES / 4)
     }
 }

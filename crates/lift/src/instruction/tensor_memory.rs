@@ -81,7 +81,7 @@ impl<'a> InstructionReader<'_> {
                     return Some(None);
                 };
                 let at = Address { base: Operand::Reg(base), offset: 0 };
-                self.touch_columns(cell, (at, place), 1);
+                self.touch_columns(cell, at, place, 1);
                 TensorOp::Deallocate { at, columns: self.sized(columns, Type::U32)? }
             }
             "relinquish_alloc_permit" => TensorOp::Relinquish,
@@ -124,7 +124,7 @@ impl<'a> InstructionReader<'_> {
             self.count(cell, &args, form(parts));
             return None;
         };
-        let layout = self.layout(cell, (parts, &args), rest.get(1))?;
+        let layout = self.layout(cell, parts, &args, rest.get(1))?;
         let destinations = to
             .elements()
             .iter()
@@ -151,7 +151,7 @@ impl<'a> InstructionReader<'_> {
             self.count(cell, &args, form(parts));
             return None;
         };
-        let layout = self.layout(cell, (parts, &args), args.get(1))?;
+        let layout = self.layout(cell, parts, &args, args.get(1))?;
         let sources = from
             .elements()
             .iter()
@@ -165,7 +165,8 @@ impl<'a> InstructionReader<'_> {
     fn layout(
         &mut self,
         cell: &InstructionCell<'a>,
-        (parts, args): (&[&str], &[Arg<'a>]),
+        parts: &[&str],
+        args: &[Arg<'a>],
         second: Option<&Arg<'a>>,
     ) -> Option<ColumnLayout> {
         let has = |word: &str| parts.contains(&word);
@@ -209,7 +210,7 @@ impl<'a> InstructionReader<'_> {
         let address = self.columns(cell, arg, count)?;
         if let Some(distance) = layout.second {
             let second = Address { offset: address.offset + distance, ..address };
-            self.touch_columns(cell, (second, arg.at()), count);
+            self.touch_columns(cell, second, arg.at(), count);
         }
         Some(address)
     }
@@ -292,7 +293,7 @@ impl<'a> InstructionReader<'_> {
         columns: usize,
     ) -> Option<Address> {
         let address = self.address(cell, arg)?;
-        self.touch_columns(cell, (address, arg.at()), columns);
+        self.touch_columns(cell, address, arg.at(), columns);
         Some(address)
     }
 
@@ -300,7 +301,8 @@ impl<'a> InstructionReader<'_> {
     fn touch_columns(
         &mut self,
         cell: &InstructionCell<'a>,
-        (address, at): (Address, ByteSpan),
+        address: Address,
+        at: ByteSpan,
         columns: usize,
     ) {
         self.draft.thread(self.thread).accesses.push(DraftAccess {

@@ -78,7 +78,8 @@ mod tests {
 
     fn variable(
         name: &str,
-        (alignment, bytes): (u32, u32),
+        alignment: u32,
+        bytes: u32,
         place: (bool, bool, u32),
     ) -> FunctionVariable {
         let (hidden, of_function, at) = place;
@@ -95,12 +96,12 @@ mod tests {
     #[test]
     fn variables_are_where_ptxas_puts_them() {
         let all = [
-            variable("dynamic", (4, 0), (false, false, 0)),
-            variable("of_callee", (1, 1), (true, true, 1)),
-            variable("second", (16, 32), (true, false, 3)),
-            variable("first", (4, 12), (true, false, 2)),
-            variable("of_kernel", (8, 8), (false, true, 9)),
-            variable("linked", (2, 2), (false, false, 8)),
+            variable("dynamic", 4, 0, (false, false, 0)),
+            variable("of_callee", 1, 1, (true, true, 1)),
+            variable("second", 16, 32, (true, false, 3)),
+            variable("first", 4, 12, (true, false, 2)),
+            variable("of_kernel", 8, 8, (false, true, 9)),
+            variable("linked", 2, 2, (false, false, 8)),
         ];
         let found = places(&all, 1024, Some(1024 + 80)).expect("it has the size that is expected");
         let expected = [
@@ -116,7 +117,7 @@ mod tests {
         assert!(places(&all[1..], 0, Some(65)).is_ok() && places(&all[1..], 0, Some(80)).is_ok());
         let why = places(&all, 0, Some(72)).expect_err("it has another size");
         assert!(why.ends_with("expected to take 80 bytes, and the listing has 72"), "{why}");
-        let two = [all[0].clone(), variable("other", (4, 0), (true, false, 4))];
+        let two = [all[0].clone(), variable("other", 4, 0, (true, false, 4))];
         assert!(places(&two, 0, None).is_err());
     }
 
