@@ -164,10 +164,9 @@ impl<'a> InstructionCell<'a> {
     pub fn operands_at(&self) -> ByteSpan {
         match &self.operands {
             CellOperands::Tokens { operands, .. } => operands.rest_at(),
-            CellOperands::Read(args) => match (args.first(), args.last()) {
-                (Some(first), Some(last)) => first.at().to(last.at()),
-                _ => self.at.after(),
-            },
+            CellOperands::Read(args) => {
+                args.first().map_or(self.at.after(), |first| first.at().to(self.at.after()))
+            }
         }
     }
 

@@ -2,7 +2,9 @@
 
 use std::fmt::Write;
 
-use crate::cell::{Arg, CellOperands, DottedPart, InstructionCell, WrittenAddress, WrittenBase};
+use crate::cell::{
+    self, Arg, CellOperands, DottedPart, InstructionCell, WrittenAddress, WrittenBase,
+};
 use text::report::{ByteSpan, Diagnostics};
 
 /// An instruction with its labels and its guard. Without a name, the labels stand alone.
@@ -160,7 +162,6 @@ impl WrittenArg {
                 Arg::Number(*value, ByteSpan::new(begin, text.len()))
             }
             WrittenArg::Address(address) => {
-                let (offset, at) = (address.offset, text.len());
                 text.push('[');
                 let base = match &address.base {
                     WrittenScalar::Name(name) => WrittenBase::Name(name, added(text, name)),
@@ -169,14 +170,14 @@ impl WrittenArg {
                         WrittenBase::Number(*value)
                     }
                 };
-                let begin = text.len();
-                if offset != 0 {
-                    write!(text, "{offset:+}").expect("a string can be written to");
+                let sign = text.len();
+                if address.offset != 0 {
+                    write!(text, "{:+}", address.offset).expect("a string can be written to");
                 }
-                let offset = crate::cell::offset(offset, ByteSpan::new(begin, text.len()), report);
-                text.push_str(if address.unified { "].unified" } else { "]" });
-                let at = ByteSpan::new(at, text.len());
-                let unified = address.unified.then_some(at);
+                let offset = cell::offset(address.offset, ByteSpan::new(sign, text.len()), report);
+                text.push(']');
+                let at = ByteSpan::new(begin, text.len());
+                let unified = address.unified.then(|| added(text, ".unified"));
                 let written = WrittenAddress { base, offset, unified, coordinates: None };
                 Arg::Address(written, at)
             }
@@ -294,5 +295,56 @@ impl From<&str> for WrittenScalar {
 impl From<&String> for WrittenScalar {
     fn from(name: &String) -> WrittenScalar {
         WrittenScalar::Name(name.clone())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use text::cursor::Cursor;
+    use text::lex;
+
+    /// All parts of a cell with their positions.
+    fn shown(cell: &InstructionCell<'_>) -> String {
+        let args = cell.args(None, &mut Diagnostics::default()).expect("its operands are read");
+        let text = (cell.text(), cell.name(), cell.operand_text());
+        format!("{:?} {:?} {:?} {args:?} {text:?}", cell.labels, cell.guard, cell.parts)
+    }
+
+    #[test]
+    fn a_written_instruction_is_the_cell_that_its_text_is() {
+        let unified =
+            WrittenArg::Address(AddressArg { base: "x".into(), offset: 0, unified: true });
+        let [before, at, after] = [-4, 0, 8].map(|offset| WrittenArg::address("a", offset));
+        let number = WrittenArg::Address(AddressArg {
+            base: WrittenScalar::Number(16),
+            offset: 4,
+            unified: false,
+        });
+        let vector = WrittenArg::Vector(vec!["r0".operand(), "_".operand(), 7.operand()]);
+        let (not, two) = (
+            WrittenArg::Negated("p".to_owned()),
+            WrittenArg::Joined("p".to_owned(), "q".to_owned()),
+        );
+        let guard = WrittenGuard { predicate: "p".to_owned(), negated: false };
+        let all = [
+            written("ld.relaxed.gpu.shared::cta.v4.b32", &[&vector, &before]).when("p"),
+            written("st.b32", &[&at, &u64::MAX]).guarded(Some(&guard.inverted())),
+            written("cmpxchg.relaxed.acquire.device.u64", &[&"_", &after, &-5, &number]),
+            written("ldu.f32", &[&"r", &unified]).labelled("L").labelled("M"),
+            written("setp.lt.and.f32", &[&two, &"r", &WrittenArg::Bits(0x3f80_0000), &not]),
+            written("ret", &[]),
+            WrittenInstruction::label("L"),
+        ];
+        for instruction in &all {
+            let (mut text, mut report) = (String::new(), Diagnostics::default());
+            let cell = instruction.cell(&mut text, &mut report);
+            let tokens = lex::tokens(cell.source, 0, false, &mut report);
+            let end = ByteSpan::new(cell.source.len(), cell.source.len());
+            let read = cell::cell(Cursor::new(cell.source, &tokens, end), &mut report);
+            let read = read.expect("its text is a cell");
+            assert_eq!(shown(&cell), shown(&read));
+            assert_eq!(report.count(), 0, "{}", cell.source);
+        }
     }
 }
