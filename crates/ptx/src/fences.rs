@@ -56,7 +56,7 @@ impl Spelling {
     }
 
     /// All that a production stands for.
-    fn of(production: &'static Production) -> impl Iterator<Item = Spelling> {
+    fn of(production: &Production) -> Vec<Spelling> {
         let mut all: Vec<Vec<&str>> = vec![Vec::new()];
         for ModifierSlot { optional, choices, .. } in &production.slots {
             let words = choices.iter().map(|choice| &choice.words[..]);
@@ -67,19 +67,20 @@ impl Spelling {
                 .flat_map(|parts| words.iter().map(move |words| [parts, *words].concat()))
                 .collect();
         }
-        all.into_iter().map(|parts| Spelling {
+        let spelling = |parts| Spelling {
             parts,
             operands: production.has_operands(),
             isa: production.gate.isa.unwrap_or(PtxIsa::new(1, 0)),
             sm: production.gate.targets.parse().unwrap_or(0),
             why: production.document().unwrap_or_default(),
-        })
+        };
+        all.into_iter().map(spelling).collect()
     }
 }
 
 /// Those of the document, and those that only ptxas takes.
 static SPELLINGS: LazyLock<(Vec<Spelling>, Vec<Spelling>)> = LazyLock::new(|| {
-    let all = productions::fences().iter().flat_map(Spelling::of);
+    let all = productions::fences().flat_map(|production| Spelling::of(&production));
     all.partition(|spelling| spelling.why.is_empty())
 });
 

@@ -85,7 +85,6 @@ enum OperandValues {
 /// A way to write an instruction.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct Production {
-    pub(crate) head: &'static str,
     pub(crate) gate: ProductionGate,
     pub(crate) slots: Vec<ModifierSlot>,
     /// Modifiers that it may have in any number.
@@ -169,7 +168,7 @@ pub(crate) fn read(text: &'static str) -> Option<Production> {
     let (left, operand_text) = text.split_once(" : ").unwrap_or((text.trim_end_matches(" :"), ""));
     let left = left.trim();
     let (name, mut rest) = left.split_once(' ').unwrap_or((left, ""));
-    let (head, head_gate) = gate(name)?;
+    let (_, gate) = gate(name)?;
     let (mut slots, mut list, mut is_open) = (Vec::new(), Vec::new(), false);
     loop {
         rest = rest.trim_start();
@@ -218,8 +217,7 @@ pub(crate) fn read(text: &'static str) -> Option<Production> {
     let operand_text = operand_text.trim();
     let open = [OPEN, SOURCES].contains(&operand_text);
     let operands = if open { None } else { Some(operands(operand_text)?) };
-    let gate = head_gate;
-    Some(Production { head, gate, slots, list, is_open, operands, warnings, operand_text })
+    Some(Production { gate, slots, list, is_open, operands, warnings, operand_text })
 }
 
 fn operands(text: &'static str) -> Option<Vec<ProductionOperand>> {
@@ -583,7 +581,7 @@ mod tests {
     #[test]
     fn every_kind_of_operand_is_known() {
         let heads = opcode::all().filter_map(productions::of_opcode).flatten();
-        for production in heads.flat_map(|head| &head.productions) {
+        for production in heads.flat_map(productions::InstructionHead::productions) {
             let kinds = production.operands.iter().flatten().flat_map(|operand| match operand {
                 ProductionOperand::Always(rule)
                 | ProductionOperand::Optional(rule)
@@ -622,7 +620,6 @@ mod tests {
             "a.b@8.0/90 c {d+(e/f)@8.6, g@/100f} <h, i> [j] : m, 64/_ {, #(1..4,*2)} (d: p) ! why !trap@9.5/120 it stops",
         )
         .expect("it is a production");
-        assert_eq!(production.head, "a.b");
         let said = |isa, target| {
             let warnings = production.warnings(&["c", "h"], isa, Target::parse(target));
             warnings.map(|one| (one.kind, one.why)).collect::<Vec<_>>()

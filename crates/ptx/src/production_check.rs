@@ -39,7 +39,7 @@ pub fn fault(
     let only_modifiers = IN_SHORT.contains(&&*head);
     let form =
         CheckedForm { head: &head, modifiers, operands: &operands, isa, target, only_modifiers };
-    let (production, faults) = form.nearest(&known.productions)?;
+    let (production, faults) = form.nearest(known.productions())?;
     let Some(fault) = faults.first() else {
         // A test is judged by the document: what it deprecates still has its meaning.
         let mut warnings = production.warnings(modifiers, isa, target);
@@ -53,7 +53,7 @@ pub fn fault(
         });
     };
     let SaidFault { code, place, message, note, help } =
-        form.said(&known.productions, production, fault);
+        form.said(known.productions(), production, fault);
     let modifier = match place {
         FaultPlace::Modifier(index) => Some(length + index),
         FaultPlace::Head | FaultPlace::Operand(_) => None,
@@ -89,7 +89,7 @@ pub fn needs(parts: &[&str], operands: &str, targets: &[Target]) -> Option<Produ
         target: None,
         only_modifiers: false,
     };
-    let (production, faults) = form.nearest(&known.productions)?;
+    let (production, faults) = form.nearest(known.productions())?;
     if !faults.is_empty() {
         return None;
     }
@@ -127,7 +127,7 @@ pub fn with_numbers<'t>(parts: &[&str], text: &'t str) -> Cow<'t, str> {
             target: None,
             only_modifiers: false,
         };
-        form.nearest(&known.productions).is_some_and(|(_, faults)| faults.is_empty())
+        form.nearest(known.productions()).is_some_and(|(_, faults)| faults.is_empty())
     };
     let numbers: Vec<(usize, String)> = positions
         .filter(|&at| fits(at, all[at].text) && !fits(at, "register"))

@@ -49,7 +49,7 @@ impl<'a> Linter<'a, '_> {
         let Some(head) = productions::find(parts).filter(|head| head.is_more_than_words()) else {
             return false;
         };
-        let (productions, length) = (&head.productions, head.parts.len());
+        let (productions, length) = (head.productions(), head.parts.len());
         let module = self.module;
         let places = opaque.parts.of(&module.parts);
         let last = places[places.len() - 1];

@@ -3,7 +3,7 @@
 //! It is text, `instructions.table`, in which a line is a production in the notation of [`crate::production`], and
 //!
 //! - `# …` is a comment;
-//! - `$NAME = …` is what `$NAME` stands for in the lines after it;
+//! - `$NAME = …` is what `$NAME` stands for;
 //! - `[outside, memory] what` begins instructions that are [`Outside`](Treatment::Outside) of the model, and access memory or
 //!   synchronize threads; `modelled` and `without effect` are the other treatments, `fences` are those of [`crate::fences`], and `words` are modifiers
 //!   that are known though no instruction has them;
@@ -11,7 +11,7 @@
 //! - `a|b` in the place of a name is a production of both.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{LazyLock, OnceLock};
 
 use crate::production::{self, Production};
 
@@ -27,49 +27,58 @@ pub(crate) enum Treatment {
     Outside(&'static str),
 }
 
+/// A line of the text, after the one that has its modifiers.
+type ProductionLine = (&'static str, &'static str);
+
 /// An instruction: what its name begins with, and how it may be written.
 pub(crate) struct InstructionHead {
     pub(crate) parts: Vec<&'static str>,
-    pub(crate) productions: Vec<Production>,
     pub(crate) treatment: Treatment,
     /// Whether it accesses memory, or synchronizes threads.
     pub(crate) memory: bool,
+    lines: Vec<ProductionLine>,
+    /// Read when they are asked for: most commands ask for few of them.
+    productions: OnceLock<Vec<Production>>,
 }
 
 impl InstructionHead {
+    pub(crate) fn productions(&self) -> &[Production] {
+        self.productions.get_or_init(|| self.lines.iter().copied().map(read).collect())
+    }
+
     pub(crate) fn name(&self) -> String {
         self.parts.join(".")
     }
 
     /// The modifiers that it has in some production.
     pub(crate) fn words(&self) -> impl Iterator<Item = &'static str> {
-        self.productions.iter().flat_map(Production::words)
+        self.productions().iter().flat_map(Production::words)
     }
 
     /// Whether it is checked, operands included, in some of its forms at least.
     pub(crate) fn is_checked(&self) -> bool {
-        self.productions.iter().any(Production::is_checked)
+        self.productions().iter().any(Production::is_checked)
     }
 
     /// Whether its first operand is what it writes.
     pub(crate) fn has_result(&self) -> bool {
-        self.productions.iter().any(Production::has_result)
+        self.productions().iter().any(Production::has_result)
     }
 
     /// Whether there is more to check than which modifiers it has.
     pub(crate) fn is_more_than_words(&self) -> bool {
-        !self.productions.iter().all(Production::is_words)
+        !self.productions().iter().all(Production::is_words)
     }
 
     /// Whether it has this modifier in some production.
     pub(crate) fn has(&self, modifier: &str) -> bool {
-        self.productions.iter().any(|one| one.has(modifier))
+        self.productions().iter().any(|one| one.has(modifier))
     }
 
     /// Whether it has this modifier, or its productions refuse it: one that other instructions have.
     pub(crate) fn judges(&self, modifier: &str) -> bool {
         self.has(modifier)
-            || self.productions.iter().all(|one| !one.is_list()) && TABLE.has_word(modifier)
+            || self.productions().iter().all(|one| !one.is_list()) && WORDS.has(modifier)
     }
 }
 
@@ -79,33 +88,43 @@ struct InstructionTable {
     opcodes: Vec<&'static str>,
     /// By opcode: a module may ask for millions.
     heads: HashMap<&'static str, Vec<InstructionHead>>,
-    /// The modifiers of all of them.
-    words: HashSet<&'static str>,
-    /// Those that have `#` or `*` in them.
-    patterns: Vec<&'static str>,
-    fences: Vec<Production>,
+    fences: Vec<ProductionLine>,
+    /// Modifiers that no instruction has.
+    words: Vec<&'static str>,
+    definitions: HashMap<&'static str, &'static str>,
 }
 
 impl InstructionTable {
-    fn has_word(&self, modifier: &str) -> bool {
-        self.words.contains(modifier)
-            || self.patterns.iter().any(|word| production::is(modifier, word))
-    }
-
-    fn add(&mut self, production: &Production, treatment: Treatment, memory: bool) {
-        for name in production.head.split('|') {
+    fn add(
+        &mut self,
+        names: &'static str,
+        lines: &[ProductionLine],
+        kind: &str,
+        what: &'static str,
+    ) {
+        let (treatment, memory) = kind.split_once(", ").unwrap_or((kind, ""));
+        let treatment = match treatment {
+            "modelled" => Treatment::Modelled,
+            "without effect" => Treatment::WithoutEffect,
+            "outside" => Treatment::Outside(what.trim()),
+            _ => return self.fences.extend(lines),
+        };
+        for name in names.split('|').filter(|_| !lines.is_empty()) {
             let parts: Vec<&str> = name.split('.').collect();
             let heads = self.heads.entry(parts[0]).or_insert_with(|| {
                 self.opcodes.push(parts[0]);
                 Vec::new()
             });
-            let mut production = production.clone();
-            production.head = name;
             if let Some(head) = heads.iter_mut().find(|head| head.parts == parts) {
-                head.productions.push(production);
+                head.lines.extend(lines);
             } else {
-                let productions = vec![production];
-                heads.push(InstructionHead { parts, productions, treatment, memory });
+                heads.push(InstructionHead {
+                    parts,
+                    treatment,
+                    memory: !memory.is_empty(),
+                    lines: lines.to_vec(),
+                    productions: OnceLock::new(),
+                });
             }
         }
     }
@@ -114,70 +133,86 @@ impl InstructionTable {
 static TABLE: LazyLock<InstructionTable> = LazyLock::new(|| {
     let mut table = InstructionTable::default();
     let (mut kind, mut what) = ("", "");
-    for line in lines() {
-        if let Some(group) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
-            (kind, what) = group;
+    // Lines with the same names are added as one.
+    let (mut names, mut same) = ("", Vec::new());
+    for line in TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        if let Some((name, text)) = line.strip_prefix('$').and_then(|line| line.split_once(" = ")) {
+            table.definitions.insert(name, text);
+            continue;
+        }
+        if let Some((next, of)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
+            table.add(names, &same, kind, what);
+            (kind, what, names) = (next, of, "");
+            same.clear();
             continue;
         }
         if kind == "words" {
             table.words.extend(line.split_whitespace());
             continue;
         }
-        let production = production::read(line);
-        let production = production.unwrap_or_else(|| panic!("`{line}` is not a production"));
-        let (treatment, memory) = kind.split_once(", ").unwrap_or((kind, ""));
-        let treatment = match treatment {
-            "modelled" => Treatment::Modelled,
-            "without effect" => Treatment::WithoutEffect,
-            "outside" => Treatment::Outside(what.trim()),
-            _ => {
-                table.fences.push(production);
-                continue;
-            }
-        };
-        table.add(&production, treatment, memory == "memory");
+        let end = line.bytes().position(|byte| matches!(byte, b' ' | b'@')).unwrap_or(line.len());
+        if end > 0 && &line[..end] != names {
+            table.add(names, &same, kind, what);
+            names = &line[..end];
+            same.clear();
+        }
+        let modifiers = same.last().filter(|_| end == 0).map_or(line, |(modifiers, _)| modifiers);
+        same.push((modifiers, line));
     }
-    let words = table.heads.values().flatten().flat_map(InstructionHead::words);
-    table.words.extend(words);
-    table.patterns = table.words.iter().copied().filter(|word| word.contains(['#', '*'])).collect();
+    table.add(names, &same, kind, what);
     table
 });
 
-/// The lines of the text that are not comments and not definitions, without abbreviations.
-fn lines() -> Vec<&'static str> {
-    let (mut lines, mut definitions) = (Vec::new(), HashMap::new());
-    let mut modifiers = String::new();
-    for line in TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
-        if let Some((name, text)) = line.strip_prefix('$').and_then(|line| line.split_once(" = ")) {
-            definitions.insert(name, without_abbreviations(text, &definitions));
-            continue;
-        }
-        let mut line = without_abbreviations(line, &definitions);
-        if line.starts_with(' ') {
-            line.insert_str(0, &modifiers);
-        }
-        modifiers = line.split(" : ").next().unwrap_or_default().to_owned();
-        // The table lasts as long as the program.
-        lines.push(&*line.leak());
-    }
-    lines
+/// The modifiers of all instructions.
+struct KnownWords {
+    exact: HashSet<&'static str>,
+    /// Those that have `#` or `*` in them.
+    patterns: Vec<&'static str>,
 }
 
-fn without_abbreviations(text: &str, definitions: &HashMap<&str, String>) -> String {
+static WORDS: LazyLock<KnownWords> = LazyLock::new(|| {
+    let own = TABLE.heads.values().flatten().flat_map(InstructionHead::words);
+    let exact: HashSet<&str> = own.chain(TABLE.words.iter().copied()).collect();
+    let patterns = exact.iter().copied().filter(|word| word.contains(['#', '*'])).collect();
+    KnownWords { exact, patterns }
+});
+
+impl KnownWords {
+    fn has(&self, modifier: &str) -> bool {
+        self.exact.contains(modifier)
+            || self.patterns.iter().any(|word| production::is(modifier, word))
+    }
+}
+
+fn read((modifiers, line): ProductionLine) -> Production {
+    let modifiers = modifiers.split(" : ").next().unwrap_or(modifiers);
+    let mut text = without_abbreviations(modifiers);
+    if let Some((_, operands)) = line.split_once(" : ") {
+        text += " : ";
+        text += &without_abbreviations(operands);
+    }
+    // The table lasts as long as the program.
+    let text: &'static str = text.leak();
+    production::read(text).unwrap_or_else(|| panic!("`{text}` is not a production"))
+}
+
+fn without_abbreviations(text: &str) -> String {
     let mut pieces = text.split('$');
     let mut whole = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         let end = piece.find(|c: char| !c.is_ascii_uppercase() && c != '_').unwrap_or(piece.len());
         let (name, rest) = piece.split_at(end);
-        whole += definitions.get(name).unwrap_or_else(|| panic!("`${name}` is not defined"));
+        let meant = TABLE.definitions.get(name);
+        let meant = meant.unwrap_or_else(|| panic!("`${name}` is not defined"));
+        whole += &without_abbreviations(meant);
         whole += rest;
     }
     whole
 }
 
 /// Fences of proxies, of one state space and of one operation, which are not found by their heads.
-pub(crate) fn fences() -> &'static [Production] {
-    &TABLE.fences
+pub(crate) fn fences() -> impl Iterator<Item = Production> {
+    TABLE.fences.iter().copied().map(read)
 }
 
 /// The opcodes of the table.
@@ -246,8 +281,14 @@ mod tests {
     }
 
     #[test]
+    fn every_line_can_be_read() {
+        let read: usize = TABLE.heads.values().flatten().map(|head| head.productions().len()).sum();
+        assert!(read > 400 && fences().count() > 10, "{read}");
+    }
+
+    #[test]
     #[should_panic(expected = "is not defined")]
-    fn an_abbreviation_is_defined_before_it_is_used() {
-        without_abbreviations("a $B", &HashMap::new());
+    fn an_abbreviation_is_defined() {
+        without_abbreviations("a $B");
     }
 }
