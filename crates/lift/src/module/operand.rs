@@ -65,7 +65,7 @@ impl<'a> FunctionReader<'_, 'a> {
         if text == "_" {
             return Ok("_".into());
         }
-        if text.contains('[') {
+        if text.find('[').is_some_and(|at| at > 0) {
             return Err("an element of an array is not supported".into());
         }
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
