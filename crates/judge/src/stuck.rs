@@ -4,6 +4,8 @@ use litmus::Test;
 use model::isa::{Instruction, Operand};
 use model::program::{AwaitedObject, Stays, Stuck};
 
+use crate::words::line_text;
+
 /// The verdict on a program of which no execution finishes.
 pub fn never(test: &Test, stuck: &[Stuck]) -> String {
     format!("no execution finishes: {}", places(test, stuck))
@@ -52,12 +54,12 @@ fn count(test: &Test, stuck: &Stuck) -> Option<String> {
 /// `P0 waits for ever at `bar.sync 0`, P1 repeats `ld.relaxed.gpu.u32 r0, [flag]` for ever`.
 fn places(test: &Test, stuck: &[Stuck]) -> String {
     let place = |stuck: &Stuck| {
-        let thread = &test.program.threads[usize::from(stuck.thread.0)];
-        let (name, line) = (&thread.name, &thread.lines[usize::from(stuck.line)].text);
+        let name = &test.program.threads[usize::from(stuck.thread.0)].name;
+        let line = line_text(test, (stuck.thread, stuck.line));
         match stuck.why {
-            Stays::Waits => format!("{name} waits for ever at `{line}`{}", object(stuck)),
-            Stays::Faults => format!("{name} faults at `{line}`"),
-            Stays::Loops => format!("{name} repeats `{line}` for ever"),
+            Stays::Waits => format!("{name} waits for ever at {line}{}", object(stuck)),
+            Stays::Faults => format!("{name} faults at {line}"),
+            Stays::Loops => format!("{name} repeats {line} for ever"),
         }
     };
     let count = stuck.iter().find_map(|stuck| count(test, stuck)).unwrap_or_default();

@@ -36,14 +36,18 @@ pub fn race_text(test: &Test, race: Race) -> String {
 
 /// `P0: st.weak [x], 1`, of a thread and a line; with the line of the file where the thread has this text twice.
 pub fn place_text(test: &Test, place: (ThreadId, u16)) -> String {
+    format!("{}: {}", test.program.threads[usize::from(place.0.0)].name, line_text(test, place))
+}
+
+/// The same without the thread.
+pub fn line_text(test: &Test, place: (ThreadId, u16)) -> String {
     let (thread, line) = place;
-    let (thread, line) = (usize::from(thread.0), usize::from(line));
-    let of = &test.program.threads[thread];
-    let written = &of.lines[line].text;
+    let of = &test.program.threads[usize::from(thread.0)];
+    let written = &of.lines[usize::from(line)].text;
     let twice = of.lines.iter().filter(|other| other.text == *written).count() > 1;
     let number = test.line_number(place.0, place.1).filter(|_| twice);
     let at = number.map_or(String::new(), |number| format!(" in line {number}"));
-    format!("{}: `{written}`{at}", of.name)
+    format!("`{written}`{at}")
 }
 
 /// What an initial write is called beside instructions.
