@@ -59,6 +59,7 @@ mod pointers;
 mod reach;
 mod reading_numbers;
 mod readings;
+mod repairs;
 mod report_folder;
 mod robust;
 mod rules;

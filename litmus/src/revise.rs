@@ -1,6 +1,6 @@
 //! Changes single instructions of a file, and nothing else of it: comments and layout stay.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use lift::cell;
@@ -40,8 +40,10 @@ pub struct SourceCell {
     pub name: String,
     /// The guard and the instruction, without comments.
     pub text: String,
-    /// The labels before it: a jump to one of them skips what is inserted before.
+    /// The labels before it: a jump to one of them skips what is inserted before them.
     pub labels: Vec<String>,
+    /// Where the labels are, with their colons.
+    labels_at: ByteSpan,
     name_at: ByteSpan,
     row: usize,
 }
@@ -63,8 +65,8 @@ pub enum Revision {
     /// An instruction is replaced, but for its guard; its labels stay.
     Replace { thread: usize, cell: usize, text: String },
     /// Instructions, one in each line of the text, are inserted before another one; after the last one, if there is no
-    /// such cell.
-    Insert { thread: usize, cell: usize, text: String },
+    /// such cell. `labelled`: after the labels of that cell, so that a jump to one of them comes here, too.
+    Insert { thread: usize, cell: usize, labelled: bool, text: String },
     /// The condition gets another quantifier, if it is that of the file.
     Claim(Quantifier),
     /// What the header says of the verdict is removed: the lines with these keys.
@@ -72,10 +74,29 @@ pub enum Revision {
 }
 
 /// Keys of the header whose line may be wrong of a changed test.
-pub const EXPECTATIONS: &[&str] =
-    &["Undefined", "Stuck", "Forbidden-by", "Forbidden-by-alone", "Readings", "Without-rule"];
+pub const EXPECTATIONS: &[&str] = &[
+    "Undefined",
+    "Stuck",
+    "Sometimes-stuck",
+    "Hang",
+    "Forbidden-by",
+    "Forbidden-by-alone",
+    "Readings",
+    "Without-rule",
+];
 
 impl Revision {
+    /// The thread whose instructions are changed; `None` of a change of something else.
+    pub fn thread(&self) -> Option<usize> {
+        match self {
+            Revision::Rename { thread, .. }
+            | Revision::Replace { thread, .. }
+            | Revision::Remove { thread, .. }
+            | Revision::Insert { thread, .. } => Some(*thread),
+            Revision::Claim(_) | Revision::Forget(_) => None,
+        }
+    }
+
     /// The thread and the cell of the instruction that is changed or removed, if one is.
     pub fn changed(&self) -> Option<(usize, usize)> {
         match self {
@@ -84,6 +105,20 @@ impl Revision {
             | Revision::Replace { thread, cell, .. } => Some((*thread, *cell)),
             Revision::Insert { .. } | Revision::Claim(_) | Revision::Forget(_) => None,
         }
+    }
+
+    /// The same change of another thread with the same text.
+    #[must_use]
+    pub fn in_thread(&self, other: usize) -> Revision {
+        let mut revision = self.clone();
+        match &mut revision {
+            Revision::Rename { thread, .. }
+            | Revision::Replace { thread, .. }
+            | Revision::Remove { thread, .. }
+            | Revision::Insert { thread, .. } => *thread = other,
+            Revision::Claim(_) | Revision::Forget(_) => {}
+        }
+        revision
     }
 }
 
@@ -116,8 +151,19 @@ impl SourceTest {
                 let places = places.get(thread).map_or(&[][..], Vec::as_slice);
                 let first = places.partition_point(|at| at.start < known.at.start);
                 let count = places[first..].iter().take_while(|at| **at == known.at).count();
+                let colon = |end: u32| {
+                    let rest = &written[end as usize..];
+                    end + ByteSpan::new(0, rest.find(':').map_or(0, |at| at + 1)).end
+                };
+                let labels_at = match (known.labels.first(), known.labels.last()) {
+                    (Some((_, first)), Some((_, last))) => {
+                        ByteSpan { start: first.start, end: colon(last.end) }
+                    }
+                    _ => ByteSpan::default(),
+                };
                 column.push(SourceCell {
                     lines: first..first + count,
+                    labels_at,
                     name: known.name_at().of(&written).to_owned(),
                     text: known.text(),
                     labels: known.labels.iter().map(|(name, _)| (*name).to_owned()).collect(),
@@ -188,8 +234,13 @@ impl SourceTest {
     fn changed(&self, revisions: &[Revision]) -> String {
         let mut pieces: Vec<(ByteSpan, String)> = Vec::new();
         // The instructions before each row, by thread.
-        let mut inserted: BTreeMap<usize, Vec<Vec<&str>>> = BTreeMap::new();
-        for revision in revisions {
+        let mut inserted: BTreeMap<usize, Vec<Vec<String>>> = BTreeMap::new();
+        // What is after labels is after what is before them.
+        let is_labelled = |of: &&Revision| matches!(of, Revision::Insert { labelled: true, .. });
+        let (last, first): (Vec<_>, Vec<_>) = revisions.iter().partition(is_labelled);
+        // The cells whose labels are on an inserted instruction already.
+        let mut moved = BTreeSet::new();
+        for revision in first.into_iter().chain(last) {
             match revision {
                 Revision::Rename { thread, cell, name } => {
                     pieces.push((self.cells[*thread][*cell].name_at, name.clone()));
@@ -206,22 +257,30 @@ impl SourceTest {
                     let start = ByteSpan { start: cell.name_at.start, end: within.end };
                     pieces.push((start, format!("{text} ")));
                 }
-                Revision::Insert { thread, cell, text } => {
+                Revision::Insert { thread, cell, labelled, text } => {
                     let column = &self.cells[*thread];
                     let before = cell.checked_sub(1).and_then(|before| column.get(before));
                     let first = before.map_or(0, |before| before.row + 1);
-                    let row = column.get(*cell).map_or(first, |next| next.row);
+                    let next = column.get(*cell);
+                    let row = next.map_or(first, |next| next.row);
+                    let mut labels = String::new();
+                    if let Some(next) = next.filter(|next| *labelled && !next.labels.is_empty())
+                        && moved.insert((*thread, *cell))
+                    {
+                        labels = format!("{} ", next.labels_at.of(&self.text));
+                        pieces.push((next.labels_at, String::new()));
+                    }
                     let threads = self.cells.len();
                     let rows = inserted.entry(row).or_default();
                     for text in text.lines() {
-                        let free = rows.iter_mut().find(|row| row[*thread].is_empty());
-                        if let Some(row) = free {
-                            row[*thread] = text;
-                        } else {
-                            let mut new = vec![""; threads];
-                            new[*thread] = text;
-                            rows.push(new);
+                        let text = format!("{}{text}", std::mem::take(&mut labels));
+                        // In the order of the revisions, also where another thread has more of them.
+                        let used = rows.iter().rposition(|row| !row[*thread].is_empty());
+                        let free = used.map_or(0, |used| used + 1);
+                        if free == rows.len() {
+                            rows.push(vec![String::new(); threads]);
                         }
+                        rows[free][*thread] = text;
                     }
                 }
                 Revision::Forget(keys) => {
@@ -244,7 +303,9 @@ impl SourceTest {
         let mut out = String::with_capacity(self.text.len() + 64);
         let mut from = 0;
         for (at, piece) in &pieces {
-            out += &self.text[from..at.start as usize];
+            // Of two changes of one instruction, the first.
+            let Some(between) = self.text.get(from..at.start as usize) else { continue };
+            out += between;
             out += piece;
             from = at.end as usize;
         }
@@ -253,7 +314,7 @@ impl SourceTest {
     }
 
     /// Puts instructions before a row: into cells that are empty there, or into a row of their own.
-    fn insert(&self, row: usize, cells: &[&str], pieces: &mut Vec<(ByteSpan, String)>) {
+    fn insert(&self, row: usize, cells: &[String], pieces: &mut Vec<(ByteSpan, String)>) {
         let end = match self.rows.get(row) {
             Some(row) => row.at.start,
             None => self.end_of_table(),
@@ -345,9 +406,9 @@ mod tests {
     fn instructions_before_one_row_share_a_row() {
         let fence = || "fence.acq_rel.gpu".to_owned();
         let revisions = [
-            Revision::Insert { thread: 0, cell: 1, text: fence() },
-            Revision::Insert { thread: 1, cell: 1, text: fence() },
-            Revision::Insert { thread: 1, cell: 2, text: fence() },
+            Revision::Insert { thread: 0, cell: 1, labelled: false, text: fence() },
+            Revision::Insert { thread: 1, cell: 1, labelled: false, text: fence() },
+            Revision::Insert { thread: 1, cell: 2, labelled: false, text: fence() },
         ];
         let revised = source().parse(&revisions).expect("it is a test");
         let count = |thread: usize| revised.program.threads[thread].lines.len();
@@ -358,11 +419,24 @@ mod tests {
     }
 
     #[test]
+    fn what_is_inserted_after_a_label_is_where_jumps_lead() {
+        let text = |of: &str| of.to_owned();
+        let insert =
+            |labelled, of| Revision::Insert { thread: 1, cell: 0, labelled, text: text(of) };
+        let revisions = [insert(true, "fence.sc.gpu"), insert(false, "fence.acq_rel.gpu")];
+        let revised = source().revised(&revisions);
+        let rows =
+            "  | fence.acq_rel.gpu ;\n  | L0: fence.sc.gpu ;\n st.weak.u32 [x], 1 |  ld.volatile";
+        assert!(revised.contains(rows), "{revised}");
+    }
+
+    #[test]
     fn a_formatted_file_stays_formatted() {
         let formatted = format("MP.litmus", TEXT.as_bytes()).expect("it is a test");
         let source = SourceTest::read("MP.litmus", formatted.as_bytes()).expect("it is a test");
         let text = "fence.acq_rel.gpu".to_owned();
-        let revised = source.revised(&[Revision::Insert { thread: 0, cell: 1, text }]);
+        let revised =
+            source.revised(&[Revision::Insert { thread: 0, cell: 1, labelled: false, text }]);
         assert_eq!(format("MP.litmus", revised.as_bytes()).expect("it is a test"), revised);
         let removed = source.revised(&[Revision::Remove { thread: 1, cell: 0 }]);
         assert!(removed.contains(" | L0: "), "{removed}");

@@ -9,6 +9,7 @@ use crate::isa::atom::{Atomic, AtomicOrder};
 use crate::isa::cxx::Cxx;
 use crate::isa::fence::{Fence, FenceOrder};
 use crate::isa::ld::{Load, LoadOrder};
+use crate::isa::multimem::MultimemOp;
 use crate::isa::st::{Store, StoreOrder};
 use crate::scope::Scope;
 
@@ -296,6 +297,17 @@ impl Strength {
                 let order = if mbarrier.synchronizes { order } else { AccessOrder::Relaxed };
                 (kind, order, Some(mbarrier.scope))
             }
+            Instruction::Asynchronous(Asynchronous::Multimem(of)) => match &of.op {
+                MultimemOp::LoadReduce { order, .. } => {
+                    (OperationKind::Load, (*order).into(), order.scope())
+                }
+                MultimemOp::Store { order, .. } => {
+                    (OperationKind::Store, (*order).into(), order.scope())
+                }
+                MultimemOp::Reduce { order, scope, .. } => {
+                    (OperationKind::Reduction, (*order).into(), Some(*scope))
+                }
+            },
             Instruction::Fence(_)
             | Instruction::ProxyFence(_)
             | Instruction::Barrier(_)
@@ -339,6 +351,23 @@ impl Strength {
                 scope,
                 ..mbarrier.clone()
             })),
+            (Instruction::Asynchronous(Asynchronous::Multimem(of)), _) => {
+                let mut of = of.clone();
+                match (&mut of.op, kind) {
+                    (MultimemOp::LoadReduce { order: to, .. }, OperationKind::Load) => {
+                        *to = order.load(scope);
+                    }
+                    (MultimemOp::Store { order: to, .. }, OperationKind::Store) => {
+                        *to = order.store(scope);
+                    }
+                    (
+                        MultimemOp::Reduce { order: to, scope: within, .. },
+                        OperationKind::Reduction,
+                    ) => (*to, *within) = (order.atomic(), scope),
+                    _ => return None,
+                }
+                Instruction::Asynchronous(Asynchronous::Multimem(of))
+            }
             _ => return None,
         })
     }

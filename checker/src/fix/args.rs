@@ -45,6 +45,9 @@ pub struct Fix {
     /// The largest number of edits of a proposal
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..=6))]
     pub edits: u32,
+    /// If nothing else suffices, also move an instruction to the other side of its neighbour
+    #[arg(long, conflicts_with = "weaken")]
+    pub moves: bool,
     /// The engine that judges proposals again
     #[arg(long, value_enum, default_value_t = EngineName::All)]
     pub engine: EngineName,

@@ -59,6 +59,7 @@ pub fn command(
         memory,
         alternatives,
         property: fix.property.property(),
+        moves: fix.moves,
         ..RepairOptions::new(model)
     };
     let result = if fix.weaken {

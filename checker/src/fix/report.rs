@@ -6,13 +6,17 @@ use judge::words::with_threads;
 use judge::{Property, Resting};
 use litmus::Quantifier;
 use litmus::revise::SourceTest;
-use repair::{EditCost, ProgramEdit, Proposal, RepairState, Repairs, SuperfluousEdit, Weakening};
+use repair::{
+    EditCost, ProgramEdit, Proposal, RepairState, Repairs, SuperfluousEdit, Tried, Weakening,
+    is_idle,
+};
 use schemars::JsonSchema;
 use serde::Serialize;
 
 use super::FixResult;
 use crate::format::diff::unified;
 use crate::input::quoted;
+use crate::report::count_of;
 
 /// What edits do to a test, of one and of several.
 fn does(state: &RepairState) -> [&'static str; 2] {
@@ -45,7 +49,7 @@ fn has(property: Property, has: bool) -> &'static str {
     }
 }
 
-/// Said where nothing suffices of what was tried.
+/// Said where nothing suffices of what was tried, and what that was.
 fn nothing(repairs: &Repairs) -> String {
     let [one, several] = match &repairs.state {
         RepairState::Undefined(_) => {
@@ -58,19 +62,33 @@ fn nothing(repairs: &Repairs) -> String {
         | RepairState::Violates(_)
         | RepairState::Stuck(_)) => does(state),
     };
-    match (&repairs.state, repairs.asynchronous) {
-        (RepairState::Stuck(_), _) => format!("No one or two changes of waits {several}"),
-        (_, true) => format!(
-            "No set of orders, scopes and fences, no barrier, and no one or two changes of waits that are tried {several}"
-        ),
-        (_, false) => format!("No change of orders, scopes, fences and barriers {one}"),
+    let Tried { places, barriers, waits, combined, moves } = &repairs.tried;
+    if repairs.possible == Some(false) && *moves == 0 {
+        return format!("No change of orders, scopes and fences {one}, nor do all together");
     }
+    let mut kinds = Vec::new();
+    if *places > 0 {
+        kinds.push(format!("orders, scopes and fences at {}", count_of(*places, "place")));
+    }
+    let counted = [(barriers, "barriers"), (waits, "waits"), (moves, "the order of instructions")];
+    for (count, what) in counted.into_iter().filter(|(count, _)| **count > 0) {
+        kinds.push(format!("{} of {what}", count_of(*count, "change")));
+    }
+    if kinds.is_empty() {
+        return format!("`fix` has no edit for this test that could {several}");
+    }
+    let how = if *combined { ", alone and together" } else { "" };
+    format!("Nothing that was tried {one}: {}{how}", kinds.join(", "))
 }
 
 /// Whether nothing suffices of what is ever tried.
 fn is_exhausted(repairs: &Repairs) -> bool {
-    repairs.possible == Some(false)
-        || repairs.asynchronous && repairs.possible.is_none() && repairs.limit.is_none()
+    let searched = !matches!(
+        repairs.state,
+        RepairState::Excluded(_) | RepairState::Forbidden | RepairState::Keeps(_)
+    );
+    let found = !repairs.proposals.is_empty() || repairs.possible == Some(true);
+    searched && repairs.limit.is_none() && !found
 }
 
 /// Prints a result as text.
@@ -222,8 +240,13 @@ fn none(repairs: &Repairs, most: u32, out: &mut dyn Write) -> io::Result<()> {
         return writeln!(out, "no proposal was found before a limit was reached: {}", limit.text());
     }
     if is_exhausted(repairs) {
-        return writeln!(out, "{}", nothing(repairs));
+        writeln!(out, "{}", nothing(repairs))?;
+        if repairs.tried.moves == 0 {
+            writeln!(out, "help: `--moves` also moves instructions, `--edits` allows more edits")?;
+        }
+        return Ok(());
     }
+    // More than so many orders, scopes and fences suffice.
     let set = if most == 1 { "edit".to_owned() } else { format!("set of at most {most} edits") };
     let [one, _] = does(&repairs.state);
     writeln!(out, "no {set} {one}; --edits raises the limit")
@@ -262,20 +285,21 @@ fn weaker(
     limited(weakening.limit.as_ref(), out)
 }
 
+/// One line for each change, also where it is of several instructions: of several threads, or several times in one.
 fn lines(edits: &[ProgramEdit], indent: &str, out: &mut dyn Write) -> io::Result<()> {
     let all = edits.iter().flat_map(|edit| &edit.lines);
-    // The same change of an instruction that occurs several times.
-    let mut printed: Vec<(String, usize)> = Vec::new();
+    let mut printed: Vec<(String, Vec<&str>, usize)> = Vec::new();
     for line in all {
-        let text = line.to_string();
-        match printed.iter_mut().find(|(known, _)| *known == text) {
-            Some((_, times)) => *times += 1,
-            None => printed.push((text, 1)),
+        let text = line.change();
+        match printed.iter_mut().find(|(known, ..)| *known == text) {
+            Some((_, threads, times)) if threads.contains(&&*line.thread) => *times += 1,
+            Some((_, threads, _)) => threads.push(&line.thread),
+            None => printed.push((text, vec![&line.thread], 1)),
         }
     }
-    printed.into_iter().try_for_each(|(text, times)| match times {
-        1 => writeln!(out, "{indent}{text}"),
-        times => writeln!(out, "{indent}{text} ({times} times)"),
+    printed.into_iter().try_for_each(|(text, threads, times)| {
+        let times = if times == 1 { String::new() } else { format!(" ({times} times)") };
+        writeln!(out, "{indent}{}: {text}{times}", threads.join(", "))
     })
 }
 
@@ -302,14 +326,27 @@ fn rests(resting: &Resting, indent: &str, out: &mut dyn Write) -> io::Result<()>
 fn account(proposal: &Proposal) -> String {
     let EditCost { weight, .. } = proposal.cost;
     let kept = match (proposal.kept, proposal.lost.as_slice()) {
-        (None, _) => String::new(),
+        (None, _) | (Some(0), []) => String::new(),
         (Some(1), []) => "; the other outcome remains".to_owned(),
         (Some(kept), []) => format!("; all {kept} other outcomes remain"),
         (Some(kept), lost) => {
             format!("; {kept} of {} other outcomes remain", kept + lost.len())
         }
     };
-    format!("{}, weight {weight}{}{kept}", edits_of(proposal.cost), checked(&proposal.engines))
+    let new = match proposal.new.as_deref().unwrap_or_default() {
+        [] => String::new(),
+        new => format!("; new: {}", count_of(new.len(), "outcome")),
+    };
+    let idle = if is_idle(&proposal.edits) {
+        "; a wait is then over before anything has arrived"
+    } else {
+        ""
+    };
+    format!(
+        "{}, weight {weight}{}{kept}{new}{idle}",
+        edits_of(proposal.cost),
+        checked(&proposal.engines)
+    )
 }
 
 /// The changes of a test that forbid its outcome, or those that it does not need.
@@ -357,6 +394,8 @@ struct FixProposal<'a> {
     kept: Option<usize>,
     /// Other outcomes that are lost.
     lost: &'a [String],
+    /// Outcomes that the test did not have; `null` if they are not known, or if it was undefined or never finished.
+    new: Option<&'a [String]>,
     /// The changed file.
     text: &'a str,
 }
@@ -372,8 +411,8 @@ struct FixCost {
 #[derive(Serialize, JsonSchema)]
 struct FixEdit<'a> {
     /// `scope`, `order`, `plain-load`, `fence`, `proxy-fence`, `grid-wait`, `fence-sc`, `parity`, `expected-bytes`,
-    /// `count`, `object`, `wgmma-fence`, `group-wait`, `commit`, `init-fence`, `tensor-fence`, `phase-wait`, `barrier` or
-    /// `removal`.
+    /// `count`, `object`, `wgmma-fence`, `group-wait`, `commit`, `init-fence`, `tensor-fence`, `phase-wait`, `arrival`, `barrier`,
+    /// `barrier-form`, `state-space`, `move` or `removal`.
     kind: &'static str,
     lines: Vec<FixLine<'a>>,
     /// With `--weaken`, the readings by which the outcome stays forbidden, beside those of the test as it is.
@@ -388,9 +427,9 @@ struct FixLine<'a> {
     line: usize,
     /// The instruction before; `null` if it is inserted.
     before: Option<&'a str>,
-    /// The instruction after; `null` if it is removed.
+    /// The instruction after; `null` if it is removed, as before if it is moved.
     after: Option<&'a str>,
-    /// The instruction that it is inserted before.
+    /// The instruction that it is inserted, or moved, before.
     next: Option<&'a str>,
 }
 
@@ -471,6 +510,7 @@ pub(super) fn object<'a>(
                 readings: weakening.resting.names(),
                 kept: None,
                 lost: &[],
+                new: None,
                 text: &weakening.text,
             });
         }
@@ -486,6 +526,7 @@ fn proposal(proposal: &Proposal) -> FixProposal<'_> {
         readings: proposal.resting.names(),
         kept: proposal.kept,
         lost: &proposal.lost,
+        new: proposal.new.as_deref(),
         text: &proposal.text,
     }
 }

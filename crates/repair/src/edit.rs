@@ -4,12 +4,14 @@ use std::fmt;
 
 use litmus::Test;
 use litmus::revise::{Revision, SourceCell, SourceTest};
-use model::isa::Instruction;
 use model::isa::asynchronous::{AsyncFence, Asynchronous, FenceWindow, GridControl};
-use model::isa::print::print;
+use model::isa::print::{self, print};
+use model::isa::{Address, Instruction, Operand};
 use model::program::ProgramNames;
 use model::scope::Scope;
 use model::strength::{AccessOrder, OperationKind, Strength};
+
+use crate::place::{CellPlace, InsertionPoint};
 
 /// What an edit changes.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
@@ -46,16 +48,32 @@ pub enum EditKind {
     InitFence,
     /// Inserts `tcgen05.fence`.
     TensorFence,
+    /// Inserts an arrival on an mbarrier object.
+    Arrival,
     /// Inserts a loop that waits for the end of a phase of an mbarrier object.
     PhaseWait,
     /// Inserts `bar.sync` into each thread of a CTA, `bar.warp.sync` into each of a warp, or a barrier of the cluster into
-    /// each of its threads.
+    /// each of its threads; or, into one thread, a barrier that the others have.
     Barrier,
+    /// An arrival at a barrier also waits, or a barrier has another count of threads.
+    BarrierForm,
+    /// An instruction names another state space.
+    StateSpace,
+    /// An instruction stands on the other side of its neighbour.
+    Move,
     /// Removes a fence or a wait.
     Removal,
 }
 
 impl EditKind {
+    /// Whether an operand of a wait or an arrival is another one.
+    pub(crate) fn is_of_operand(self) -> bool {
+        matches!(
+            self,
+            EditKind::Parity | EditKind::ExpectedBytes | EditKind::Count | EditKind::Object
+        )
+    }
+
     /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -76,7 +94,11 @@ impl EditKind {
             EditKind::InitFence => "init-fence",
             EditKind::TensorFence => "tensor-fence",
             EditKind::PhaseWait => "phase-wait",
+            EditKind::Arrival => "arrival",
             EditKind::Barrier => "barrier",
+            EditKind::BarrierForm => "barrier-form",
+            EditKind::StateSpace => "state-space",
+            EditKind::Move => "move",
             EditKind::Removal => "removal",
         }
     }
@@ -86,7 +108,7 @@ impl EditKind {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug, Default)]
 pub struct EditCost {
     /// The number of instructions that are changed or inserted. One that occurs several times, and becomes the same
-    /// instruction everywhere, counts once.
+    /// instruction everywhere, counts once; and so does one of threads with equal text.
     pub edits: u32,
     /// The sum of the weights of the edits: see `docs/fix.md`.
     pub weight: u32,
@@ -115,27 +137,68 @@ pub struct EditedLine {
     pub line: usize,
     /// The instruction before; `None` if it is inserted.
     pub before: Option<String>,
-    /// The instruction after; `None` if it is removed.
+    /// The instruction after; `None` if it is removed. Of one that is moved, it is as before.
     pub after: Option<String>,
-    /// Where it is inserted before an instruction: that instruction.
+    /// Where it is inserted, or moved, before an instruction: that instruction.
     pub next: Option<String>,
     /// Whether the thread has the instruction that is changed, removed or inserted before more than once.
     pub repeated: bool,
+    /// The cell of that instruction.
+    cell: usize,
+}
+
+impl EditedLine {
+    fn new(source: &SourceTest, thread: usize, cell: usize) -> EditedLine {
+        let of = source.cells[thread].get(cell);
+        EditedLine {
+            thread: source.test.program.threads[thread].name.clone(),
+            line: line_number(source, thread, cell),
+            before: None,
+            after: None,
+            next: None,
+            repeated: of.is_some_and(|of| is_repeated(source, thread, &of.text)),
+            cell,
+        }
+    }
+
+    /// The instruction is moved before another one.
+    pub(crate) fn moved_before(&mut self, source: &SourceTest, thread: usize, cell: usize) {
+        self.after.clone_from(&self.before);
+        self.next = source.cells[thread].get(cell).map(|cell| cell.text.clone());
+    }
+
+    /// The same instruction of another thread with the same text.
+    pub(crate) fn in_thread(&self, source: &SourceTest, thread: usize) -> EditedLine {
+        let EditedLine { thread, line, .. } = EditedLine::new(source, thread, self.cell);
+        EditedLine { thread, line, ..self.clone() }
+    }
 }
 
 impl fmt::Display for EditedLine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: ", self.thread)?;
+        write!(f, "{}: {}", self.thread, self.change())
+    }
+}
+
+impl EditedLine {
+    /// The change without the name of the thread.
+    pub fn change(&self) -> String {
         let place = if self.repeated { format!(" in line {}", self.line) } else { String::new() };
         match (&self.before, &self.after, &self.next) {
-            (Some(before), Some(after), _) => write!(f, "`{before}`{place} becomes `{after}`"),
-            (Some(before), None, _) => write!(f, "remove `{before}`{place}"),
+            (Some(before), Some(after), Some(next)) if before == after => {
+                format!("move `{before}`{place} before `{next}`")
+            }
+            (Some(before), Some(after), None) if before == after => {
+                format!("move `{before}`{place} to the end")
+            }
+            (Some(before), Some(after), _) => format!("`{before}`{place} becomes `{after}`"),
+            (Some(before), None, _) => format!("remove `{before}`{place}"),
             (None, after, Some(next)) => {
                 let after = after.as_deref().unwrap_or_default();
-                write!(f, "insert `{after}` before `{next}`{place}")
+                format!("insert `{after}` before `{next}`{place}")
             }
             (None, after, None) => {
-                write!(f, "insert `{}` at the end", after.as_deref().unwrap_or_default())
+                format!("insert `{}` at the end", after.as_deref().unwrap_or_default())
             }
         }
     }
@@ -146,9 +209,20 @@ impl fmt::Display for EditedLine {
 pub struct ProgramEdit {
     pub kind: EditKind,
     pub cost: EditCost,
-    /// One, except for a barrier, a loop that waits, and an instruction that occurs several times.
+    /// One, except for a barrier, a loop that waits, and an instruction that occurs several times or in several threads.
     pub lines: Vec<EditedLine>,
     pub revisions: Vec<Revision>,
+}
+
+/// The changes of a file that edits are, in an order that does not depend on theirs. Of what is inserted at one place,
+/// barriers come last: what a fence before one orders, the barrier orders with other threads.
+pub(crate) fn revisions_of<'e>(edits: impl IntoIterator<Item = &'e ProgramEdit>) -> Vec<Revision> {
+    let mut all: Vec<Revision> =
+        edits.into_iter().flat_map(|edit| edit.revisions.iter().cloned()).collect();
+    let is_barrier =
+        |of: &Revision| matches!(of, Revision::Insert { text, .. } if text.starts_with("bar"));
+    all.sort_by(|a, b| (is_barrier(a), a).cmp(&(is_barrier(b), b)));
+    all
 }
 
 fn width(scope: Scope) -> u32 {
@@ -210,6 +284,15 @@ pub(crate) const GRID_WAIT: EditCost = EditCost { edits: 1, weight: 6, width: 0 
 /// What another parity costs.
 pub(crate) const PARITY: EditCost = EditCost { edits: 1, weight: 2, width: 0 };
 
+/// What the inverse of a parity in a register costs.
+pub(crate) const INVERSE_PARITY: EditCost = EditCost { edits: 1, weight: 3, width: 0 };
+
+/// What another state space costs.
+pub(crate) const STATE_SPACE: EditCost = EditCost { edits: 1, weight: 2, width: 1 };
+
+/// What it costs that an instruction changes its place.
+pub(crate) const MOVE: EditCost = EditCost { edits: 1, weight: 15, width: 0 };
+
 /// What another number of bytes or arrivals costs.
 pub(crate) const NUMBER: EditCost = EditCost { edits: 1, weight: 3, width: 0 };
 
@@ -245,6 +328,9 @@ pub(crate) const WAIT_ALL: EditCost = EditCost { edits: 1, weight: 6, width: 0 }
 
 /// What a `wgmma.fence` costs.
 pub(crate) const REGISTER_FENCE: EditCost = EditCost { edits: 1, weight: 4, width: 0 };
+
+/// What a new arrival costs.
+pub(crate) const ARRIVAL: EditCost = EditCost { edits: 1, weight: 6, width: 0 };
 
 /// What a new wait for a phase costs: two instructions.
 pub(crate) const PHASE_WAIT: EditCost = EditCost { edits: 2, weight: 6, width: 0 };
@@ -287,6 +373,9 @@ pub(crate) fn renamed(name: &str, strength: Strength) -> String {
         Some("ldu") => "ld".to_owned(),
         opcode => opcode.unwrap_or_default().to_owned(),
     }];
+    if all[0] == "multimem" {
+        all.extend(parts.next().map(str::to_owned));
+    }
     let rest: Vec<&str> = parts.collect();
     all.extend(rest.iter().filter(|part| **part == "mmio").map(|part| (*part).to_owned()));
     if strong {
@@ -326,29 +415,28 @@ pub(crate) fn with_name(cell: &SourceCell, name: &str) -> String {
 /// An edit that gives an instruction another order and scope.
 pub(crate) fn rename(
     source: &SourceTest,
-    (thread, cell): (usize, usize),
+    place: CellPlace,
     strength: Strength,
-    (kind, cost): (EditKind, EditCost),
+    kind: EditKind,
+    cost: EditCost,
 ) -> ProgramEdit {
-    let name = renamed(&source.cells[thread][cell].name, strength);
-    with_opcode(source, (thread, cell), name, (kind, cost))
+    let name = renamed(&source.cells[place.thread][place.cell].name, strength);
+    with_opcode(source, place, name, kind, cost)
 }
 
 /// An edit that gives an instruction this opcode with its qualifiers.
 pub(crate) fn with_opcode(
     source: &SourceTest,
-    (thread, cell): (usize, usize),
+    CellPlace { thread, cell }: CellPlace,
     name: String,
-    (kind, cost): (EditKind, EditCost),
+    kind: EditKind,
+    cost: EditCost,
 ) -> ProgramEdit {
     let of = &source.cells[thread][cell];
     let line = EditedLine {
-        thread: source.test.program.threads[thread].name.clone(),
-        line: line_number(source, thread, cell),
         before: Some(of.text.clone()),
         after: Some(with_name(of, &name)),
-        next: None,
-        repeated: is_repeated(source, thread, &of.text),
+        ..EditedLine::new(source, thread, cell)
     };
     let revisions = vec![Revision::Rename { thread, cell, name }];
     ProgramEdit { kind, cost, lines: vec![line], revisions }
@@ -357,47 +445,63 @@ pub(crate) fn with_opcode(
 /// An edit that replaces an instruction, but for its guard.
 pub(crate) fn replacement(
     source: &SourceTest,
-    (thread, cell): (usize, usize),
+    CellPlace { thread, cell }: CellPlace,
     text: String,
-    (kind, cost): (EditKind, EditCost),
+    kind: EditKind,
+    cost: EditCost,
 ) -> ProgramEdit {
     let of = &source.cells[thread][cell];
     let guard = of.text.find(&of.name).map_or("", |at| &of.text[..at]);
     let line = EditedLine {
-        thread: source.test.program.threads[thread].name.clone(),
-        line: line_number(source, thread, cell),
         before: Some(of.text.clone()),
         after: Some(format!("{guard}{text}")),
-        next: None,
-        repeated: is_repeated(source, thread, &of.text),
+        ..EditedLine::new(source, thread, cell)
     };
     let revisions = vec![Revision::Replace { thread, cell, text }];
     ProgramEdit { kind, cost, lines: vec![line], revisions }
 }
 
-/// An edit that inserts instructions, one in each line of `text`, before each of these cells.
+/// An edit that removes an instruction.
+pub(crate) fn removal(
+    source: &SourceTest,
+    CellPlace { thread, cell }: CellPlace,
+    cost: EditCost,
+) -> ProgramEdit {
+    let before = Some(source.cells[thread][cell].text.clone());
+    let line = EditedLine { before, ..EditedLine::new(source, thread, cell) };
+    let revisions = vec![Revision::Remove { thread, cell }];
+    ProgramEdit { kind: EditKind::Removal, cost, lines: vec![line], revisions }
+}
+
+/// An edit that inserts instructions, one in each line of `text`, at each of these places.
 pub(crate) fn insertion(
     source: &SourceTest,
-    places: &[(usize, usize)],
+    places: &[InsertionPoint],
     text: &str,
-    (kind, cost): (EditKind, EditCost),
+    kind: EditKind,
+    cost: EditCost,
 ) -> ProgramEdit {
-    let line = |(&(thread, cell), text): (&(usize, usize), &str)| EditedLine {
-        thread: source.test.program.threads[thread].name.clone(),
-        line: line_number(source, thread, cell),
-        before: None,
+    let line = |at: &InsertionPoint, text: &str| EditedLine {
         after: Some(text.to_owned()),
-        next: source.cells[thread].get(cell).map(|cell| cell.text.clone()),
-        repeated: {
-            let next = source.cells[thread].get(cell);
-            next.is_some_and(|next| is_repeated(source, thread, &next.text))
-        },
+        next: source.cells[at.thread].get(at.cell).map(|cell| next_text(cell, at.labelled)),
+        ..EditedLine::new(source, at.thread, at.cell)
     };
-    let revision =
-        |&(thread, cell): &(usize, usize)| Revision::Insert { thread, cell, text: text.to_owned() };
-    let lines = places.iter().flat_map(|place| text.lines().map(move |text| (place, text)));
-    let lines = lines.map(line).collect();
+    let revision = |&InsertionPoint { thread, cell, labelled }: &InsertionPoint| Revision::Insert {
+        thread,
+        cell,
+        labelled,
+        text: text.to_owned(),
+    };
+    let lines = places.iter().flat_map(|at| text.lines().map(move |text| line(at, text)));
+    let lines = lines.collect();
     ProgramEdit { kind, cost, lines, revisions: places.iter().map(revision).collect() }
+}
+
+/// The instruction that something is inserted before, with its labels if they come after that.
+fn next_text(cell: &SourceCell, labelled: bool) -> String {
+    let labels: Vec<String> =
+        cell.labels.iter().filter(|_| !labelled).map(|label| format!("{label}: ")).collect();
+    format!("{}{}", labels.concat(), cell.text)
 }
 
 /// Whether a thread has an instruction more than once.
@@ -486,9 +590,42 @@ fn inserted(instruction: &Instruction) -> Option<EditCost> {
 
 /// The text of an instruction in a thread; `None` if the model does not keep all of it.
 pub(crate) fn text_of(source: &SourceTest, thread: usize, of: Asynchronous) -> Option<String> {
+    print_in(source, thread, &Instruction::Asynchronous(of))
+}
+
+/// The same of any instruction.
+pub(crate) fn print_in(source: &SourceTest, thread: usize, of: &Instruction) -> Option<String> {
+    print(of, &names(source, thread))
+}
+
+/// An address in a thread, in brackets.
+pub(crate) fn address(source: &SourceTest, thread: usize, of: Address) -> String {
+    print::address(of, &names(source, thread))
+}
+
+/// An operand in a thread.
+pub(crate) fn operand(source: &SourceTest, thread: usize, of: Operand) -> String {
+    print::operand(of, &names(source, thread))
+}
+
+fn names(source: &SourceTest, thread: usize) -> ProgramNames<'_> {
     let program = &source.test.program;
-    let names = ProgramNames { program, thread: &program.threads[thread] };
-    print(&Instruction::Asynchronous(of), &names)
+    ProgramNames { program, thread: &program.threads[thread] }
+}
+
+/// A name that begins with these letters and is not used.
+pub(crate) fn free_name(stem: &str, is_used: impl Fn(&str) -> bool) -> Option<String> {
+    (0..=u16::MAX).map(|number| format!("{stem}{number}")).find(|name| !is_used(name))
+}
+
+/// A name for a new register of a thread.
+pub(crate) fn free_register(source: &SourceTest, thread: usize, stem: &str) -> Option<String> {
+    let program = &source.test.program;
+    let registers = &program.threads[thread].registers;
+    free_name(stem, |name| {
+        registers.iter().any(|register| register.name == name)
+            || program.variables.iter().any(|variable| variable.name == name)
+    })
 }
 
 #[cfg(test)]

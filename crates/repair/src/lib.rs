@@ -7,15 +7,22 @@
 //!
 //! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
+mod barrier;
+mod copies;
 pub mod edit;
 mod hitting;
+mod moves;
+mod operand;
+mod place;
 mod question;
 pub mod search;
 mod site;
+mod stage;
 mod wait;
 pub mod weaken;
 
 pub use edit::{EditCost, EditKind, EditedLine, ProgramEdit, cost_between};
 pub use question::{RepairLimit, RepairOptions};
 pub use search::{Proposal, RepairState, Repairs, repair};
+pub use stage::{Tried, is_idle};
 pub use weaken::{SuperfluousEdit, Weakening, weaken};

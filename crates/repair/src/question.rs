@@ -9,7 +9,7 @@ use litmus::revise::{Revision, SourceTest};
 use litmus::{Quantifier, Test};
 use model::rel::Model;
 
-use crate::edit::ProgramEdit;
+use crate::edit::{ProgramEdit, revisions_of};
 
 /// How far to search.
 #[derive(Clone)]
@@ -37,6 +37,8 @@ pub struct RepairOptions<'a> {
     pub alternatives: &'a [Alternative],
     /// What is to hold.
     pub property: Property,
+    /// Whether instructions may change their places, if nothing else suffices.
+    pub moves: bool,
 }
 
 impl<'a> RepairOptions<'a> {
@@ -55,6 +57,7 @@ impl<'a> RepairOptions<'a> {
             work: None,
             alternatives: &[],
             property: Property::ProgramSpec,
+            moves: false,
         }
     }
 }
@@ -66,6 +69,8 @@ pub enum RepairLimit {
     Time,
     /// So many pairs of edits were tried.
     Pairs(usize),
+    /// So many edits of barriers and waits were tried with others.
+    Combinations(usize),
     /// Some changed test is undecided, for this reason.
     Undecided(String),
 }
@@ -75,11 +80,17 @@ impl RepairLimit {
         match self {
             RepairLimit::Questions(count) => format!("{count} changed tests were judged"),
             RepairLimit::Pairs(count) => format!("{count} pairs of edits were tried"),
+            RepairLimit::Combinations(count) => {
+                format!("{count} changes of barriers and waits were tried with others")
+            }
             RepairLimit::Time => "the time limit was reached".to_owned(),
             RepairLimit::Undecided(why) => format!("a changed test is undecided: {why}"),
         }
     }
 }
+
+/// The work for a changed test that is judged soon: see [`engine::Limits::work`].
+const SOON: u64 = 1 << 15;
 
 /// The answers for changed tests, each computed once.
 pub(crate) struct Questions<'q> {
@@ -154,9 +165,7 @@ impl<'q> Questions<'q> {
     /// Whether a test with these edits forbids the outcome, and still has others. What is not known is `false`,
     /// and the limit is noted.
     pub(crate) fn forbids(&mut self, edits: &[&ProgramEdit]) -> bool {
-        let mut revisions: Vec<Revision> =
-            edits.iter().flat_map(|edit| edit.revisions.iter().cloned()).collect();
-        revisions.sort();
+        let revisions = revisions_of(edits.iter().copied());
         if let Some(&answer) = self.answers.get(&revisions) {
             return answer;
         }
@@ -176,6 +185,33 @@ impl<'q> Questions<'q> {
         };
         self.answers.insert(revisions, answer);
         answer
+    }
+
+    /// The same, if it is known soon.
+    pub(crate) fn forbids_soon(&mut self, edits: &[&ProgramEdit]) -> Option<bool> {
+        let revisions = revisions_of(edits.iter().copied());
+        if let Some(&answer) = self.answers.get(&revisions) {
+            return Some(answer);
+        }
+        if self.is_at_end() {
+            return None;
+        }
+        self.asked += 1;
+        let answer = match self.source.parse(&revisions) {
+            Ok(test) => {
+                let work = Some(self.options.work.unwrap_or(SOON).min(SOON));
+                let (engines, portfolio) = (vec![ENGINES[0]], false);
+                let task = Task { work, engines, portfolio, ..self.task(true) };
+                let judgement = judge(&claimed(test), &task);
+                if matches!(judgement.verdict, Verdict::Undecided(_)) {
+                    return None;
+                }
+                self.is_forbidden(&judgement)
+            }
+            Err(_) => false,
+        };
+        self.answers.insert(revisions, answer);
+        Some(answer)
     }
 
     /// Whether the search has to end; says why.
@@ -239,11 +275,15 @@ impl<'q> Questions<'q> {
         judge(&claimed(test), &task).resting.unwrap_or_default()
     }
 
-    /// The outcomes of a test that are not unwanted, as text; `None` if they are not known.
-    pub(crate) fn wanted(&self, revisions: &[Revision]) -> Option<Vec<String>> {
+    /// The outcomes of a test with these edits that are not unwanted; `None` if they are not known.
+    pub(crate) fn all_outcomes(&self, revisions: &[Revision]) -> Option<Outcomes> {
         let test = claimed(self.source.parse(revisions).ok()?);
         let task = Task { property: Property::ProgramSpec, ..self.task(false) };
         let judgement = judge(&test, &task);
+        if matches!(judgement.verdict, Verdict::Stuck(_)) {
+            return Some(Outcomes { wanted: Vec::new(), hangs: true });
+        }
+        let hangs = judgement.found.seen.stuck.is_some() && !self.stuck;
         let complete = judgement.found.is_complete();
         let defined = matches!(judgement.verdict, Verdict::Holds | Verdict::Fails);
         let unwanted = test.quantifier != Quantifier::ForAll;
@@ -251,9 +291,22 @@ impl<'q> Questions<'q> {
         let outcomes = judgement.found.outcomes.keys();
         let wanted = outcomes
             .filter(|outcome| any || test.proposition.holds(&test.program, outcome) != unwanted);
-        let all = wanted.map(|outcome| test.display_outcome(outcome)).collect();
-        (complete && defined).then_some(all)
+        let wanted = wanted.map(|outcome| test.display_outcome(outcome)).collect();
+        (complete && defined).then_some(Outcomes { wanted, hangs })
     }
+
+    /// Whether every execution is to finish, whatever its outcome.
+    pub(crate) fn is_of_termination(&self) -> bool {
+        self.options.property == Property::Termination
+    }
+}
+
+/// The outcomes of a test.
+pub(crate) struct Outcomes {
+    /// Those that are not unwanted, as text.
+    pub(crate) wanted: Vec<String>,
+    /// Whether some executions never finish, and all of the test as it was did, or some.
+    pub(crate) hangs: bool,
 }
 
 /// What the engines say of a proposal.

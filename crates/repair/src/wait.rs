@@ -1,4 +1,4 @@
-//! Waits for asynchronous operations: where one may be missing, or is for another phase or for too little.
+//! Waits for asynchronous operations, where one may be missing.
 //!
 //! A wait may also keep a program from finishing, so that more of them are not always better: they are not made all at
 //! once, as other edits are.
@@ -6,49 +6,52 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use litmus::revise::SourceTest;
+use model::isa::Operand;
 use model::isa::asynchronous::{
-    Asynchronous, AwaitedPhase, GroupCompletion, GroupKind, Mbarrier, MbarrierOp, Track, WaitGroup,
+    Asynchronous, AwaitedPhase, GroupCompletion, GroupKind, Mbarrier, MbarrierOp, WaitGroup,
 };
 use model::isa::tensor_memory::{CtaGroup, TensorMultiply, TensorOp, TensorWait};
-use model::isa::{Address, Operand};
-use model::memory::VariableId;
 
+use crate::copies::EqualThreads;
 use crate::edit::{self, EditCost, EditKind, EditedLine, ProgramEdit};
+use crate::operand::{arrivals, changed_operands, flips, objects, objects_of};
+use crate::place::{CellPlace, InsertionPoint, first_points, is_event, points};
 use crate::question::Questions;
-use crate::site::{asynchronous, is_crossed, is_event};
+use crate::site::asynchronous;
 
 /// The most places of one test where a wait for a phase is tried.
-const MOST_PLACES: usize = 200;
-
-/// The most groups of which fewer are tried to stay in flight.
-const MOST_GROUPS: u64 = 16;
+const MOST_PLACES: usize = 400;
 
 /// Each wait that may be changed or inserted, cheaper ones first, or those that are found before the search ends: for each
 /// change the test is read again.
-pub(crate) fn waits(source: &SourceTest, questions: &mut Questions<'_>) -> Vec<ProgramEdit> {
+pub(crate) fn waits(
+    source: &SourceTest,
+    copies: &EqualThreads,
+    questions: &mut Questions<'_>,
+) -> Vec<ProgramEdit> {
     if !source.test.program.is_asynchronous() {
         return Vec::new();
     }
+    let firsts: Vec<usize> =
+        (0..source.cells.len()).filter(|&thread| copies.is_first(thread)).collect();
     let mut all = Vec::new();
-    let objects = objects(source);
-    for thread in 0..source.cells.len() {
+    for &thread in &firsts {
         for cell in 0..source.cells[thread].len() {
-            let lines = &source.test.program.threads[thread].lines;
-            let lines = lines.get(source.cells[thread][cell].lines.clone()).unwrap_or_default();
-            for of in lines.iter().filter_map(|line| line.instruction.as_asynchronous()) {
-                all.extend(other_parity(source, (thread, cell), of));
-                all.extend(more_groups(source, (thread, cell), of));
-                all.extend(other_number(source, (thread, cell), of));
-                all.extend(expectation(source, (thread, cell), of));
-                all.extend(counted_once(source, (thread, cell), of));
-                all.extend(other_object(source, (thread, cell), of, &objects));
+            for of in asynchronous(source, thread, cell) {
+                all.extend(changed_operands(source, CellPlace { thread, cell }, of));
             }
         }
     }
     all.extend(everywhere(&all));
-    all.extend(groups(source));
-    all.extend(tensor_commits(source, &objects));
-    all.extend(phases(source));
+    for &thread in &firsts {
+        all.extend(groups(source, thread));
+        all.extend(flips(source, thread));
+        all.extend(arrivals(source, thread));
+        all.extend(tensor_commits(source, thread));
+    }
+    all.extend(phases(source, &firsts));
+    let mut all: Vec<ProgramEdit> =
+        all.into_iter().map(|edit| copies.everywhere(source, edit)).collect();
     all.retain(|edit: &ProgramEdit| {
         !questions.is_at_end() && source.parse(&edit.revisions).is_ok()
     });
@@ -79,243 +82,67 @@ fn everywhere(all: &[ProgramEdit]) -> Vec<ProgramEdit> {
     together.collect()
 }
 
-/// The mbarrier objects that the test declares.
-fn objects(source: &SourceTest) -> Vec<VariableId> {
-    let declared = (0..).map(VariableId).zip(&source.test.declarations.variables);
-    declared.filter(|(_, declared)| declared.mbarrier).map(|(variable, _)| variable).collect()
-}
-
-/// Another asynchronous instruction in the place of one.
-pub(crate) fn other(
-    source: &SourceTest,
-    place: (usize, usize),
-    of: Asynchronous,
-    cost: (EditKind, EditCost),
-) -> Option<ProgramEdit> {
-    Some(edit::replacement(source, place, edit::text_of(source, place.0, of)?, cost))
-}
-
-/// Another operation on the same mbarrier object.
-fn other_op(
-    source: &SourceTest,
-    place: (usize, usize),
-    of: &Mbarrier,
-    op: MbarrierOp,
-    cost: (EditKind, EditCost),
-) -> Option<ProgramEdit> {
-    other(source, place, Asynchronous::Mbarrier(Mbarrier { op, ..of.clone() }), cost)
-}
-
-/// The most objects of a test of which an arrival or a wait is tried on another one.
-const MOST_OBJECTS: usize = 4;
-
-/// An arrival or a wait on another object.
-fn other_object(
-    source: &SourceTest,
-    place: (usize, usize),
-    instruction: &Asynchronous,
-    objects: &[VariableId],
-) -> Vec<ProgramEdit> {
-    let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
-    let meets = matches!(of.op, MbarrierOp::Arrive { .. } | MbarrierOp::Wait { .. });
-    let Some(own) = named(of, objects).filter(|_| meets && objects.len() <= MOST_OBJECTS) else {
-        return Vec::new();
-    };
-    let others = objects.iter().filter(|object| **object != own);
-    let with = |object: &VariableId| {
-        let object = Address { base: Operand::Address(*object), offset: 0 };
-        let of = Asynchronous::Mbarrier(Mbarrier { object, ..of.clone() });
-        other(source, place, of, (EditKind::Object, edit::NUMBER))
-    };
-    others.filter_map(with).collect()
-}
-
-/// The object that an instruction names.
-fn named(of: &Mbarrier, objects: &[VariableId]) -> Option<VariableId> {
-    let Address { base: Operand::Address(object), offset: 0 } = of.object else { return None };
-    Some(object).filter(|object| objects.contains(object))
-}
-
-/// A wait for the phases of the other parity.
-fn other_parity(
-    source: &SourceTest,
-    place: (usize, usize),
-    instruction: &Asynchronous,
-) -> Option<ProgramEdit> {
-    let Asynchronous::Mbarrier(of) = instruction else { return None };
-    let MbarrierOp::Wait { phase: AwaitedPhase::Parity(Operand::Imm(parity)), tries, done } = of.op
-    else {
-        return None;
-    };
-    let phase = AwaitedPhase::Parity(Operand::Imm(parity ^ 1));
-    let op = MbarrierOp::Wait { phase, tries, done };
-    other_op(source, place, of, op, (EditKind::Parity, edit::PARITY))
-}
-
-/// Waits for more groups, or also for what they write.
-fn more_groups(
-    source: &SourceTest,
-    place: (usize, usize),
-    instruction: &Asynchronous,
-) -> Vec<ProgramEdit> {
-    let Asynchronous::WaitGroup(wait) = *instruction else { return Vec::new() };
-    let fewer = (0..wait.pending.min(MOST_GROUPS)).rev();
-    let fewer = fewer.map(|pending| WaitGroup { pending, ..wait });
-    let complete = WaitGroup { until: GroupCompletion::Complete, ..wait };
-    let complete = Some(complete).filter(|complete| *complete != wait);
-    let all = fewer.chain(complete).map(Asynchronous::WaitGroup);
-    let cost = (EditKind::GroupWait, edit::GROUP_WAIT);
-    all.filter_map(|of| other(source, place, of, cost)).collect()
-}
-
-/// The expected bytes of the copies of the test instead of others, alone or together; one arrival more or less.
-fn other_number(
-    source: &SourceTest,
-    place: (usize, usize),
-    instruction: &Asynchronous,
-) -> Vec<ProgramEdit> {
-    let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
-    let bytes = || copied(source).into_iter().map(Operand::Imm);
-    let mut kind = EditKind::ExpectedBytes;
-    let others: Vec<MbarrierOp> =
-        if let MbarrierOp::Init { count: Operand::Imm(count), layout } = of.op {
-            kind = EditKind::Count;
-            let counts = [count.saturating_sub(1).max(1), count.saturating_add(1)];
-            counts.map(|count| MbarrierOp::Init { count: Operand::Imm(count), layout }).into()
-        } else if let MbarrierOp::ExpectTx { bytes: Operand::Imm(_) } = of.op {
-            bytes().map(|bytes| MbarrierOp::ExpectTx { bytes }).collect()
-        } else if let MbarrierOp::Arrive { expected: Some(Operand::Imm(_)), .. } = of.op {
-            bytes().filter_map(|bytes| expecting(of, bytes)).collect()
-        } else {
-            return Vec::new();
-        };
-    let others = others.into_iter().filter(|op| *op != of.op);
-    others.filter_map(|op| other_op(source, place, of, op, (kind, edit::NUMBER))).collect()
-}
-
-/// An arrival that also expects the bytes of a copy.
-fn expectation(
-    source: &SourceTest,
-    place: (usize, usize),
-    instruction: &Asynchronous,
-) -> Vec<ProgramEdit> {
-    let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
-    let MbarrierOp::Arrive { expected: None, drops: false, count, completes: true, .. } = of.op
-    else {
-        return Vec::new();
-    };
-    let cost = (EditKind::ExpectedBytes, edit::EXPECTATION);
-    let with = |bytes: u64| other_op(source, place, of, expecting(of, Operand::Imm(bytes))?, cost);
-    let bytes = copied(source).into_iter().filter(|bytes| *bytes > 0 && count == Operand::Imm(1));
-    bytes.filter_map(with).collect()
-}
-
-/// An arrival that expects bytes.
-fn expecting(of: &Mbarrier, bytes: Operand) -> Option<MbarrierOp> {
-    let mut op = of.op.clone();
-    let MbarrierOp::Arrive { expected, .. } = &mut op else { return None };
-    *expected = Some(bytes);
-    Some(op)
-}
-
-/// `cp.async.mbarrier.arrive` with `.noinc` or without it.
-fn counted_once(
-    source: &SourceTest,
-    place: (usize, usize),
-    instruction: &Asynchronous,
-) -> Option<ProgramEdit> {
-    let Asynchronous::Track(track) = instruction else { return None };
-    let of = Asynchronous::Track(Track { increments: !track.increments, ..track.clone() });
-    other(source, place, of, (EditKind::Count, edit::NUMBER))
-}
-
-/// The bytes of each copy that completes on an mbarrier object, and of all of them.
-fn copied(source: &SourceTest) -> Vec<u64> {
-    let lines = source.test.program.threads.iter().flat_map(|thread| &thread.lines);
-    let copies = lines.filter_map(|line| {
-        let Asynchronous::Copy(copy) = line.instruction.as_asynchronous()? else { return None };
-        let bytes = copy.bytes.filter(|_| copy.mbarrier.is_some())?;
-        if let Operand::Imm(bytes) = bytes { Some(bytes) } else { None }
-    });
-    let mut all: Vec<u64> = copies.collect();
-    all.push(all.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes)));
-    all.sort_unstable();
-    all.dedup();
-    all
-}
-
 /// A wait for what a thread has started, a commit before a wait for groups, and a fence of the registers of `wgmma`.
-fn groups(source: &SourceTest) -> Vec<ProgramEdit> {
+fn groups(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
-    for (thread, cells) in source.cells.iter().enumerate() {
-        let lines = &source.test.program.threads[thread].lines;
-        let asynchronous = |line: usize| lines.get(line)?.instruction.as_asynchronous();
-        for cell in 0..=cells.len() {
-            let at = cells.get(cell).map_or(lines.len(), |cell| cell.lines.start);
-            if is_crossed(source, thread, cell) {
-                continue;
+    let lines = &source.test.program.threads[thread].lines;
+    let asynchronous = |line: usize| lines.get(line)?.instruction.as_asynchronous();
+    for point in first_points(source, thread) {
+        let at = point.line(source);
+        let mut insert = |of: Asynchronous, kind: EditKind, cost: EditCost| {
+            let text = edit::text_of(source, thread, of);
+            all.extend(text.map(|text| edit::insertion(source, &[point], &text, kind, cost)));
+        };
+        let next = asynchronous(at);
+        let started: BTreeSet<Started> =
+            (0..at).filter_map(asynchronous).filter_map(Started::by).collect();
+        for started in started {
+            if started == Started::Groups(GroupKind::BulkCopies) {
+                let read = all_groups(GroupKind::BulkCopies, GroupCompletion::Read);
+                insert(read, EditKind::GroupWait, edit::NEW_READ_WAIT);
             }
-            let mut insert = |of: Asynchronous, cost: (EditKind, EditCost)| {
-                let text = edit::text_of(source, thread, of);
-                all.extend(
-                    text.map(|text| edit::insertion(source, &[(thread, cell)], &text, cost)),
-                );
-            };
-            let next = asynchronous(at);
-            // Of places with only arithmetic between them the first one is enough.
-            let first = cell > 0 && is_event(source, thread, cell - 1);
-            let started: BTreeSet<Started> = (0..at)
-                .filter_map(asynchronous)
-                .filter_map(Started::by)
-                .filter(|_| first)
-                .collect();
-            for started in started {
-                if started == Started::Groups(GroupKind::BulkCopies) {
-                    let read = all_groups(GroupKind::BulkCopies, GroupCompletion::Read);
-                    insert(read, (EditKind::GroupWait, edit::NEW_READ_WAIT));
-                }
-                let (wait, cost) = started.wait();
-                insert(wait, (EditKind::GroupWait, cost));
-            }
-            if let Some(Asynchronous::WaitGroup(WaitGroup { of, commits: false, .. })) = next {
-                insert(Asynchronous::Commit(*of), (EditKind::Commit, edit::COMMIT));
-            }
-            if let Some(Asynchronous::Multiply(_)) = next {
-                let cost = (EditKind::RegisterFence, edit::REGISTER_FENCE);
-                insert(Asynchronous::MultiplyFence, cost);
-            }
+            let (wait, cost) = started.wait();
+            insert(wait, EditKind::GroupWait, cost);
+        }
+        if let Some(Asynchronous::WaitGroup(WaitGroup { of, commits: false, .. })) = next {
+            insert(Asynchronous::Commit(*of), EditKind::Commit, edit::COMMIT);
+        }
+        if let Some(Asynchronous::Multiply(_)) = next {
+            insert(Asynchronous::MultiplyFence, EditKind::RegisterFence, edit::REGISTER_FENCE);
         }
     }
     all
 }
 
+/// The most objects of a test on which a `tcgen05.commit` is tried.
+const MOST_OBJECTS: usize = 4;
+
 /// A `tcgen05.commit` on an object after operations on tensor memory that one can track, or in the place of an arrival.
-fn tensor_commits(source: &SourceTest, objects: &[VariableId]) -> Vec<ProgramEdit> {
+fn tensor_commits(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
-    let name = |object: VariableId| &source.test.program.variables[usize::from(object.0)].name;
+    let objects = objects(source);
     if objects.len() > MOST_OBJECTS {
         return all;
     }
-    for (thread, cells) in source.cells.iter().enumerate() {
-        // That of the latest such operation.
-        let mut group = None;
-        for cell in 0..cells.len() {
-            let place = (thread, cell);
-            let own = asynchronous(source, thread, cell).find_map(tracked_group);
-            if let Some(own) = own {
-                let cost = (EditKind::Commit, edit::TENSOR_COMMIT);
-                all.extend(objects.iter().map(|object| {
-                    let text = commit(own, name(*object));
-                    edit::insertion(source, &[(thread, cell + 1)], &text, cost)
-                }));
-                group = Some(own);
-            }
-            let object =
-                asynchronous(source, thread, cell).find_map(|of| named(arrival(of)?, objects));
-            if let (Some(group), Some(object)) = (group, object) {
-                let cost = (EditKind::Commit, edit::ARRIVAL_TO_COMMIT);
-                all.push(edit::replacement(source, place, commit(group, name(object)), cost));
-            }
+    // That of the latest such operation.
+    let mut group = None;
+    for cell in 0..source.cells[thread].len() {
+        let own = asynchronous(source, thread, cell).find_map(tracked_group);
+        if let Some(own) = own {
+            let (kind, cost) = (EditKind::Commit, edit::TENSOR_COMMIT);
+            let point = InsertionPoint { thread, cell: cell + 1, labelled: false };
+            all.extend(objects.iter().map(|&object| {
+                let text = commit(own, &edit::address(source, thread, object));
+                edit::insertion(source, &[point], &text, kind, cost)
+            }));
+            group = Some(own);
+        }
+        let object = asynchronous(source, thread, cell).find_map(|of| Some(arrival(of)?.object));
+        if let (Some(group), Some(object)) = (group, object) {
+            let object = edit::address(source, thread, object);
+            let (kind, cost) = (EditKind::Commit, edit::ARRIVAL_TO_COMMIT);
+            let place = CellPlace { thread, cell };
+            all.push(edit::replacement(source, place, commit(group, &object), kind, cost));
         }
     }
     all
@@ -326,9 +153,7 @@ fn commit(group: CtaGroup, object: &str) -> String {
         CtaGroup::One => 1,
         CtaGroup::Two => 2,
     };
-    format!(
-        "tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster.b64 [{object}]"
-    )
+    format!("tcgen05.commit.cta_group::{group}.mbarrier::arrive::one.shared::cluster.b64 {object}")
 }
 
 /// An arrival on an mbarrier object that expects nothing.
@@ -399,40 +224,56 @@ fn all_groups(of: GroupKind, until: GroupCompletion) -> Asynchronous {
     Asynchronous::WaitGroup(WaitGroup { of, pending: 0, until, commits: false })
 }
 
-/// A loop that waits for the end of a phase of an object that the test declares, at each place to which a thread comes
-/// once.
-fn phases(source: &SourceTest) -> Vec<ProgramEdit> {
-    let of = &source.test;
-    let objects = objects(source);
+/// A loop that waits for the end of a phase of an object of the test, at each place of these threads. In a loop the parity
+/// is a register with which the thread waits elsewhere.
+fn phases(source: &SourceTest, threads: &[usize]) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
-    for (thread, cells) in source.cells.iter().enumerate() {
-        let free = |stem: &str, used: &dyn Fn(&str) -> bool| {
-            (0..=u16::MAX).map(|number| format!("{stem}{number}")).find(|name| !used(name))
-        };
-        let label = free("wait", &|name| {
+    for &thread in threads {
+        let cells = &source.cells[thread];
+        let label = edit::free_name("wait", |name| {
             cells.iter().any(|cell| {
                 cell.text.contains(name) || cell.labels.iter().any(|label| label == name)
             })
         });
-        let registers = &of.program.threads[thread].registers;
-        let ended = free("ended", &|name| registers.iter().any(|register| register.name == name));
+        let ended = edit::free_register(source, thread, "ended");
         let (Some(label), Some(ended)) = (label, ended) else { continue };
-        let once =
-            |cell: &usize| is_event(source, thread, *cell) && !is_crossed(source, thread, *cell);
-        for cell in (0..cells.len()).filter(once) {
+        let waits = (0..cells.len()).flat_map(|cell| asynchronous(source, thread, cell));
+        let mut parities: Vec<String> = waits
+            .filter_map(|of| Some(edit::operand(source, thread, parity(of)?)))
+            .chain(["0".to_owned(), "1".to_owned()])
+            .collect();
+        parities.sort_unstable();
+        parities.dedup();
+        let objects: Vec<String> = objects_of(source, thread)
+            .into_iter()
+            .map(|object| edit::address(source, thread, object))
+            .collect();
+        for point in points(source, thread) {
+            if point.is_in_wait(source) || !is_event(source, thread, point.cell) {
+                continue;
+            }
+            let constant = |parity: &String| matches!(&**parity, "0" | "1");
+            let known = |parity: &&String| point.depth(source) == 0 || !constant(parity);
             for object in &objects {
-                for parity in 0..2 {
-                    let object = &of.program.variables[usize::from(object.0)].name;
+                for parity in parities.iter().filter(known) {
                     let text = format!(
-                        "{label}: mbarrier.try_wait.parity.shared::cta.b64 {ended}, [{object}], {parity}\n@!{ended} bra {label}"
+                        "{label}: mbarrier.try_wait.parity.shared::cta.b64 {ended}, {object}, {parity}\n@!{ended} bra {label}"
                     );
-                    let kind = (EditKind::PhaseWait, edit::PHASE_WAIT);
-                    all.push(edit::insertion(source, &[(thread, cell)], &text, kind));
+                    let (kind, cost) = (EditKind::PhaseWait, edit::PHASE_WAIT);
+                    all.push(edit::insertion(source, &[point], &text, kind, cost));
                 }
             }
         }
     }
     if all.len() > MOST_PLACES { Vec::new() } else { all }
+}
+
+/// The parity of a wait.
+fn parity(of: &Asynchronous) -> Option<Operand> {
+    let Asynchronous::Mbarrier(Mbarrier { op: MbarrierOp::Wait { phase, .. }, .. }) = of else {
+        return None;
+    };
+    if let AwaitedPhase::Parity(parity) = phase { Some(*parity) } else { None }
 }
 
 #[cfg(test)]
@@ -441,6 +282,7 @@ mod tests {
 
     use litmus::revise::SourceTest;
 
+    use crate::copies::EqualThreads;
     use crate::question::Questions;
     use crate::{RepairOptions, RepairState, repair};
 
@@ -601,7 +443,12 @@ mod tests {
         let model = model::ptx::model();
         let read = |questions: usize| {
             let options = RepairOptions { questions, ..RepairOptions::new(&model) };
-            super::waits(&source, &mut Questions::new(&source, &options)).len()
+            super::waits(
+                &source,
+                &EqualThreads::new(&source),
+                &mut Questions::new(&source, &options),
+            )
+            .len()
         };
         assert_eq!(read(0), 0);
         assert!(read(1) > 0);

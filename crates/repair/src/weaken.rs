@@ -1,7 +1,7 @@
 //! The orders, scopes and fences that a test does not need to forbid its outcome.
 
 use judge::{Resting, Verdict};
-use litmus::revise::{Revision, SourceTest};
+use litmus::revise::SourceTest;
 use model::isa::asynchronous::{
     AsyncFence, Asynchronous, FenceWindow, GridControl, GroupCompletion, GroupKind, WaitGroup,
 };
@@ -9,10 +9,12 @@ use model::isa::tensor_memory::TensorOp;
 use model::isa::{Instruction, Line};
 use model::strength::{KnownForms, OperationKind, Strength, weakest};
 
-use crate::edit::{EditCost, EditKind, EditedLine, ProgramEdit, is_repeated, line_number, rename};
+use crate::copies::EqualThreads;
+use crate::edit::{EditCost, EditKind, ProgramEdit, removal, rename, revisions_of};
+use crate::operand::other;
+use crate::place::{CellPlace, lines_of};
 use crate::question::{Questions, RepairLimit, RepairOptions, excluded, unanswered};
 use crate::site::{forms, instruction};
-use crate::wait;
 
 /// What a test does not need.
 #[derive(Clone, Debug)]
@@ -141,12 +143,13 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
         resting.open.clear();
         resting
     };
-    let sites = sites(source);
+    let copies = EqualThreads::new(source);
+    let sites = sites(source, &copies);
     let strongest: Strengths = sites.iter().map(|site| Some(site.now)).collect();
     // A weak access may be torn, and a race of weak accesses has no meaning in the languages above PTX.
     let forms = KnownForms { weak: false, ..forms(source) };
     let suffices = |questions: &mut Questions<'_>, all: &Strengths| {
-        let edits = edits(source, &sites, all);
+        let edits = edits(source, &copies, &sites, all);
         questions.forbids(&edits.iter().collect::<Vec<_>>())
     };
     for (at, site) in sites.iter().enumerate() {
@@ -157,7 +160,7 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
         }) {
             let mut all = strongest.clone();
             all[at] = least;
-            let edits = edits(source, &sites, &all);
+            let edits = edits(source, &copies, &sites, &all);
             if confirmed(&edits, &questions, &mut result).is_some() {
                 let resting = resting(&questions, &edits);
                 let with = |edit| SuperfluousEdit { edit, resting: resting.clone() };
@@ -177,7 +180,7 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
         weaker
     };
     if let Some(all) = weakest(&strongest, next, |all| suffices(&mut questions, all)) {
-        let edits = edits(source, &sites, &all);
+        let edits = edits(source, &copies, &sites, &all);
         if let Some(engines) = confirmed(&edits, &questions, &mut result) {
             result.engines = engines;
             result.resting = resting(&questions, &edits);
@@ -188,10 +191,6 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
     result.asked = questions.asked;
     result.limit = questions.limit;
     result
-}
-
-fn revisions_of(edits: &[ProgramEdit]) -> Vec<Revision> {
-    edits.iter().flat_map(|edit| edit.revisions.iter().cloned()).collect()
 }
 
 /// The engines that confirm that the outcome is forbidden; `None` if one does not.
@@ -234,9 +233,10 @@ fn least(
 }
 
 /// The instructions that order others: fences first, which cost most.
-fn sites(source: &SourceTest) -> Vec<OrderingSite> {
+fn sites(source: &SourceTest, copies: &EqualThreads) -> Vec<OrderingSite> {
     let mut all = Vec::new();
-    for (thread, cells) in source.cells.iter().enumerate() {
+    let threads = source.cells.iter().enumerate();
+    for (thread, cells) in threads.filter(|(thread, _)| copies.is_first(*thread)) {
         for cell in 0..cells.len() {
             let memory = instruction(source, thread, cell).and_then(Strength::of);
             let now =
@@ -260,8 +260,7 @@ fn sites(source: &SourceTest) -> Vec<OrderingSite> {
 
 /// A fence of a proxy, or a wait, that is the only instruction of its cell.
 fn asynchronous(source: &SourceTest, thread: usize, cell: usize) -> Option<OrderingForm> {
-    let lines = &source.test.program.threads[thread].lines;
-    let [line] = lines.get(source.cells[thread][cell].lines.clone())? else { return None };
+    let [line] = lines_of(source, thread, cell) else { return None };
     if matches!(line.instruction, Instruction::ProxyFence(_)) {
         return Some(OrderingForm::Whole);
     }
@@ -299,41 +298,35 @@ fn committed(source: &SourceTest, thread: usize, kind: GroupKind) -> u64 {
 }
 
 /// The edits that lead to these forms.
-fn edits(source: &SourceTest, sites: &[OrderingSite], strengths: &Strengths) -> Vec<ProgramEdit> {
+fn edits(
+    source: &SourceTest,
+    copies: &EqualThreads,
+    sites: &[OrderingSite],
+    strengths: &Strengths,
+) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
     for (site, &form) in sites.iter().zip(strengths) {
-        let (place, now) = ((site.thread, site.cell), site.now);
+        let (place, now) = (CellPlace { thread: site.thread, cell: site.cell }, site.now);
         let cost = EditCost { edits: 1, ..EditCost::default() };
-        let cell = &source.cells[site.thread][site.cell];
-        all.extend(match (form, now) {
+        let edit = match (form, now) {
             (Some(form), now) if form == now => None,
             (Some(OrderingForm::Memory(strength)), OrderingForm::Memory(now)) => {
                 let kind =
                     if strength.order == now.order { EditKind::Scope } else { EditKind::Order };
-                Some(rename(source, place, strength, (kind, cost)))
+                Some(rename(source, place, strength, kind, cost))
             }
             (Some(OrderingForm::ProxyFence(window)), _) => {
                 let of = Asynchronous::Fence(AsyncFence::Proxy(window));
-                wait::other(source, place, of, (EditKind::ProxyFence, cost))
+                other(source, place, of, EditKind::ProxyFence, cost)
             }
             (Some(OrderingForm::Groups(wait)), _) => {
                 let of = Asynchronous::WaitGroup(wait);
-                wait::other(source, place, of, (EditKind::GroupWait, cost))
+                other(source, place, of, EditKind::GroupWait, cost)
             }
             (Some(_), _) => None,
-            (None, _) => {
-                let line = EditedLine {
-                    thread: source.test.program.threads[site.thread].name.clone(),
-                    line: line_number(source, site.thread, site.cell),
-                    before: Some(cell.text.clone()),
-                    after: None,
-                    next: None,
-                    repeated: is_repeated(source, site.thread, &cell.text),
-                };
-                let revisions = vec![Revision::Remove { thread: site.thread, cell: site.cell }];
-                Some(ProgramEdit { kind: EditKind::Removal, cost, lines: vec![line], revisions })
-            }
-        });
+            (None, _) => Some(removal(source, place, cost)),
+        };
+        all.extend(edit.map(|edit| copies.everywhere(source, edit)));
     }
     all
 }

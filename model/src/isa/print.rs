@@ -78,6 +78,16 @@ pub fn print_guarded(
     })
 }
 
+/// An operand, other than an address in memory.
+pub fn operand(of: Operand, names: &dyn OperandNames) -> String {
+    Printer { names }.operand(of)
+}
+
+/// An address in memory, in brackets.
+pub fn address(of: Address, names: &dyn OperandNames) -> String {
+    Printer { names }.address(of)
+}
+
 struct Printer<'n> {
     names: &'n dyn OperandNames,
 }

@@ -1,0 +1,439 @@
+//! Operands of asynchronous instructions that may be wrong: parities, counts, bytes, numbers of groups, objects.
+
+use std::collections::BTreeSet;
+
+use litmus::revise::{Revision, SourceTest};
+use model::isa::alu::AluOp;
+use model::isa::asynchronous::{
+    AsyncStore, Asynchronous, AwaitedPhase, Copy, GroupCompletion, Mbarrier, MbarrierOp,
+    RESPONSE_BYTES, Track, WaitGroup,
+};
+use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier};
+use model::memory::VariableId;
+use model::scope::Scope;
+
+use crate::edit::{self, EditCost, EditKind, ProgramEdit};
+use crate::place::{CellPlace, InsertionPoint, lines_of, points};
+use crate::site::asynchronous;
+
+/// The most groups of which fewer are tried to stay in flight.
+const MOST_GROUPS: u64 = 16;
+
+/// The most objects of a test of which an arrival or a wait is tried on another one.
+const MOST_OBJECTS: usize = 8;
+
+/// The bytes of an mbarrier object.
+const OBJECT_BYTES: i64 = 8;
+
+/// Each other operand that an instruction may have.
+pub(crate) fn changed_operands(
+    source: &SourceTest,
+    place: CellPlace,
+    of: &Asynchronous,
+) -> Vec<ProgramEdit> {
+    let mut all = other_parity(source, place, of);
+    all.extend(more_groups(source, place, of));
+    all.extend(other_number(source, place, of));
+    all.extend(expectation(source, place, of));
+    all.extend(counted_once(source, place, of));
+    all.extend(other_object(source, place, of));
+    all.extend(remote_arrival(source, place, of));
+    all
+}
+
+/// The mbarrier objects that the test declares, elements of arrays among them.
+pub(crate) fn objects(source: &SourceTest) -> Vec<Address> {
+    let declared = (0..).map(VariableId).zip(&source.test.declarations.variables);
+    let elements = declared.filter(|(_, declared)| declared.mbarrier).flat_map(|(id, declared)| {
+        let count = i64::from(declared.count.unwrap_or(1));
+        (0..count).map(move |at| Address { base: Operand::Address(id), offset: at * OBJECT_BYTES })
+    });
+    elements.collect()
+}
+
+/// The objects that a thread can name: those that the test declares, and the addresses at which the thread uses one.
+pub(crate) fn objects_of(source: &SourceTest, thread: usize) -> Vec<Address> {
+    let mut all = objects(source);
+    let cells = 0..source.cells[thread].len();
+    for of in cells.flat_map(|cell| asynchronous(source, thread, cell)) {
+        if let Asynchronous::Mbarrier(of) = of
+            && !all.contains(&of.object)
+        {
+            all.push(of.object);
+        }
+    }
+    all
+}
+
+/// Another asynchronous instruction in the place of one.
+pub(crate) fn other(
+    source: &SourceTest,
+    place: CellPlace,
+    of: Asynchronous,
+    kind: EditKind,
+    cost: EditCost,
+) -> Option<ProgramEdit> {
+    let after = edit::text_of(source, place.thread, of)?;
+    let text = in_own_words(source, place, &after).unwrap_or(after);
+    Some(edit::replacement(source, place, text, kind, cost))
+}
+
+/// The instruction of a cell with the operands of another one, if nothing else changes: with the qualifiers and the hints
+/// that the file has, which may be defaults.
+fn in_own_words(source: &SourceTest, place: CellPlace, after: &str) -> Option<String> {
+    let CellPlace { thread, cell } = place;
+    let [line] = lines_of(source, thread, cell) else { return None };
+    let before = edit::print_in(source, thread, &line.instruction)?;
+    let of = &source.cells[thread][cell];
+    let (name, operands) = after.split_once(' ')?;
+    let (known, own) = before.split_once(' ')?;
+    let at = of.text.find(&of.name)? + of.name.len();
+    let mut written: Vec<String> = split(&of.text[at..]);
+    let (operands, own) = (split(operands), split(own));
+    let same = name == known && operands.len() == own.len() && own.len() <= written.len();
+    for (written, (now, own)) in written.iter_mut().zip(operands.iter().zip(&own)) {
+        if now != own {
+            written.clone_from(now);
+        }
+    }
+    same.then(|| format!("{} {}", of.name, written.join(", ")))
+}
+
+/// Operands between commas, of which those in brackets and braces count not.
+fn split(operands: &str) -> Vec<String> {
+    let mut all = vec![String::new()];
+    let mut depth = 0_usize;
+    for c in operands.chars() {
+        match c {
+            '[' | '{' => depth += 1,
+            ']' | '}' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        match all.last_mut() {
+            Some(last) if c != ',' || depth > 0 => last.push(c),
+            _ => all.push(String::new()),
+        }
+    }
+    all.iter().map(|operand| operand.trim().to_owned()).collect()
+}
+
+/// Another operation on the same mbarrier object.
+fn other_op(
+    source: &SourceTest,
+    place: CellPlace,
+    of: &Mbarrier,
+    op: MbarrierOp,
+    kind: EditKind,
+    cost: EditCost,
+) -> Option<ProgramEdit> {
+    other(source, place, Asynchronous::Mbarrier(Mbarrier { op, ..of.clone() }), kind, cost)
+}
+
+/// An arrival or a wait on another object.
+fn other_object(
+    source: &SourceTest,
+    place: CellPlace,
+    instruction: &Asynchronous,
+) -> Vec<ProgramEdit> {
+    let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
+    let meets = matches!(of.op, MbarrierOp::Arrive { .. } | MbarrierOp::Wait { .. });
+    let objects = objects_of(source, place.thread);
+    if !meets || objects.len() > MOST_OBJECTS {
+        return Vec::new();
+    }
+    // An address in a register may be another one in each round.
+    let is_register = |object: &Address| matches!(object.base, Operand::Reg(_));
+    let others = objects
+        .into_iter()
+        .filter(|object| *object != of.object && (is_register(object) || !is_register(&of.object)));
+    let with = |object: Address| {
+        let of = Asynchronous::Mbarrier(Mbarrier { object, ..of.clone() });
+        other(source, place, of, EditKind::Object, edit::NUMBER)
+    };
+    others.filter_map(with).collect()
+}
+
+/// An arrival at an object of another CTA of the cluster.
+fn remote_arrival(
+    source: &SourceTest,
+    place: CellPlace,
+    instruction: &Asynchronous,
+) -> Option<ProgramEdit> {
+    let Asynchronous::Mbarrier(of) = instruction else { return None };
+    let MbarrierOp::Arrive { state: None, .. } = of.op else { return None };
+    let own = matches!(of.space, SpaceQualifier::Shared | SpaceQualifier::SharedCta);
+    if !own || !matches!(of.object.base, Operand::Reg(_)) {
+        return None;
+    }
+    let space = SpaceQualifier::SharedCluster;
+    let of = Mbarrier { space, scope: Scope::Cluster, ..of.clone() };
+    other(source, place, Asynchronous::Mbarrier(of), EditKind::StateSpace, edit::STATE_SPACE)
+}
+
+/// A wait for the phases of the other parity.
+fn other_parity(
+    source: &SourceTest,
+    place: CellPlace,
+    instruction: &Asynchronous,
+) -> Vec<ProgramEdit> {
+    let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
+    let MbarrierOp::Wait { phase: AwaitedPhase::Parity(parity), tries, done } = of.op else {
+        return Vec::new();
+    };
+    let with = |parity: u64| {
+        let phase = AwaitedPhase::Parity(Operand::Imm(parity));
+        let op = MbarrierOp::Wait { phase, tries, done };
+        other_op(source, place, of, op, EditKind::Parity, edit::PARITY)
+    };
+    if let Operand::Imm(parity) = parity {
+        return with(parity ^ 1).into_iter().collect();
+    }
+    let Operand::Reg(register) = parity else { return Vec::new() };
+    let mut all: Vec<ProgramEdit> = (0..2).filter_map(with).collect();
+    all.extend(inverse(source, place, with(UNUSUAL), register));
+    all.extend(initial_parities(source, place.thread, register));
+    all
+}
+
+/// A number that stands for a register.
+const UNUSUAL: u64 = 987_654_321;
+
+/// A wait for the inverse of a parity in a register; `constant` is the same wait for a number that no test has.
+fn inverse(
+    source: &SourceTest,
+    place: CellPlace,
+    constant: Option<ProgramEdit>,
+    parity: Reg,
+) -> Option<ProgramEdit> {
+    let CellPlace { thread, cell } = place;
+    let flipped = edit::free_register(source, thread, "flipped")?;
+    let parity = edit::operand(source, thread, Operand::Reg(parity));
+    let [Revision::Replace { text, .. }] = &constant?.revisions[..] else { return None };
+    let text = text.replacen(&UNUSUAL.to_string(), &flipped, 1);
+    let point =
+        InsertionPoint { thread, cell, labelled: !source.cells[thread][cell].labels.is_empty() };
+    let computed = format!("xor.b32 {flipped}, {parity}, 1");
+    let (kind, cost) = (EditKind::Parity, edit::INVERSE_PARITY);
+    let mut all = edit::insertion(source, &[point], &computed, kind, cost);
+    let replaced = edit::replacement(source, place, text, kind, cost);
+    all.lines.extend(replaced.lines);
+    all.revisions.extend(replaced.revisions);
+    Some(all)
+}
+
+/// A register of a parity that is flipped at a place of a loop.
+pub(crate) fn flips(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
+    let cells = 0..source.cells[thread].len();
+    let parities = cells.flat_map(|cell| asynchronous(source, thread, cell)).filter_map(|of| {
+        let Asynchronous::Mbarrier(of) = of else { return None };
+        let MbarrierOp::Wait { phase: AwaitedPhase::Parity(Operand::Reg(register)), .. } = of.op
+        else {
+            return None;
+        };
+        Some(register)
+    });
+    let parities: BTreeSet<String> =
+        parities.map(|register| edit::operand(source, thread, Operand::Reg(register))).collect();
+    let mut all = Vec::new();
+    for parity in parities {
+        let text = format!("xor.b32 {parity}, {parity}, 1");
+        for point in points(source, thread) {
+            if point.depth(source) > 0 && !point.is_in_wait(source) && !point.is_skipped(source) {
+                let (kind, cost) = (EditKind::Parity, edit::INVERSE_PARITY);
+                all.push(edit::insertion(source, &[point], &text, kind, cost));
+            }
+        }
+    }
+    all
+}
+
+/// The most places of a test where an arrival is tried.
+const MOST_ARRIVALS: usize = 200;
+
+/// An arrival on an object of the test, at each place. A thread that waits for the object leaves the arrival to others.
+pub(crate) fn arrivals(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
+    let cells = 0..source.cells[thread].len();
+    let waits: Vec<Address> = cells
+        .flat_map(|cell| asynchronous(source, thread, cell))
+        .filter_map(|of| {
+            let Asynchronous::Mbarrier(of) = of else { return None };
+            matches!(of.op, MbarrierOp::Wait { .. }).then_some(of.object)
+        })
+        .collect();
+    let mut all = Vec::new();
+    // An address in a register may be that of any object.
+    if waits.iter().any(|object| matches!(object.base, Operand::Reg(_))) {
+        return all;
+    }
+    for object in objects_of(source, thread) {
+        if waits.contains(&object) {
+            continue;
+        }
+        let object = edit::address(source, thread, object);
+        let text = format!("mbarrier.arrive.shared::cta.b64 _, {object}");
+        for point in points(source, thread) {
+            if !point.is_in_wait(source) {
+                let (kind, cost) = (EditKind::Arrival, edit::ARRIVAL);
+                all.push(edit::insertion(source, &[point], &text, kind, cost));
+            }
+        }
+    }
+    if all.len() > MOST_ARRIVALS { Vec::new() } else { all }
+}
+
+/// The other number where a register of a parity begins with 0 or 1.
+fn initial_parities(source: &SourceTest, thread: usize, parity: Reg) -> Vec<ProgramEdit> {
+    let mut all = Vec::new();
+    for cell in 0..source.cells[thread].len() {
+        let [line] = lines_of(source, thread, cell) else { continue };
+        let Instruction::Alu(of) = &line.instruction else { continue };
+        let (AluOp::Mov, [Operand::Imm(now @ (0 | 1))]) = (of.op, &of.sources[..]) else {
+            continue;
+        };
+        let text = &source.cells[thread][cell].text;
+        if of.destination != parity {
+            continue;
+        }
+        let Some((rest, _)) = text.rsplit_once(',') else { continue };
+        let name = &source.cells[thread][cell].name;
+        let rest = rest.find(name.as_str()).map_or(rest, |at| &rest[at..]);
+        let text = format!("{rest}, {}", now ^ 1);
+        let place = CellPlace { thread, cell };
+        all.push(edit::replacement(source, place, text, EditKind::Parity, edit::PARITY));
+    }
+    all
+}
+
+/// Waits for more groups, or also for what they write.
+fn more_groups(
+    source: &SourceTest,
+    place: CellPlace,
+    instruction: &Asynchronous,
+) -> Vec<ProgramEdit> {
+    let Asynchronous::WaitGroup(wait) = *instruction else { return Vec::new() };
+    let fewer = (0..wait.pending.min(MOST_GROUPS)).rev();
+    let fewer = fewer.map(|pending| WaitGroup { pending, ..wait });
+    let complete = WaitGroup { until: GroupCompletion::Complete, ..wait };
+    let complete = Some(complete).filter(|complete| *complete != wait);
+    let all = fewer.chain(complete).map(Asynchronous::WaitGroup);
+    let (kind, cost) = (EditKind::GroupWait, edit::GROUP_WAIT);
+    all.filter_map(|of| other(source, place, of, kind, cost)).collect()
+}
+
+/// The expected bytes of the copies of the test instead of others, alone or together; as many arrivals as the test has, or
+/// one more or less.
+fn other_number(
+    source: &SourceTest,
+    place: CellPlace,
+    instruction: &Asynchronous,
+) -> Vec<ProgramEdit> {
+    let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
+    // A copy of a tensor has as many as its map says.
+    let bytes = |now: u64| {
+        let near = [now / 2, now.saturating_mul(2)];
+        let all: BTreeSet<u64> = copied(source).into_iter().chain(near).collect();
+        all.into_iter().map(Operand::Imm)
+    };
+    let mut kind = EditKind::ExpectedBytes;
+    let others: Vec<MbarrierOp> =
+        if let MbarrierOp::Init { count: Operand::Imm(count), layout } = of.op {
+            kind = EditKind::Count;
+            let with = |count: u64| MbarrierOp::Init { count: Operand::Imm(count), layout };
+            counts(source, of, count).into_iter().map(with).collect()
+        } else if let MbarrierOp::ExpectTx { bytes: Operand::Imm(now) } = of.op {
+            bytes(now).map(|bytes| MbarrierOp::ExpectTx { bytes }).collect()
+        } else if let MbarrierOp::Arrive { expected: Some(Operand::Imm(now)), .. } = of.op {
+            bytes(now).filter_map(|bytes| expecting(of, bytes)).collect()
+        } else {
+            return Vec::new();
+        };
+    let others = others.into_iter().filter(|op| *op != of.op);
+    others.filter_map(|op| other_op(source, place, of, op, kind, edit::NUMBER)).collect()
+}
+
+/// How many arrivals an object may expect: those of the test on it, the threads that have one, and one more or less than now.
+fn counts(source: &SourceTest, of: &Mbarrier, now: u64) -> Vec<u64> {
+    let threads = 0..source.test.program.threads.len();
+    let on_it = |thread: usize| {
+        let cells = 0..source.cells[thread].len();
+        let all = cells.flat_map(move |cell| asynchronous(source, thread, cell));
+        let arrivals = all.filter_map(|one| {
+            let Asynchronous::Mbarrier(one) = one else { return None };
+            // A register may hold its address.
+            let same = one.object == of.object || !matches!(one.object.base, Operand::Address(_));
+            let MbarrierOp::Arrive { count, .. } = one.op else { return None };
+            same.then_some(if let Operand::Imm(count) = count { count } else { 1 })
+        });
+        arrivals.fold(0, u64::saturating_add)
+    };
+    let arrivals: Vec<u64> = threads.map(on_it).collect();
+    let with = arrivals.iter().filter(|count| **count > 0).count() as u64;
+    let mut all =
+        vec![arrivals.iter().sum(), with, now.saturating_sub(1), now.saturating_add(1), 1];
+    all.retain(|&count| count > 0 && count != now);
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// An arrival that also expects the bytes of a copy.
+fn expectation(
+    source: &SourceTest,
+    place: CellPlace,
+    instruction: &Asynchronous,
+) -> Vec<ProgramEdit> {
+    let Asynchronous::Mbarrier(of) = instruction else { return Vec::new() };
+    let MbarrierOp::Arrive { expected: None, drops: false, count, completes: true, .. } = of.op
+    else {
+        return Vec::new();
+    };
+    let (kind, cost) = (EditKind::ExpectedBytes, edit::EXPECTATION);
+    let with =
+        |bytes: u64| other_op(source, place, of, expecting(of, Operand::Imm(bytes))?, kind, cost);
+    let bytes = copied(source).into_iter().filter(|bytes| *bytes > 0 && count == Operand::Imm(1));
+    bytes.filter_map(with).collect()
+}
+
+/// An arrival that expects bytes.
+fn expecting(of: &Mbarrier, bytes: Operand) -> Option<MbarrierOp> {
+    let mut op = of.op.clone();
+    let MbarrierOp::Arrive { expected, .. } = &mut op else { return None };
+    *expected = Some(bytes);
+    Some(op)
+}
+
+/// `cp.async.mbarrier.arrive` with `.noinc` or without it.
+fn counted_once(
+    source: &SourceTest,
+    place: CellPlace,
+    instruction: &Asynchronous,
+) -> Option<ProgramEdit> {
+    let Asynchronous::Track(track) = instruction else { return None };
+    let of = Asynchronous::Track(Track { increments: !track.increments, ..track.clone() });
+    other(source, place, of, EditKind::Count, edit::NUMBER)
+}
+
+/// The bytes of each operation that completes on an mbarrier object, and of all of them.
+fn copied(source: &SourceTest) -> Vec<u64> {
+    let lines = source.test.program.threads.iter().flat_map(|thread| &thread.lines);
+    let mut all: Vec<u64> =
+        lines.filter_map(|line| completed(line.instruction.as_asynchronous()?)).collect();
+    all.push(all.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes)));
+    all.sort_unstable();
+    all.dedup();
+    all
+}
+
+/// The bytes of an operation that completes on an mbarrier object.
+fn completed(of: &Asynchronous) -> Option<u64> {
+    if let Asynchronous::Copy(Copy {
+        bytes: Some(Operand::Imm(bytes)), mbarrier: Some(_), ..
+    }) = of
+    {
+        return Some(*bytes);
+    }
+    if let Asynchronous::Store(AsyncStore { ty, sources, mbarrier: Some(_), .. }) = of {
+        return Some(u64::from(ty.bytes()) * sources.len() as u64);
+    }
+    matches!(of, Asynchronous::Cancel(_)).then_some(RESPONSE_BYTES.into())
+}
