@@ -283,15 +283,25 @@ pub(super) fn check(
             targets[by] = Some((gate, spot));
         }
     }
+    let older = one_way(form);
     for (gate, spot) in versions.into_iter().flatten() {
         let breach = Breach::at(spot, format!("this is PTX ISA {}", setting.isa));
-        broken(&gate.isa_rule, breach.fixed_by([Edit::Version(gate.isa)]));
+        broken(&gate.isa_rule, breach.fixed_by([older.clone().unwrap_or(Edit::Version(gate.isa))]));
     }
     let Some(target) = setting.target else { return };
     for (gate, spot) in targets.into_iter().flatten() {
         let breach = Breach::at(spot, format!("the target is `{target}`"));
-        broken(&gate.sm_rule, breach.fixed_by([Edit::Target(gate.sm)]));
+        broken(&gate.sm_rule, breach.fixed_by([older.clone().unwrap_or(Edit::Target(gate.sm))]));
     }
+}
+
+/// Of a fence of one direction: the older one of both directions, which orders more.
+fn one_way(form: &InstructionForm<'_>) -> Option<Edit> {
+    let order = form.q.order.filter(|order| {
+        form.opcode == Opcode::Fence
+            && matches!(order.value, OrderQualifier::Acquire | OrderQualifier::Release)
+    })?;
+    Some(Edit::Replace(order.position, OrderQualifier::AcqRel.name()))
 }
 
 /// The notes of the page of an instruction.
