@@ -5,7 +5,7 @@ use engine::ENGINES;
 use judge::{Property, Task, judge};
 use litmus::revise::SourceTest;
 use model::ptx;
-use repair::{RepairOptions, Repairs, repair};
+use repair::{RepairOptions, Repairs, repair, weaken};
 
 /// What a search is told besides the defaults.
 #[derive(Default)]
@@ -246,6 +246,38 @@ fn counts_objects_and_state_spaces_are_those_of_the_test() {
         lines[0].contains("becomes `mbarrier.arrive.release.cluster.shared::cluster.b64"),
         "{lines:?}"
     );
+}
+
+#[test]
+fn what_is_asked_about_one_copy_of_the_code_is_asked_about_all() {
+    // P2 runs the code of P1 on another GPU.
+    let text = "PTX copies\n{ x=0; f=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 1 ;\n \
+        st.weak.u32 [x], 1 | ld.relaxed.sys.u32 r0, [f] | ld.relaxed.sys.u32 r0, [f] ;\n \
+        st.relaxed.sys.u32 [f], 1 | ld.weak.u32 r1, [x] | ld.weak.u32 r1, [x] ;\n~exists (P1:r0=1 /\\ P1:r1=0)\n";
+    assert_eq!(
+        defaults(text),
+        [
+            "P0: `st.relaxed.sys.u32 [f], 1` becomes `st.release.sys.u32 [f], 1`",
+            "P1: `ld.relaxed.sys.u32 r0, [f]` becomes `ld.acquire.sys.u32 r0, [f]`",
+            "P2: `ld.relaxed.sys.u32 r0, [f]` becomes `ld.acquire.sys.u32 r0, [f]`",
+        ]
+    );
+}
+
+#[test]
+fn a_superfluous_fence_is_found_in_all_copies_together() {
+    let text = "PTX more\n{ x=0; f=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 0 ;\n \
+        st.weak.u32 [x], 1 | ld.acquire.gpu.u32 r0, [f] | ld.acquire.gpu.u32 r0, [f] ;\n \
+        st.release.gpu.u32 [f], 1 | fence.acq_rel.gpu | fence.acq_rel.gpu ;\n \
+        | ld.weak.u32 r1, [x] | ld.weak.u32 r1, [x] ;\n~exists (P1:r0=1 /\\ P1:r1=0)\n";
+    let source = SourceTest::read("test", text.as_bytes()).expect("it is a test");
+    let model = ptx::model();
+    let weakening = weaken(&source, &RepairOptions::new(&model));
+    let removed = weakening.superfluous.iter().any(|one| {
+        let lines: Vec<String> = one.edit.lines.iter().map(ToString::to_string).collect();
+        lines == ["P1: remove `fence.acq_rel.gpu`", "P2: remove `fence.acq_rel.gpu`"]
+    });
+    assert!(removed, "{:?}", weakening.superfluous);
 }
 
 #[test]

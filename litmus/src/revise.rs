@@ -200,9 +200,13 @@ impl SourceTest {
         bytes: &[u8],
         question: &str,
     ) -> Result<SourceTest, Vec<Diagnostic>> {
-        let test = crate::parse_question(path, bytes, question)?;
-        let source = SourceTest::read(path, bytes)?;
-        Ok(SourceTest { test, question: Some(question.to_owned()), ..source })
+        SourceTest::read(path, bytes)?.asking(question)
+    }
+
+    /// The same test with another condition.
+    pub fn asking(&self, question: &str) -> Result<SourceTest, Vec<Diagnostic>> {
+        let test = crate::parse_question(&self.path, self.text.as_bytes(), question)?;
+        Ok(SourceTest { test, question: Some(question.to_owned()), ..self.clone() })
     }
 
     /// The file as it was read.

@@ -1,7 +1,7 @@
 //! Threads that execute the same code: an edit of the code is an edit of each of them.
 
 use litmus::revise::{Revision, SourceTest};
-use model::program::Thread;
+use model::program::{InitialValue, Observed, Thread};
 
 use crate::edit::ProgramEdit;
 
@@ -40,6 +40,38 @@ impl EqualThreads {
         (0..self.first.len()).filter(move |&other| self.first[other] == first)
     }
 
+    /// The condition of the test about each other thread with the text and the initial numbers of one that it is about: what is
+    /// forbidden of one copy is to be forbidden of the others, which may be elsewhere.
+    pub(crate) fn questions(&self, source: &SourceTest) -> Vec<SourceTest> {
+        let threads = &source.test.program.threads;
+        let numbers = |thread: usize| {
+            threads[thread].registers.iter().filter_map(|register| match register.initial {
+                InitialValue::Value(value) => Some((&register.name, value)),
+                InitialValue::Address { .. } => None,
+            })
+        };
+        let asks = |thread: usize| {
+            source.test.program.observed.iter().any(|observed| {
+                matches!(observed, Observed::Register { thread: of, .. } if usize::from(of.0) == thread)
+            })
+        };
+        let mut all = Vec::new();
+        for own in (0..threads.len()).filter(|&thread| asks(thread)) {
+            let copies: Vec<usize> = self.of(own).filter(|&other| other != own).collect();
+            // Of several copies it says how they differ.
+            if copies.iter().any(|&other| asks(other)) {
+                continue;
+            }
+            let alike = copies.into_iter().filter(|&other| numbers(own).eq(numbers(other)));
+            let asked = alike.filter_map(|other| {
+                let text = renamed(&source.test.condition_text, own, other);
+                source.asking(&text).ok()
+            });
+            all.extend(asked);
+        }
+        all
+    }
+
     /// An edit of one thread, in all that have its text: it counts once.
     pub(crate) fn everywhere(&self, source: &SourceTest, edit: ProgramEdit) -> ProgramEdit {
         let Some(own) = edit.revisions.iter().find_map(Revision::thread) else { return edit };
@@ -51,6 +83,21 @@ impl EqualThreads {
         }
         all
     }
+}
+
+/// A condition, about another thread: `1:r0`, or `P1:r0`.
+fn renamed(condition: &str, own: usize, other: usize) -> String {
+    let (from, to) = (format!("{own}:"), format!("{other}:"));
+    let mut out = String::new();
+    let mut rest = condition;
+    while let Some(at) = rest.find(&from) {
+        let before = rest[..at].chars().next_back();
+        let whole = before.is_none_or(|c| c == 'P' || !c.is_alphanumeric());
+        out += &rest[..at];
+        out += if whole { &to } else { &from };
+        rest = &rest[at + from.len()..];
+    }
+    out + rest
 }
 
 /// Whether two threads have the same text, but for the names of labels.

@@ -101,6 +101,8 @@ pub(crate) struct Questions<'q> {
     /// Whether no execution of the test finishes: then each one has to, whatever its outcome.
     pub(crate) to_finish: bool,
     pub(crate) until: Option<Deadline>,
+    /// The same condition about other copies of the code.
+    siblings: Vec<SourceTest>,
     answers: BTreeMap<Vec<Revision>, bool>,
     pub(crate) asked: usize,
     /// The first limit that was reached.
@@ -115,6 +117,7 @@ impl<'q> Questions<'q> {
             stuck: false,
             to_finish: false,
             until: options.until,
+            siblings: Vec::new(),
             answers: BTreeMap::new(),
             asked: 0,
             limit: None,
@@ -129,11 +132,31 @@ impl<'q> Questions<'q> {
         Questions {
             source: self.source,
             options,
+            stuck: self.stuck,
+            to_finish: self.to_finish,
+            until: self.until,
+            siblings: self.siblings.clone(),
             answers: BTreeMap::new(),
             asked: 0,
             limit: None,
-            ..*self
         }
+    }
+
+    /// Also asks the condition about other copies of the code.
+    pub(crate) fn also(mut self, siblings: Vec<SourceTest>) -> Questions<'q> {
+        self.siblings = siblings;
+        self
+    }
+
+    /// Whether a test with these changes forbids the outcome of other copies, too.
+    fn forbids_siblings(&self, revisions: &[Revision]) -> bool {
+        self.siblings.iter().all(|sibling| self.is_forbidden_of(sibling, revisions))
+    }
+
+    /// Whether a test with these changes forbids the outcome of another copy.
+    pub(crate) fn is_forbidden_of(&self, sibling: &SourceTest, revisions: &[Revision]) -> bool {
+        let test = sibling.parse(revisions);
+        test.is_ok_and(|test| self.is_forbidden(&judge(&claimed(test), &self.task(true))))
     }
 
     /// The verdict of the test as it is.
@@ -179,7 +202,7 @@ impl<'q> Questions<'q> {
                 if let Verdict::Undecided(why) = &judgement.verdict {
                     self.limit.get_or_insert(RepairLimit::Undecided(why.clone()));
                 }
-                self.is_forbidden(&judgement)
+                self.is_forbidden(&judgement) && self.forbids_siblings(&revisions)
             }
             Err(_) => false,
         };
@@ -206,7 +229,7 @@ impl<'q> Questions<'q> {
                 if matches!(judgement.verdict, Verdict::Undecided(_)) {
                     return None;
                 }
-                self.is_forbidden(&judgement)
+                self.is_forbidden(&judgement) && self.forbids_siblings(&revisions)
             }
             Err(_) => false,
         };

@@ -4,6 +4,7 @@ use judge::{Alternative, Property, Resting, Verdict};
 use litmus::Quantifier;
 use litmus::revise::{EXPECTATIONS, Revision, SourceTest};
 
+use crate::copies::EqualThreads;
 use crate::edit::{EditCost, ProgramEdit, revisions_of};
 use crate::question::{Outcomes, Questions, RepairLimit, RepairOptions, excluded, unanswered};
 use crate::stage::{Stages, Tried, cost, is_idle};
@@ -88,7 +89,25 @@ pub fn repair(source: &SourceTest, options: &RepairOptions<'_>) -> Repairs {
     if let Some(why) = excluded(source) {
         return Repairs::of(RepairState::Excluded(why));
     }
-    let mut questions = Questions::new(source, options);
+    let siblings = if options.property.is_of_outcomes() {
+        EqualThreads::new(source).questions(source)
+    } else {
+        Vec::new()
+    };
+    if siblings.is_empty() {
+        return searched(source, Questions::new(source, options));
+    }
+    let repairs = searched(source, Questions::new(source, options).also(siblings));
+    if !repairs.proposals.is_empty() || repairs.state == RepairState::Forbidden {
+        return repairs;
+    }
+    // The copies may have other roles.
+    searched(source, Questions::new(source, options))
+}
+
+/// The search, with what is asked.
+fn searched(source: &SourceTest, mut questions: Questions<'_>) -> Repairs {
+    let options = questions.options;
     let original = questions.original();
     let state = match (&original.verdict, unanswered(&original)) {
         (Verdict::Stuck(why), _) => RepairState::Stuck(why.clone()),

@@ -144,6 +144,9 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
         resting
     };
     let copies = EqualThreads::new(source);
+    let mut siblings = copies.questions(source);
+    siblings.retain(|sibling| questions.is_forbidden_of(sibling, &[]));
+    let mut questions = questions.also(siblings);
     let sites = sites(source, &copies);
     let strongest: Strengths = sites.iter().map(|site| Some(site.now)).collect();
     // A weak access may be torn, and a race of weak accesses has no meaning in the languages above PTX.
