@@ -10,8 +10,11 @@
 //! - a line that begins with a blank is another list of operands for the modifiers of the line before it;
 //! - `a|b` in the place of a name is a production of both.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
+use std::ops::Range;
 use std::sync::{LazyLock, OnceLock};
+
+use rustc_hash::FxHashMap;
 
 use crate::production::{self, Production};
 
@@ -82,42 +85,75 @@ impl InstructionHead {
     }
 }
 
+/// Lines of one name in a group of the text.
+struct NamedLines {
+    name: &'static str,
+    /// What the head of the group says in brackets, and after them.
+    kind: &'static str,
+    what: &'static str,
+    /// Of [`InstructionTable::lines`].
+    lines: Range<usize>,
+}
+
+/// The instructions with one opcode.
+#[derive(Default)]
+struct OpcodeEntry {
+    named: Vec<NamedLines>,
+    /// Made when they are asked for.
+    heads: OnceLock<Vec<InstructionHead>>,
+}
+
 #[derive(Default)]
 struct InstructionTable {
+    lines: Vec<ProductionLine>,
     /// In the order of the text.
     opcodes: Vec<&'static str>,
     /// By opcode: a module may ask for millions.
-    heads: HashMap<&'static str, Vec<InstructionHead>>,
+    entries: FxHashMap<&'static str, OpcodeEntry>,
     fences: Vec<ProductionLine>,
     /// Modifiers that no instruction has.
     words: Vec<&'static str>,
-    definitions: HashMap<&'static str, &'static str>,
+    definitions: FxHashMap<&'static str, &'static str>,
 }
 
 impl InstructionTable {
-    fn add(
-        &mut self,
-        names: &'static str,
-        lines: &[ProductionLine],
-        kind: &str,
-        what: &'static str,
-    ) {
-        let (treatment, memory) = kind.split_once(", ").unwrap_or((kind, ""));
-        let treatment = match treatment {
-            "modelled" => Treatment::Modelled,
-            "without effect" => Treatment::WithoutEffect,
-            "outside" => Treatment::Outside(what.trim()),
-            _ => return self.fences.extend(lines),
-        };
-        for name in names.split('|').filter(|_| !lines.is_empty()) {
-            let parts: Vec<&str> = name.split('.').collect();
-            let heads = self.heads.entry(parts[0]).or_insert_with(|| {
-                self.opcodes.push(parts[0]);
-                Vec::new()
+    /// Adds the lines from `first` on, which have these names.
+    fn add(&mut self, names: &'static str, first: usize, kind: &'static str, what: &'static str) {
+        let lines = first..self.lines.len();
+        if lines.is_empty() {
+            return;
+        }
+        if kind == FENCES {
+            self.fences.extend(self.lines[lines].iter().copied());
+            return;
+        }
+        for name in names.split('|') {
+            let opcode = name.split_once('.').map_or(name, |(opcode, _)| opcode);
+            let entry = self.entries.entry(opcode).or_insert_with(|| {
+                self.opcodes.push(opcode);
+                OpcodeEntry::default()
             });
-            if let Some(head) = heads.iter_mut().find(|head| head.parts == parts) {
-                head.lines.extend(lines);
-            } else {
+            entry.named.push(NamedLines { name, kind, what, lines: lines.clone() });
+        }
+    }
+
+    fn heads(&self, entry: &'static OpcodeEntry) -> &'static [InstructionHead] {
+        entry.heads.get_or_init(|| {
+            let mut heads: Vec<InstructionHead> = Vec::new();
+            for NamedLines { name, kind, what, lines } in &entry.named {
+                let lines = &self.lines[lines.clone()];
+                let parts: Vec<&str> = name.split('.').collect();
+                if let Some(head) = heads.iter_mut().find(|head| head.parts == parts) {
+                    head.lines.extend(lines);
+                    continue;
+                }
+                let (treatment, memory) = kind.split_once(", ").unwrap_or((kind, ""));
+                let treatment = match treatment {
+                    "modelled" => Treatment::Modelled,
+                    "without effect" => Treatment::WithoutEffect,
+                    "outside" => Treatment::Outside(what.trim()),
+                    other => panic!("`[{other}]` is not a group"),
+                };
                 heads.push(InstructionHead {
                     parts,
                     treatment,
@@ -126,24 +162,27 @@ impl InstructionTable {
                     productions: OnceLock::new(),
                 });
             }
-        }
+            heads
+        })
     }
 }
+
+/// The group of fences, which are not found by their heads.
+const FENCES: &str = "fences";
 
 static TABLE: LazyLock<InstructionTable> = LazyLock::new(|| {
     let mut table = InstructionTable::default();
     let (mut kind, mut what) = ("", "");
     // Lines with the same names are added as one.
-    let (mut names, mut same) = ("", Vec::new());
+    let (mut names, mut first) = ("", 0);
     for line in TEXT.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
         if let Some((name, text)) = line.strip_prefix('$').and_then(|line| line.split_once(" = ")) {
             table.definitions.insert(name, text);
             continue;
         }
         if let Some((next, of)) = line.strip_prefix('[').and_then(|line| line.split_once(']')) {
-            table.add(names, &same, kind, what);
-            (kind, what, names) = (next, of, "");
-            same.clear();
+            table.add(names, first, kind, what);
+            (kind, what, names, first) = (next, of, "", table.lines.len());
             continue;
         }
         if kind == "words" {
@@ -152,16 +191,21 @@ static TABLE: LazyLock<InstructionTable> = LazyLock::new(|| {
         }
         let end = line.bytes().position(|byte| matches!(byte, b' ' | b'@')).unwrap_or(line.len());
         if end > 0 && &line[..end] != names {
-            table.add(names, &same, kind, what);
-            names = &line[..end];
-            same.clear();
+            table.add(names, first, kind, what);
+            (names, first) = (&line[..end], table.lines.len());
         }
-        let modifiers = same.last().filter(|_| end == 0).map_or(line, |(modifiers, _)| modifiers);
-        same.push((modifiers, line));
+        let last = table.lines[first..].last().filter(|_| end == 0);
+        let modifiers = last.map_or(line, |(modifiers, _)| modifiers);
+        table.lines.push((modifiers, line));
     }
-    table.add(names, &same, kind, what);
+    table.add(names, first, kind, what);
     table
 });
+
+/// Every instruction of the table.
+fn heads() -> impl Iterator<Item = &'static InstructionHead> {
+    TABLE.entries.values().flat_map(|entry| TABLE.heads(entry))
+}
 
 /// The modifiers of all instructions.
 struct KnownWords {
@@ -171,7 +215,7 @@ struct KnownWords {
 }
 
 static WORDS: LazyLock<KnownWords> = LazyLock::new(|| {
-    let own = TABLE.heads.values().flatten().flat_map(InstructionHead::words);
+    let own = heads().flat_map(InstructionHead::words);
     let exact: HashSet<&str> = own.chain(TABLE.words.iter().copied()).collect();
     let patterns = exact.iter().copied().filter(|word| word.contains(['#', '*'])).collect();
     KnownWords { exact, patterns }
@@ -222,7 +266,7 @@ pub(crate) fn opcodes() -> impl Iterator<Item = &'static str> {
 
 /// The instructions with this opcode.
 pub(crate) fn of_opcode(opcode: &str) -> Option<&'static [InstructionHead]> {
-    TABLE.heads.get(opcode).map(Vec::as_slice)
+    TABLE.entries.get(opcode).map(|entry| TABLE.heads(entry))
 }
 
 /// The instruction that these parts are: of several that they begin with, the longest.
@@ -260,7 +304,7 @@ mod tests {
             Treatment::Outside(what) => !what.is_empty(),
             Treatment::Modelled | Treatment::WithoutEffect => true,
         };
-        assert!(TABLE.heads.values().flatten().all(is_said));
+        assert!(heads().all(is_said));
     }
 
     #[test]
@@ -282,7 +326,7 @@ mod tests {
 
     #[test]
     fn every_line_can_be_read() {
-        let read: usize = TABLE.heads.values().flatten().map(|head| head.productions().len()).sum();
+        let read: usize = heads().map(|head| head.productions().len()).sum();
         assert!(read > 400 && fences().count() > 10, "{read}");
     }
 
