@@ -87,7 +87,9 @@ fn groups(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
     let lines = &source.test.program.threads[thread].lines;
     let asynchronous = |line: usize| lines.get(line)?.instruction.as_asynchronous();
-    for point in first_points(source, thread) {
+    let early = first_points(source, thread);
+    let late = points(source, thread).into_iter().filter(|point| !early.contains(point));
+    for point in early.iter().copied().chain(late) {
         let at = point.line(source);
         let mut insert = |of: Asynchronous, kind: EditKind, cost: EditCost| {
             let text = edit::text_of(source, thread, of);
@@ -96,6 +98,8 @@ fn groups(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
         let next = asynchronous(at);
         let started: BTreeSet<Started> =
             (0..at).filter_map(asynchronous).filter_map(Started::by).collect();
+        // Of places with only arithmetic between them the first one is enough for these.
+        let started = started.into_iter().filter(|_| early.contains(&point));
         for started in started {
             if started == Started::Groups(GroupKind::BulkCopies) {
                 let read = all_groups(GroupKind::BulkCopies, GroupCompletion::Read);
