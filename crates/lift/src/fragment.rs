@@ -483,6 +483,11 @@ mod tests {
             cells("and.b32 a, b, 017;").as_deref(),
             Ok(&["and.b32 a, b, 15".to_owned()][..])
         );
+        // An integer stays one where the instruction has a float, too.
+        assert_eq!(
+            cells("cvt.rn.f32.s32 a, 5;").as_deref(),
+            Ok(&["cvt.rn.f32.s32 a, 5".to_owned()][..])
+        );
         let float = "fma.rn.f32 a, b, 0f3F800000, 0.5;";
         let bits = "fma.rn.f32 a, b, 0x3f800000, 0x3f000000".to_owned();
         assert_eq!(cells(float).as_deref(), Ok(&[bits][..]));

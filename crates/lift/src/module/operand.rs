@@ -204,12 +204,17 @@ pub(crate) fn register(text: &str, name: &mut Renaming<'_>) -> ReadResult<String
     }
 }
 
-/// A constant: an integer, or the bits of a float.
+/// A constant: an integer, or the bits of a float. Operands of one instruction may have several types (`cvt.rn.f32.s32`), so
+/// that its own spelling says which it is.
 fn constant(text: &str, ty: Type) -> ReadResult<WrittenArg> {
+    let digits = text.trim_start_matches(['-', '+']).to_ascii_lowercase();
+    let exact = digits.starts_with("0f") || digits.starts_with("0d");
+    let float = exact || digits.contains('.') || digits.contains('e') && !digits.contains("0x");
+    let ty = if float { ty } else { Type { kind: TypeKind::Bits, bits: 64 } };
     // The value of a constant that does not fit its instruction, such as a part of a policy, changes nothing.
     let single = Type { kind: TypeKind::Float, bits: 32 };
     let bits = ptx::constant_bits(text, ty).or_else(|| ptx::constant_bits(text, single));
     let bits = bits.ok_or_else(|| format!("the constant `{text}` is not supported"))?;
-    let float = ty.kind == TypeKind::Float || text.contains("0f") || text.contains("0d");
-    Ok(if float { WrittenArg::Bits(bits) } else { WrittenArg::Number(bits) })
+    let bits_of_float = ty.kind == TypeKind::Float || exact;
+    Ok(if bits_of_float { WrittenArg::Bits(bits) } else { WrittenArg::Number(bits) })
 }
