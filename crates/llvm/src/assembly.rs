@@ -130,7 +130,7 @@ fn expanded(template: &str, operands: &[AsmOperand], uid: usize) -> Result<Strin
         let operand =
             operand.ok_or_else(|| format!("the template has no operand `${}`", short(index)))?;
         if let (true, Some(number)) = (operand.constant, operand.cell.number()) {
-            out.push_str(&number.to_string());
+            out.push_str(&number.cast_signed().to_string());
         } else {
             out.push_str(OPERAND);
             out.push_str(index);
@@ -283,9 +283,16 @@ impl<'a> Translator<'a, '_> {
             _ => self.packed(&parts)?,
         };
         if constraint == "n" || constraint == "i" {
-            if cell.number().is_none() {
+            let Some(number) = cell.number() else {
                 return self.no("an immediate of inline assembly that is not a number");
-            }
+            };
+            // LLVM writes the number with its sign, whatever the width of the instruction.
+            let unused = match &parts[..] {
+                [(ScalarType::Int(bits), _)] => 64_u32.saturating_sub(*bits),
+                _ => 0,
+            };
+            let signed = (number << unused).cast_signed() >> unused;
+            let cell = CellValue::Number(signed.cast_unsigned());
             return Ok(AsmOperand { cell, constant: true, predicate: false });
         }
         let scalar = match &parts[..] {

@@ -77,6 +77,14 @@ define void @calls(ptr %p) {
   call void @foo(i32 %a)
   ret void
 }
+define void @immediates(ptr addrspace(1) %p) {
+  %a = call i64 asm "mov.u64 $0, $1;", "=l,n"(i32 -16)
+  %b = call i32 asm "add.s32 $0, $1, $2;", "=r,r,n"(i32 1, i8 -1)
+  %c = call float asm "cvt.rn.f32.s32 $0, $1;", "=f,n"(i32 5)
+  %q = getelementptr i8, ptr addrspace(1) %p, i64 16
+  call void asm sideeffect "st.global.u32 [$0+$1], $2;", "l,n,r"(ptr addrspace(1) %q, i32 -16, i32 3)
+  ret void
+}
 attributes #0 = { nounwind "target-cpu"="sm_70" }
 !nvvm.annotations = !{!0}
 !0 = !{void (i32*)* @publish, !"kernel", i32 1}
