@@ -85,7 +85,7 @@ fn ptx(text: &str) -> Option<ByteSpan> {
     let length = rest.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(rest.len());
     // `membar.SC.GPU` is of the machine all the same.
     let modifier = rest[length..].strip_prefix('.').unwrap_or_default();
-    let found = opcode::all().any(|known| known == &rest[..length])
+    let found = opcode::is_known(&rest[..length])
         && !modifier.starts_with(|c: char| c.is_ascii_uppercase());
     found.then(|| ByteSpan::new(start, start + length))
 }
