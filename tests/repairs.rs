@@ -48,6 +48,9 @@ fn twins(initial: &str, column: &[&str], condition: &str) -> String {
 const SLOTS: &str =
     ".shared .u32 s[2]={1,2}; P0:own=s; P0:next=s+4; P0:v=1; P1:own=s+4; P1:next=s; P1:v=2;";
 
+/// The same without values.
+const EMPTY_SLOTS: &str = ".shared .u32 s[2]; P0:own=s; P0:next=s+4; P1:own=s+4; P1:next=s;";
+
 #[test]
 fn a_barrier_that_a_loop_lacks_is_one_edit_of_the_code() {
     let column = [
@@ -75,8 +78,7 @@ fn a_barrier_goes_before_a_branch_and_behind_a_label() {
         "st.u32 [own], 1",
         "D: mov.u32 z, 1",
     ];
-    let initial = ".shared .u32 s[2]; P0:own=s; P0:next=s+4; P1:own=s+4; P1:next=s;";
-    let text = twins(initial, &column, "forall (P0:a=0 /\\ P1:a=0)");
+    let text = twins(EMPTY_SLOTS, &column, "forall (P0:a=0 /\\ P1:a=0)");
     assert_eq!(defaults(&text)[0], "P0: insert `bar.sync 0` before `@q bra D`".to_owned());
     // At the head of a loop each round has to come by.
     let column = [
@@ -88,8 +90,7 @@ fn a_barrier_goes_before_a_branch_and_behind_a_label() {
         "setp.lt.u32 c, k, 2",
         "@c bra N",
     ];
-    let initial = ".shared .u32 s[2]; P0:own=s; P0:next=s+4; P1:own=s+4; P1:next=s;";
-    let text = twins(initial, &column, "forall (P0:v=1 /\\ P1:v=1)");
+    let text = twins(EMPTY_SLOTS, &column, "forall (P0:v=1 /\\ P1:v=1)");
     let repairs = searched(&text, &Wish::default());
     let labelled = repairs.proposals.iter().any(|one| one.text.contains("N: bar.sync 0"));
     assert!(labelled, "{:#?}", repairs.proposals);

@@ -48,6 +48,18 @@ pub struct SourceCell {
     row: usize,
 }
 
+impl SourceCell {
+    /// The guard, with the blank after it; empty if there is none.
+    pub fn guard(&self) -> &str {
+        self.text.find(&self.name).map_or("", |at| &self.text[..at])
+    }
+
+    /// The instruction without its guard.
+    pub fn instruction(&self) -> &str {
+        &self.text[self.guard().len()..]
+    }
+}
+
 #[derive(Clone, Debug)]
 struct SourceRow {
     at: ByteSpan,

@@ -57,6 +57,13 @@ impl Draft {
         }
     }
 
+    /// The address of the own element of an array, and that of the next thread.
+    fn neighbours(&mut self, array: &str) {
+        let threads = self.threads;
+        self.given("own", |thread| format!("{array}+{}", 4 * thread));
+        self.given("next", |thread| format!("{array}+{}", 4 * ((thread + 1) % threads)));
+    }
+
     fn push(&mut self, lines: &[&str]) {
         self.body.extend(lines.iter().map(|line| (*line).to_owned()));
     }
@@ -140,8 +147,7 @@ fn role(draft: &mut Draft) {
 fn relaxation(threads: usize, form: Form) -> Pattern {
     let mut draft =
         Draft::new(threads, false, &format!(".shared .u32 s[{threads}]={{{}}};", numbers(threads)));
-    draft.given("own", |thread| format!("s+{}", 4 * thread));
-    draft.given("next", |thread| format!("s+{}", 4 * ((thread + 1) % threads)));
+    draft.neighbours("s");
     draft.given("v", |thread| (thread + 1).to_string());
     draft.given("k", |_| "0".to_owned());
     role(&mut draft);
@@ -190,8 +196,7 @@ fn tile(threads: usize, form: Form) -> Pattern {
 /// Each thread writes its part of a tile, and reads that of its neighbour.
 fn exchange(threads: usize, form: Form) -> Pattern {
     let mut draft = Draft::new(threads, false, &format!(".shared .u32 s[{threads}];"));
-    draft.given("own", |thread| format!("s+{}", 4 * thread));
-    draft.given("next", |thread| format!("s+{}", 4 * ((thread + 1) % threads)));
+    draft.neighbours("s");
     draft.given("k", |_| "0".to_owned());
     role(&mut draft);
     let round = |_| {
@@ -379,8 +384,7 @@ fn last_block(threads: usize, form: Form) -> Pattern {
 fn grid(threads: usize, form: Form) -> Pattern {
     let mut draft =
         Draft::new(threads, true, &format!(".global .u32 p[{threads}]; .global .u32 c;"));
-    draft.given("own", |thread| format!("p+{}", 4 * thread));
-    draft.given("next", |thread| format!("p+{}", 4 * ((thread + 1) % threads)));
+    draft.neighbours("p");
     draft.push(&["st.u32 [own], 1"]);
     let fenced = matches!(form, Form::Guarded | Form::Loop);
     if fenced {
@@ -479,8 +483,7 @@ fn copied(threads: usize, form: Form) -> Pattern {
     );
     let mut draft = Draft::new(threads, false, &variables);
     draft.arch = "Arch=sm_80\n";
-    draft.given("own", |thread| format!("s+{}", 4 * thread));
-    draft.given("next", |thread| format!("s+{}", 4 * ((thread + 1) % threads)));
+    draft.neighbours("s");
     draft.given("from", |thread| format!("g+{}", 4 * thread));
     draft.given("k", |_| "0".to_owned());
     role(&mut draft);

@@ -3,6 +3,8 @@
 //! A barrier may also keep a program from finishing, and one that pairs by number (`bar.warp.sync`, `barrier.cluster`)
 //! changes what the later ones order, so more of them are not always better.
 
+use std::collections::BTreeMap;
+
 use litmus::revise::SourceTest;
 use model::isa::bar::{Barrier, BarrierKind};
 use model::isa::{Instruction, Operand};
@@ -255,12 +257,7 @@ fn texts(source: &SourceTest, level: BarrierLevel, thread: usize) -> Vec<String>
         lines.any(|line| level.has(&line.instruction))
     };
     let cells = (0..source.cells[thread].len()).filter(is_barrier);
-    cells
-        .map(|cell| {
-            let of = &source.cells[thread][cell];
-            of.text.find(&of.name).map_or("", |at| &of.text[at..]).to_owned()
-        })
-        .collect()
+    cells.map(|cell| source.cells[thread][cell].instruction().to_owned()).collect()
 }
 
 /// A barrier that other threads of the group have, in one thread alone; an arrival for a wait and the other way round.
@@ -276,17 +273,18 @@ fn lacking(
         let of = text.split_once(' ').map_or(half, |(_, operands)| operands);
         of.to_owned()
     };
+    let written: BTreeMap<usize, Vec<String>> =
+        group.iter().map(|&thread| (thread, texts(source, level, thread))).collect();
     let has = |thread: usize, text: &str| {
-        let all = texts(source, level, thread);
-        Some(all.iter().filter(|other| key(other) == key(text)).count())
+        written[&thread].iter().filter(|other| key(other) == key(text)).count()
     };
     let mut all = Vec::new();
     for &thread in group.iter().filter(|&&thread| copies.is_first(thread)) {
         let others = group.iter().filter(|&&other| !copies.are_equal(thread, other));
         let mut known: Vec<String> = Vec::new();
         // A wait at the barrier of the cluster goes with the arrival of the thread itself.
-        let own = texts(source, level, thread).into_iter().filter(|text| text.contains(".arrive"));
-        for text in others.flat_map(|&other| texts(source, level, other)).chain(own) {
+        let own = written[&thread].iter().filter(|text| text.contains(".arrive"));
+        for text in others.flat_map(|other| &written[other]).chain(own) {
             let pair = [(".arrive", ".sync"), (".sync", ".arrive")];
             let pair: Vec<String> = match level {
                 BarrierLevel::Warp => Vec::new(),
@@ -300,10 +298,9 @@ fn lacking(
                     vec![format!("barrier.cluster.wait{aligned}")]
                 }
             };
-            for text in pair.into_iter().chain([text]) {
+            for text in pair.into_iter().chain([text.clone()]) {
                 // Where it has as many as others, one more would meet none of theirs.
-                let fewer =
-                    has(thread, &text) < group.iter().filter_map(|&one| has(one, &text)).max();
+                let fewer = group.iter().any(|&one| has(thread, &text) < has(one, &text));
                 let halved = level == BarrierLevel::Cluster
                     && has(thread, ".wait") < has(thread, ".arrive")
                     && text.contains(".wait");
@@ -404,8 +401,8 @@ fn with_count(
     let mut all: Option<ProgramEdit> = None;
     for place in places {
         let cell = &source.cells[place.thread][place.cell];
-        let (rest, _) = cell.text.rsplit_once(',')?;
-        let text = format!("{}, {count}", &rest[rest.find(&cell.name)?..]);
+        let (rest, _) = cell.instruction().rsplit_once(',')?;
+        let text = format!("{rest}, {count}");
         let (kind, cost) = (EditKind::BarrierForm, edit::NUMBER);
         let one = edit::replacement(source, place, text, kind, cost);
         match &mut all {

@@ -451,10 +451,9 @@ pub(crate) fn replacement(
     cost: EditCost,
 ) -> ProgramEdit {
     let of = &source.cells[thread][cell];
-    let guard = of.text.find(&of.name).map_or("", |at| &of.text[..at]);
     let line = EditedLine {
         before: Some(of.text.clone()),
-        after: Some(format!("{guard}{text}")),
+        after: Some(format!("{}{text}", of.guard())),
         ..EditedLine::new(source, thread, cell)
     };
     let revisions = vec![Revision::Replace { thread, cell, text }];

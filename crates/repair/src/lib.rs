@@ -15,6 +15,8 @@ mod moves;
 mod operand;
 mod place;
 mod question;
+#[cfg(test)]
+mod samples;
 pub mod search;
 mod site;
 mod stage;

@@ -14,7 +14,7 @@ use model::scope::Scope;
 
 use crate::edit::{self, EditCost, EditKind, ProgramEdit};
 use crate::place::{CellPlace, InsertionPoint, lines_of, points};
-use crate::site::asynchronous;
+use crate::site::all_asynchronous;
 
 /// The most groups of which fewer are tried to stay in flight.
 const MOST_GROUPS: u64 = 16;
@@ -54,8 +54,7 @@ pub(crate) fn objects(source: &SourceTest) -> Vec<Address> {
 /// The objects that a thread can name: those that the test declares, and the addresses at which the thread uses one.
 pub(crate) fn objects_of(source: &SourceTest, thread: usize) -> Vec<Address> {
     let mut all = objects(source);
-    let cells = 0..source.cells[thread].len();
-    for of in cells.flat_map(|cell| asynchronous(source, thread, cell)) {
+    for of in all_asynchronous(source, thread) {
         if let Asynchronous::Mbarrier(of) = of
             && !all.contains(&of.object)
         {
@@ -87,8 +86,7 @@ fn in_own_words(source: &SourceTest, place: CellPlace, after: &str) -> Option<St
     let of = &source.cells[thread][cell];
     let (name, operands) = after.split_once(' ')?;
     let (known, own) = before.split_once(' ')?;
-    let at = of.text.find(&of.name)? + of.name.len();
-    let mut written: Vec<String> = split(&of.text[at..]);
+    let mut written: Vec<String> = split(of.instruction().strip_prefix(&of.name)?);
     let (operands, own) = (split(operands), split(own));
     let same = name == known && operands.len() == own.len() && own.len() <= written.len();
     for (written, (now, own)) in written.iter_mut().zip(operands.iter().zip(&own)) {
@@ -223,8 +221,7 @@ fn inverse(
 
 /// A register of a parity that is flipped at a place of a loop.
 pub(crate) fn flips(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
-    let cells = 0..source.cells[thread].len();
-    let parities = cells.flat_map(|cell| asynchronous(source, thread, cell)).filter_map(|of| {
+    let parities = all_asynchronous(source, thread).filter_map(|of| {
         let Asynchronous::Mbarrier(of) = of else { return None };
         let MbarrierOp::Wait { phase: AwaitedPhase::Parity(Operand::Reg(register)), .. } = of.op
         else {
@@ -252,9 +249,7 @@ const MOST_ARRIVALS: usize = 200;
 
 /// An arrival on an object of the test, at each place. A thread that waits for the object leaves the arrival to others.
 pub(crate) fn arrivals(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
-    let cells = 0..source.cells[thread].len();
-    let waits: Vec<Address> = cells
-        .flat_map(|cell| asynchronous(source, thread, cell))
+    let waits: Vec<Address> = all_asynchronous(source, thread)
         .filter_map(|of| {
             let Asynchronous::Mbarrier(of) = of else { return None };
             matches!(of.op, MbarrierOp::Wait { .. }).then_some(of.object)
@@ -290,13 +285,11 @@ fn initial_parities(source: &SourceTest, thread: usize, parity: Reg) -> Vec<Prog
         let (AluOp::Mov, [Operand::Imm(now @ (0 | 1))]) = (of.op, &of.sources[..]) else {
             continue;
         };
-        let text = &source.cells[thread][cell].text;
         if of.destination != parity {
             continue;
         }
-        let Some((rest, _)) = text.rsplit_once(',') else { continue };
-        let name = &source.cells[thread][cell].name;
-        let rest = rest.find(name.as_str()).map_or(rest, |at| &rest[at..]);
+        let written = source.cells[thread][cell].instruction();
+        let Some((rest, _)) = written.rsplit_once(',') else { continue };
         let text = format!("{rest}, {}", now ^ 1);
         let place = CellPlace { thread, cell };
         all.push(edit::replacement(source, place, text, EditKind::Parity, edit::PARITY));
@@ -355,9 +348,7 @@ fn other_number(
 fn counts(source: &SourceTest, of: &Mbarrier, now: u64) -> Vec<u64> {
     let threads = 0..source.test.program.threads.len();
     let on_it = |thread: usize| {
-        let cells = 0..source.cells[thread].len();
-        let all = cells.flat_map(move |cell| asynchronous(source, thread, cell));
-        let arrivals = all.filter_map(|one| {
+        let arrivals = all_asynchronous(source, thread).filter_map(|one| {
             let Asynchronous::Mbarrier(one) = one else { return None };
             // A register may hold its address.
             let same = one.object == of.object || !matches!(one.object.base, Operand::Address(_));

@@ -188,53 +188,52 @@ impl<'q> Questions<'q> {
     /// Whether a test with these edits forbids the outcome, and still has others. What is not known is `false`,
     /// and the limit is noted.
     pub(crate) fn forbids(&mut self, edits: &[&ProgramEdit]) -> bool {
-        let revisions = revisions_of(edits.iter().copied());
-        if let Some(&answer) = self.answers.get(&revisions) {
-            return answer;
-        }
-        if self.is_at_end() {
-            return false;
-        }
-        self.asked += 1;
-        let answer = match self.source.parse(&revisions) {
-            Ok(test) => {
-                let judgement = judge(&claimed(test), &self.task(true));
-                if let Verdict::Undecided(why) = &judgement.verdict {
-                    self.limit.get_or_insert(RepairLimit::Undecided(why.clone()));
-                }
-                self.is_forbidden(&judgement) && self.forbids_siblings(&revisions)
+        match self.asked_with(edits, &self.task(true)) {
+            Ok(answer) => answer,
+            Err(Some(why)) => {
+                self.answers.insert(revisions_of(edits.iter().copied()), false);
+                self.limit.get_or_insert(RepairLimit::Undecided(why));
+                false
             }
-            Err(_) => false,
-        };
-        self.answers.insert(revisions, answer);
-        answer
+            Err(None) => false,
+        }
     }
 
     /// The same, if it is known soon.
     pub(crate) fn forbids_soon(&mut self, edits: &[&ProgramEdit]) -> Option<bool> {
+        let work = Some(self.options.work.unwrap_or(SOON).min(SOON));
+        let (engines, portfolio) = (vec![ENGINES[0]], false);
+        let task = Task { work, engines, portfolio, ..self.task(true) };
+        self.asked_with(edits, &task).ok()
+    }
+
+    /// Whether a test with these edits forbids the outcome, if the task decides it: otherwise why not, or nothing at the end
+    /// of the search.
+    fn asked_with(
+        &mut self,
+        edits: &[&ProgramEdit],
+        task: &Task<'_>,
+    ) -> Result<bool, Option<String>> {
         let revisions = revisions_of(edits.iter().copied());
         if let Some(&answer) = self.answers.get(&revisions) {
-            return Some(answer);
+            return Ok(answer);
         }
         if self.is_at_end() {
-            return None;
+            return Err(None);
         }
         self.asked += 1;
         let answer = match self.source.parse(&revisions) {
             Ok(test) => {
-                let work = Some(self.options.work.unwrap_or(SOON).min(SOON));
-                let (engines, portfolio) = (vec![ENGINES[0]], false);
-                let task = Task { work, engines, portfolio, ..self.task(true) };
-                let judgement = judge(&claimed(test), &task);
-                if matches!(judgement.verdict, Verdict::Undecided(_)) {
-                    return None;
+                let judgement = judge(&claimed(test), task);
+                if let Verdict::Undecided(why) = judgement.verdict {
+                    return Err(Some(why));
                 }
                 self.is_forbidden(&judgement) && self.forbids_siblings(&revisions)
             }
             Err(_) => false,
         };
         self.answers.insert(revisions, answer);
-        Some(answer)
+        Ok(answer)
     }
 
     /// Whether the search has to end; says why.

@@ -321,6 +321,15 @@ pub(crate) fn asynchronous(
     lines_of(source, thread, cell).iter().filter_map(|line| line.instruction.as_asynchronous())
 }
 
+/// The asynchronous instructions of a thread.
+pub(crate) fn all_asynchronous(
+    source: &SourceTest,
+    thread: usize,
+) -> impl Iterator<Item = &Asynchronous> {
+    let lines = source.test.program.threads[thread].lines.iter();
+    lines.filter_map(|line| line.instruction.as_asynchronous())
+}
+
 /// Whether an instruction accesses tensor memory, or commits what does.
 fn is_tensor_operation(of: &Asynchronous) -> bool {
     let Asynchronous::TensorMemory(of) = of else { return false };

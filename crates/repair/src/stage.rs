@@ -309,17 +309,12 @@ impl<'s> Stages<'s> {
         all
     }
 
-    /// One move, or one with sites.
+    /// Each move alone.
     fn moved(&mut self, questions: &mut Questions<'_>) -> Vec<Vec<ProgramEdit>> {
         let moves = moves(self.source, &self.copies);
         self.tried.moves = moves.len();
-        let mut all: Vec<Vec<ProgramEdit>> = Vec::new();
-        for edit in &moves {
-            if questions.forbids(&[edit]) {
-                all.push(vec![edit.clone()]);
-            }
-        }
-        all
+        let forbids = |edit: &ProgramEdit| questions.forbids(&[edit]);
+        moves.into_iter().filter(forbids).map(|edit| vec![edit]).collect()
     }
 
     /// Whether the edits that were tried can forbid the outcome, if that is known.
@@ -466,25 +461,14 @@ fn weakest_choices(
 mod tests {
     use super::*;
     use crate::question::RepairOptions;
+    use crate::samples::{MP, TOGETHER, source};
     use crate::site::sites;
-
-    const MP: &str = "PTX MP\n{ x=0; f=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
-        st.weak.u32 [x], 1 | ld.relaxed.gpu.u32 r0, [f] ;\n \
-        st.relaxed.gpu.u32 [f], 1 | ld.weak.u32 r1, [x] ;\nexists (1:r0=1 /\\ 1:r1=0)\n";
 
     /// `fence.acq_rel` in P1 is too little, and so is the scope of that in P0.
     const SB: &str = "PTX SB\n{ x=0; y=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
         st.relaxed.gpu.u32 [x], 1 | st.relaxed.gpu.u32 [y], 1 ;\n \
         fence.sc.cta | fence.acq_rel.gpu ;\n \
         ld.relaxed.gpu.u32 r0, [y] | ld.relaxed.gpu.u32 r0, [x] ;\nexists (0:r0=0 /\\ 1:r0=0)\n";
-
-    const TOGETHER: &str = "PTX MP\n{ x=0; f=0; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n \
-        st.weak.u32 [x], 1 | ld.weak.u32 r0, [f] ;\n \
-        st.weak.u32 [f], 1 | ld.weak.u32 r1, [x] ;\nexists (1:r0=1 /\\ 1:r1=0)\n";
-
-    fn source(text: &str) -> SourceTest {
-        SourceTest::read("test", text.as_bytes()).expect("it is a test")
-    }
 
     /// Each set of at most two edits, tried one by one.
     fn tried(source: &SourceTest, questions: &mut Questions<'_>) -> Vec<Vec<ProgramEdit>> {

@@ -17,7 +17,7 @@ use crate::edit::{self, EditCost, EditKind, EditedLine, ProgramEdit};
 use crate::operand::{arrivals, changed_operands, flips, objects, objects_of};
 use crate::place::{CellPlace, InsertionPoint, first_points, is_event, points};
 use crate::question::Questions;
-use crate::site::asynchronous;
+use crate::site::{all_asynchronous, asynchronous};
 
 /// The most places of one test where a wait for a phase is tried.
 const MOST_PLACES: usize = 400;
@@ -241,8 +241,7 @@ fn phases(source: &SourceTest, threads: &[usize]) -> Vec<ProgramEdit> {
         });
         let ended = edit::free_register(source, thread, "ended");
         let (Some(label), Some(ended)) = (label, ended) else { continue };
-        let waits = (0..cells.len()).flat_map(|cell| asynchronous(source, thread, cell));
-        let mut parities: Vec<String> = waits
+        let mut parities: Vec<String> = all_asynchronous(source, thread)
             .filter_map(|of| Some(edit::operand(source, thread, parity(of)?)))
             .chain(["0".to_owned(), "1".to_owned()])
             .collect();
