@@ -27,6 +27,7 @@ use crate::ptx_explain::args::PtxExplain;
 use crate::sass::args::{Decode, SassExplain, SassRead};
 use crate::schema::SchemaArgs;
 use crate::serve;
+use crate::verify;
 
 /// Where options of every command stand in a help text: after those of the command itself.
 const LAST: usize = 900;
@@ -108,6 +109,12 @@ pub enum Command {
     /// has no verdict.
     #[command(after_help = fix::args::EXAMPLE)]
     Fix(fix::args::Fix),
+    /// Judge launches of PTX kernels: races, assertions, hangs, bounds
+    ///
+    /// Exit codes: 0 nothing was found, or what a launch file expects; 1 something else was found; 2 a file, a launch or a kernel
+    /// could not be read; 4 a limit was reached and nothing was found.
+    #[command(after_help = verify::args::EXAMPLE)]
+    Verify(verify::args::Verify),
     /// Format litmus tests in place: files, and every .litmus file in folders
     ///
     /// Aligns columns and normalizes spaces; keeps comments, documentation and the order of everything.

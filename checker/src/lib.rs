@@ -36,4 +36,5 @@ pub mod signals;
 pub mod slow;
 pub mod suite;
 pub mod terminal;
+pub mod verify;
 pub mod watch;

@@ -57,6 +57,10 @@ impl Cli {
                 all.add(&fix.path);
                 all.model(&fix.judging);
             }
+            Command::Verify(verify) => {
+                all.below(verify.paths.iter().map(PathBuf::as_path), "");
+                all.model(&verify.judging);
+            }
             Command::Fmt(fmt) => all.tests(&fmt.paths),
             Command::Gen(generated) => all.model(&generated.judging),
             Command::Diff(diff) => {

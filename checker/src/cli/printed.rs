@@ -7,6 +7,7 @@ use crate::fix::args::FixFormat;
 use crate::fuzz::args::FuzzFormat;
 use crate::options::ExplainFormat;
 use crate::report::ReportFormat;
+use crate::verify::args::VerifyFormat;
 
 /// What standard output is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -30,6 +31,8 @@ impl Cli {
             Command::Check(check) => report(check.format),
             Command::Explain(explain) => text(explain.format == Drawing::Text),
             Command::Fix(fix) => text(fix.format == FixFormat::Text),
+            Command::Verify(verify) if verify.print_test => PrintedKind::File,
+            Command::Verify(verify) => text(verify.format == VerifyFormat::Text),
             Command::Diff(diff) => text(diff.format == DiffFormat::Text),
             Command::Fuzz(fuzz) => text(fuzz.format == FuzzFormat::Text),
             Command::Merge(merge) => text(merge.format == FuzzFormat::Text),

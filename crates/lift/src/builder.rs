@@ -46,6 +46,7 @@ impl FunctionBuilder {
         let mut draft = ProgramBuilder::new(dialect);
         draft.declares_all = true;
         draft.rounds_freely = true;
+        draft.lone_lane = true;
         draft.threads.push(ThreadDraft::new("P0".to_owned(), HERE));
         FunctionBuilder {
             draft,
@@ -56,6 +57,13 @@ impl FunctionBuilder {
             variables: Vec::new(),
             initial: Vec::new(),
         }
+    }
+
+    /// The same for a function that every lane of a launch executes.
+    #[must_use]
+    pub fn of_every_lane(mut self) -> FunctionBuilder {
+        self.draft.lone_lane = false;
+        self
     }
 
     /// The number of rows so far.

@@ -216,6 +216,9 @@ pub struct ProgramBuilder {
     /// quotients by 0 are as ptxas computes them. A test has no such instruction, since the document does not give
     /// its result, or not as IEEE 754 does.
     pub rounds_freely: bool,
+    /// Whether the thread is compared with its own lowering, as the only lane of its warp: what several lanes, or asynchronous
+    /// operations, do together is not compared.
+    pub lone_lane: bool,
     pub variables: Vec<VariableDraft>,
     by_name: BTreeMap<String, VariableId>,
     pub threads: Vec<ThreadDraft>,
@@ -233,6 +236,7 @@ impl ProgramBuilder {
             sass: false,
             declares_all: false,
             rounds_freely: false,
+            lone_lane: false,
             variables: Vec::new(),
             by_name: BTreeMap::new(),
             threads: Vec::new(),

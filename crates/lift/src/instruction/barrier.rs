@@ -74,7 +74,7 @@ impl<'a> InstructionReader<'_> {
 
     /// `bar.warp.sync MASK`. Reading R31: a warp is not a scope of the model, and its barrier orders its lanes.
     fn warp_barrier(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
-        if self.draft.rounds_freely {
+        if self.draft.lone_lane {
             return Some(Self::unsupported(cell, "operations of a warp"));
         }
         let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();

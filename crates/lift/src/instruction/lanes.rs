@@ -23,7 +23,7 @@ impl<'a> InstructionReader<'_> {
 
     /// `shfl.sync.idx.b32 r0|p, r1, 0, 31, 0xffffffff`. Reading R31: the lanes exchange values, and nothing is ordered.
     pub(super) fn exchange(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
-        if self.draft.rounds_freely {
+        if self.draft.lone_lane {
             return Some(Self::unsupported(cell, "operations of a warp"));
         }
         let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
@@ -59,7 +59,7 @@ impl<'a> InstructionReader<'_> {
 
     /// `activemask.b32 r0`.
     pub(super) fn active_lanes(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
-        if self.draft.rounds_freely {
+        if self.draft.lone_lane {
             return Some(Self::unsupported(cell, "operations of a warp"));
         }
         let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();

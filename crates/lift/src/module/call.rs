@@ -6,7 +6,7 @@ use ptx::qualifier::Dialect;
 use ptx::{Instruction, PrintedOperand, PrintedScalar};
 
 use super::operand::constant_type;
-use super::{Frame, FunctionReader, ReadResult, names};
+use super::{Frame, FunctionReader, Purpose, ReadResult, names};
 use crate::external::{self, CallNames, ExternalFunction, PassedArgument, pieces};
 use crate::written::{WrittenArg, WrittenGuard, WrittenInstruction, written};
 
@@ -41,6 +41,9 @@ impl<'a> FunctionReader<'_, 'a> {
             if register {
                 return Err("an indirect call".to_owned());
             }
+            if matches!(self.contents.purpose, Purpose::Launch(_)) {
+                return self.runtime_call(name, guard);
+            }
             return self.external_call(name, &results, &arguments, guard);
         };
         if self.frames.iter().any(|frame| frame.index == index) {
@@ -67,12 +70,8 @@ impl<'a> FunctionReader<'_, 'a> {
         self.jump_unless(guard, &end);
         self.name_variables(index);
         self.names.open_body();
-        self.frames.push(Frame {
-            index,
-            arguments: memory,
-            end: Some(end.clone()),
-            tables: BTreeMap::new(),
-        });
+        let end_of_call = Some(end.clone());
+        self.frames.push(Frame { index, arguments: memory, end: end_of_call, ..Frame::default() });
         self.body(index);
         self.frames.pop();
         self.names.close();
@@ -151,6 +150,21 @@ impl<'a> FunctionReader<'_, 'a> {
             self.push(&written(format!("st.local.u{bits}"), &[&to, &word]));
         }
         self.after_call(end);
+        Ok(())
+    }
+
+    /// A call of a function of the CUDA runtime by a thread of a launch.
+    fn runtime_call(&mut self, name: &str, guard: Option<&WrittenGuard>) -> ReadResult<()> {
+        match name {
+            "__assertfail" | "__assert_fail" => self.trap(guard),
+            // What it returns is not written, and its memory is 0.
+            "vprintf" => {}
+            _ => {
+                return Err(format!(
+                    "a call of `{name}`, which has no body here: link it, or compile it inline"
+                ));
+            }
+        }
         Ok(())
     }
 

@@ -17,15 +17,15 @@ use machine::form::Family;
 use model::memory::Space;
 use ptx::opcode::is_without_effect;
 use ptx::qualifier::Dialect;
-use ptx::{BodyItem, FunctionDeclaration, Instruction, MemoryDeclaration, Module};
+use ptx::{BodyItem, FunctionDeclaration, Instruction, MemoryDeclaration, Module, PrintedOperand};
 
 use crate::builder::FunctionBuilder;
 use crate::external::ExternalFunction;
 use crate::function::{
-    Function, Functions, Language, Parameter, Refusals, Refused, UndefinedValues,
+    Function, FunctionVariable, Functions, Language, Parameter, Refusals, Refused, UndefinedValues,
 };
 use crate::opaque::LONE_LANE;
-use crate::written::{WrittenGuard, WrittenInstruction, written};
+use crate::written::{WrittenArg, WrittenGuard, WrittenInstruction, written};
 use names::Names;
 use warp::Uncomputed;
 
@@ -38,6 +38,15 @@ struct GlobalVariable<'a> {
     own: String,
 }
 
+/// What a function is read for.
+#[derive(Clone, Copy)]
+enum Purpose<'p> {
+    /// A comparison with its lowering: its thread is the only lane of its warp.
+    Lowering,
+    /// A launch of it: all lanes execute it. These names belong to the launch.
+    Launch(&'p BTreeSet<String>),
+}
+
 /// The functions and variables of a module.
 struct ModuleContents<'m, 'a> {
     module: &'m Module<'a>,
@@ -45,9 +54,11 @@ struct ModuleContents<'m, 'a> {
     globals: BTreeMap<&'a str, GlobalVariable<'a>>,
     /// Of each function, the instructions that name what is not declared.
     faults: BTreeMap<usize, Vec<Refused>>,
+    purpose: Purpose<'m>,
 }
 
 /// A function whose body is being read: the function itself, or one that it calls.
+#[derive(Default)]
 struct Frame<'a> {
     index: usize,
     /// Of a called function: the memory of its parameters and results.
@@ -56,6 +67,8 @@ struct Frame<'a> {
     end: Option<String>,
     /// The tables of `brx.idx`.
     tables: BTreeMap<&'a str, Vec<&'a str>>,
+    /// The registers that one `mov` of a number writes, and no other instruction.
+    numbers: BTreeMap<&'a str, PrintedOperand<'a>>,
 }
 
 /// A function that is being read.
@@ -97,7 +110,32 @@ pub fn functions(module: &Module<'_>) -> Functions {
 /// The same for a module in which some instructions name what is not declared: these refuse their functions, and those
 /// that call them.
 pub fn functions_besides(module: &Module<'_>, faults: &[Refused]) -> Functions {
+    let contents = contents(module, faults, Purpose::Lowering);
+    let all = contents.functions.iter().enumerate();
+    all.map(|(index, declared)| (declared.name.to_owned(), function(&contents, index))).collect()
+}
+
+/// The function of this name as each thread of a launch executes it. Its registers and variables have other names than
+/// `reserved`. `None` if the module has no such function with a body.
+pub fn launched(
+    module: &Module<'_>,
+    name: &str,
+    reserved: &BTreeSet<String>,
+) -> Option<Result<Function, Refusals>> {
+    let contents = contents(module, &[], Purpose::Launch(reserved));
+    let index = contents.functions.iter().position(|declared| declared.name == name)?;
+    Some(function(&contents, index))
+}
+
+fn contents<'m, 'a>(
+    module: &'m Module<'a>,
+    faults: &[Refused],
+    purpose: Purpose<'m>,
+) -> ModuleContents<'m, 'a> {
     let mut names = Names::default();
+    if let Purpose::Launch(reserved) = purpose {
+        reserved.iter().for_each(|name| names.take(name));
+    }
     let globals = module.globals().into_iter().map(|declared| {
         let own = names.fresh(declared.name);
         (declared.name, GlobalVariable { declared, own })
@@ -109,9 +147,7 @@ pub fn functions_besides(module: &Module<'_>, faults: &[Refused]) -> Functions {
         let after = functions.partition_point(|function| function.line <= fault.line);
         by_function.entry(after.saturating_sub(1)).or_default().push(fault.clone());
     }
-    let contents = ModuleContents { module, functions, globals, faults: by_function };
-    let all = contents.functions.iter().enumerate();
-    all.map(|(index, declared)| (declared.name.to_owned(), function(&contents, index))).collect()
+    ModuleContents { module, functions, globals, faults: by_function, purpose }
 }
 
 fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function, Refusals> {
@@ -125,16 +161,18 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
     for global in contents.globals.values() {
         names.take(&global.own);
     }
+    let builder = FunctionBuilder::new(Dialect::Ptx);
+    let builder = if let Purpose::Launch(reserved) = contents.purpose {
+        reserved.iter().for_each(|name| names.take(name));
+        builder.of_every_lane()
+    } else {
+        builder
+    };
     names.open_body();
     let mut reader = FunctionReader {
         contents,
         names,
-        frames: vec![Frame {
-            index,
-            arguments: BTreeMap::new(),
-            end: None,
-            tables: BTreeMap::new(),
-        }],
+        frames: vec![Frame { index, ..Frame::default() }],
         variables: BTreeMap::new(),
         notes: Vec::new(),
         parameters: Vec::new(),
@@ -147,7 +185,7 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         calls: None,
         local_addresses: BTreeSet::new(),
         passes_local: false,
-        builder: FunctionBuilder::new(Dialect::Ptx),
+        builder,
         refused: Vec::new(),
         line,
     };
@@ -252,6 +290,7 @@ impl<'a> FunctionReader<'_, 'a> {
         let contents = self.contents;
         self.refused.extend(contents.faults.get(&index).into_iter().flatten().cloned());
         let items = contents.module.body(index);
+        self.frames.last_mut().expect("a function is being read").numbers = numbers(&items);
         let mut label = None;
         for (at, item) in items.iter().enumerate() {
             match item {
@@ -297,10 +336,11 @@ impl<'a> FunctionReader<'_, 'a> {
     fn instruction(&mut self, instruction: &Instruction<'a>) -> ReadResult<()> {
         let parts: Vec<&str> = instruction.name.split('.').collect();
         let opcode = parts[0];
-        if is_without_effect(opcode) || matches!(opcode, "discard" | "brkpt") {
+        let launched = matches!(self.contents.purpose, Purpose::Launch(_));
+        if is_without_effect(opcode) || opcode == "discard" || opcode == "brkpt" && !launched {
             return Ok(());
         }
-        if opcode == "bar" && parts.get(1) == Some(&"warp") {
+        if opcode == "bar" && parts.get(1) == Some(&"warp") && !launched {
             self.note(LONE_LANE);
             return Ok(());
         }
@@ -326,8 +366,12 @@ impl<'a> FunctionReader<'_, 'a> {
                 return Ok(());
             }
             // The thread ends, also in a function that is called.
-            "exit" | "trap" => {
+            "exit" => {
                 self.push(&written("exit", &[]).guarded(guard));
+                return Ok(());
+            }
+            "trap" | "brkpt" => {
+                self.trap(guard);
                 return Ok(());
             }
             "call" => return self.call(instruction, guard),
@@ -335,13 +379,22 @@ impl<'a> FunctionReader<'_, 'a> {
             _ => {}
         }
         // Its operands may have forms of their own.
-        if let Some(what) = ptx::opcode::outside(opcode).filter(|_| !warp::is_read(opcode)) {
+        let outside = ptx::opcode::outside(opcode).filter(|_| !launched && !warp::is_read(opcode));
+        if let Some(what) = outside {
             return Err(format!("`{}`: {what}", instruction.name));
         }
-        let operands = self.operands(&instruction.operands, &parts)?;
+        let of_warp = warp::is_of_warp(opcode) && launched;
+        let with_numbers: Vec<PrintedOperand<'_>>;
+        let operands = if of_warp && opcode == "shfl" {
+            with_numbers = self.with_number(&instruction.operands);
+            &with_numbers
+        } else {
+            &instruction.operands
+        };
+        let operands = self.operands(operands, &parts)?;
         let read = Uncomputed { guard, parts: &parts, operands: &operands };
         let described = |why| format!("`{}`: {why}", instruction.text);
-        if self.not_computed(&read).map_err(described)? {
+        if !of_warp && self.not_computed(&read).map_err(described)? {
             return Ok(());
         }
         if opcode == "st" && self.stores_some(guard, &parts, &operands)? {
@@ -358,6 +411,66 @@ impl<'a> FunctionReader<'_, 'a> {
         Ok(())
     }
 }
+
+/// The registers of a body that one `mov` of a number writes, and no other instruction.
+fn numbers<'a>(items: &[BodyItem<'a>]) -> BTreeMap<&'a str, PrintedOperand<'a>> {
+    let mut numbers = BTreeMap::new();
+    let mut written = BTreeSet::new();
+    for item in items {
+        let BodyItem::Instruction(instruction) = item else { continue };
+        for register in &instruction.defines {
+            let is_number = instruction.name.starts_with("mov.") && instruction.guard.is_none();
+            let number =
+                instruction.operands.get(1).filter(|of| is_number && operand::is_number(of));
+            match number {
+                Some(number) if written.insert(*register) => {
+                    numbers.insert(*register, number.clone());
+                }
+                Some(_) | None => {
+                    written.insert(register);
+                    numbers.remove(register);
+                }
+            }
+        }
+    }
+    numbers
+}
+
+impl<'a> FunctionReader<'_, 'a> {
+    /// Operands with numbers in the place of registers that hold nothing else. Compilers write the clamp of a shuffle so,
+    /// which the model needs as a number.
+    fn with_number(&self, operands: &[PrintedOperand<'a>]) -> Vec<PrintedOperand<'a>> {
+        let numbers = &self.frame().numbers;
+        let number = |operand: &PrintedOperand<'a>| {
+            let name = match operand::scalars(operand).pop() {
+                Some(name) => numbers.get(&name[..]),
+                None => None,
+            };
+            name.cloned().unwrap_or_else(|| operand.clone())
+        };
+        let sources = operands.iter().skip(1).map(number);
+        operands.iter().take(1).cloned().chain(sources).collect()
+    }
+
+    /// The thread ends. In a launch, that is an outcome of its own: the line is stored in [`TRAP`].
+    fn trap(&mut self, guard: Option<&WrittenGuard>) {
+        if matches!(self.contents.purpose, Purpose::Launch(_)) {
+            let line = u32::try_from(self.line).unwrap_or(u32::MAX);
+            self.builder.variable(FunctionVariable {
+                name: TRAP.to_owned(),
+                space: Space::Global,
+                bytes: 4,
+                ..FunctionVariable::default()
+            });
+            let place = WrittenArg::address(TRAP, 0);
+            self.push(&written("st.relaxed.sys.global.u32", &[&place, &line]).guarded(guard));
+        }
+        self.push(&written("exit", &[]).guarded(guard));
+    }
+}
+
+/// The variable of a launched function with the line of the trap that a thread ran into; 0 if none did.
+pub const TRAP: &str = "trap_line";
 
 /// The largest size of a returned value in bytes.
 const MOST_RETURNED: u32 = 1024;

@@ -25,6 +25,11 @@ pub(super) fn is_named(operand: &PrintedOperand<'_>, name: &str) -> bool {
     matches!(operand, PrintedOperand::Scalar(scalar) if scalar.to_string() == name)
 }
 
+/// Whether an operand is a number.
+pub(super) fn is_number(operand: &PrintedOperand<'_>) -> bool {
+    matches!(operand, PrintedOperand::Scalar(scalar) if starts_number(&scalar.to_string()))
+}
+
 /// Whether an operand begins a number.
 fn starts_number(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '~' | '('))

@@ -10,10 +10,18 @@ use crate::written::{AsOperand, WrittenArg, WrittenGuard, WrittenInstruction, wr
 /// The instructions with an approximated result.
 const APPROXIMATED: &[&str] = &["ex2", "lg2", "sin", "cos", "tanh", "rsqrt"];
 
+/// The instructions with which the lanes of a warp exchange values.
+const OF_WARP: &[&str] = &["shfl", "vote", "activemask", "elect", "match", "redux"];
+
+/// Whether lanes of a warp exchange values with an opcode.
+pub(super) fn is_of_warp(opcode: &str) -> bool {
+    OF_WARP.contains(&opcode)
+}
+
 /// Whether an opcode that the model leaves out is read.
 pub(super) fn is_read(opcode: &str) -> bool {
-    let others = ["shfl", "vote", "activemask", "elect", "match", "redux", "mma", "ldmatrix"];
-    APPROXIMATED.contains(&opcode) || others.contains(&opcode) || opcode == "createpolicy"
+    let others = ["mma", "ldmatrix", "createpolicy"];
+    APPROXIMATED.contains(&opcode) || is_of_warp(opcode) || others.contains(&opcode)
 }
 
 /// An instruction that may be one of these.

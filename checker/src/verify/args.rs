@@ -1,0 +1,76 @@
+//! The arguments of `causeway verify`.
+
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+
+use crate::options::{EngineName, Judging, LimitArgs};
+
+pub(crate) const EXAMPLE: &str = "\
+Example: two CTAs of one thread each, a flag that is 0 at first, and what memory ends with
+  causeway verify k.ptx --grid 2 --block 1 --arg data='u32[1]=0' --arg flag='u32[1]=0' --arg out='u32[1]' --assert 'out[0]==1'
+  causeway verify launch.toml";
+
+#[derive(Args, Debug)]
+pub struct Verify {
+    /// A PTX module, or launch files: `.toml`
+    #[arg(value_name = "FILE", required = true)]
+    pub paths: Vec<PathBuf>,
+    #[command(flatten)]
+    pub launch: LaunchArgs,
+    #[command(flatten)]
+    pub judging: Judging,
+    #[command(flatten)]
+    pub limits: LimitArgs,
+    /// The engine that judges
+    #[arg(long, value_enum, default_value_t = EngineName::Auto)]
+    pub engine: EngineName,
+    /// Print the litmus test of the launch, and do not judge it
+    #[arg(long)]
+    pub print_test: bool,
+    /// Output format
+    #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
+    pub format: VerifyFormat,
+}
+
+/// A launch on the command line.
+#[derive(Args, Clone, Debug, Default)]
+pub struct LaunchArgs {
+    /// The kernel, by its name in the module or in the source [default: the only one]
+    #[arg(long, value_name = "NAME")]
+    pub kernel: Option<String>,
+    /// The CTAs of the grid: `2` or `2,2`
+    #[arg(long, value_name = "X,Y,Z")]
+    pub grid: Option<String>,
+    /// The threads of a CTA: `32` or `8,4`
+    #[arg(long, value_name = "X,Y,Z")]
+    pub block: Option<String>,
+    /// The CTAs of a cluster
+    #[arg(long, value_name = "X,Y,Z")]
+    pub cluster: Option<String>,
+    /// The threads of each CTA that are in the test: `0,1`, or `all`
+    #[arg(long, value_name = "N,N")]
+    pub lanes: Option<String>,
+    /// A cooperative launch: the grid has a barrier, `grid.sync()`
+    #[arg(long)]
+    pub cooperative: bool,
+    /// The number of CTAs that run at once [default: all]
+    #[arg(long, value_name = "N")]
+    pub resident: Option<u32>,
+    /// An argument, in the order of parameters: `n=4`, `a='u32[4]=0'`, `b=@a+16`
+    #[arg(long = "arg", value_name = "NAME=VALUE")]
+    pub arguments: Vec<String>,
+    /// The bytes of dynamic shared memory
+    #[arg(long, value_name = "BYTES")]
+    pub shared: Option<u32>,
+    /// What holds at the end: `out[0]==4`
+    #[arg(long = "assert", value_name = "CONDITION")]
+    pub assertions: Vec<String>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
+pub enum VerifyFormat {
+    Text,
+    /// One object for each launch.
+    Json,
+}

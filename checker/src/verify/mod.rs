@@ -1,0 +1,207 @@
+//! `causeway verify`: launches of PTX kernels.
+
+pub mod args;
+mod report;
+
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+
+use engine::exit::Exit;
+use judge::Task;
+use text::origin::Origins;
+use verify::file::{Expected, LaunchFile};
+use verify::{Argument, Dim3, KernelLaunch, LaunchError, LaunchSpec, ThreadChoice, Verification};
+
+use self::args::{LaunchArgs, Verify, VerifyFormat};
+use crate::complaints::complain_of;
+use crate::input;
+use crate::options::EngineName;
+use crate::selection::{self, SelectedModel, judging_model};
+
+/// A launch that was read: the module, and what is launched of it.
+struct ReadLaunch {
+    /// As messages name it.
+    name: String,
+    module: PathBuf,
+    launch: LaunchSpec,
+    expected: Option<Expected>,
+}
+
+/// A launch that was judged, as it is reported.
+struct JudgedLaunch<'j> {
+    name: &'j str,
+    module: &'j str,
+    origins: Origins,
+    composed: &'j verify::Composed,
+    verification: &'j Verification,
+    expected: Option<&'j Expected>,
+}
+
+pub fn command(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let chosen = judging_model(&verify.judging, err)?;
+    let Some(SelectedModel { model, .. }) = chosen else { return Ok(Exit::BadInput) };
+    let Some(engines) = selection::engines(verify.engine, err)? else {
+        return Ok(Exit::BadInput);
+    };
+    let task = Task {
+        engines,
+        bound: verify.judging.bound,
+        timeout: verify.limits.timeout,
+        memory: verify.limits.bytes(),
+        counts: false,
+        portfolio: verify.engine == EngineName::Auto,
+        ..Task::new(&model)
+    };
+    engine::limit_solver(verify.limits.bytes());
+    let mut worst = Exit::AsExpected;
+    for path in &verify.paths {
+        let exit = match read(path, verify) {
+            Ok(read) => one(&read, verify, &task, out, err)?,
+            Err(complaint) => {
+                complaint.print(err)?;
+                Exit::BadInput
+            }
+        };
+        worst = report::worse(worst, exit);
+    }
+    Ok(worst)
+}
+
+/// Why a launch is not judged.
+enum Complaint {
+    Launch { path: String, error: LaunchError },
+    Diagnostics(Vec<text::Diagnostic>),
+}
+
+impl Complaint {
+    fn print(&self, err: &mut dyn Write) -> io::Result<()> {
+        match self {
+            Complaint::Launch { path, error } => print_error(path, error, err),
+            Complaint::Diagnostics(all) => complain_of(all, err),
+        }
+    }
+}
+
+fn print_error(path: &str, error: &LaunchError, err: &mut dyn Write) -> io::Result<()> {
+    let at = error.line.map_or(path.to_owned(), |line| format!("{path}:{line}"));
+    writeln!(err, "error: {at}: {}", error.message)?;
+    match &error.help {
+        Some(help) => writeln!(err, "  = help: {help}"),
+        None => Ok(()),
+    }
+}
+
+fn read(path: &Path, verify: &Verify) -> Result<ReadLaunch, Complaint> {
+    let name = input::shown(path);
+    let failed = |error: LaunchError| Complaint::Launch { path: name.clone(), error };
+    if path.extension().is_some_and(|extension| extension == "toml") {
+        let text =
+            input::text(path).map_err(|error| failed(LaunchError::new(error.to_string())))?;
+        let read = verify::file::read(&name, &text).map_err(Complaint::Diagnostics)?;
+        let LaunchFile { ptx, launch, expected, .. } = read;
+        let module = path.with_file_name(ptx);
+        return Ok(ReadLaunch { name, module, launch, expected });
+    }
+    let launch = of_words(&verify.launch).map_err(failed)?;
+    Ok(ReadLaunch { name, module: path.to_owned(), launch, expected: None })
+}
+
+/// The launch of a command line.
+fn of_words(words: &LaunchArgs) -> Result<LaunchSpec, LaunchError> {
+    let extent = |option: &str, text: &Option<String>| match text {
+        Some(text) => Dim3::parse(text).map(Some).ok_or_else(|| {
+            LaunchError::new(format!("`{option} {text}` is not one to three numbers from 1"))
+                .help(format!("{option} 2 or {option} 2,2"))
+        }),
+        None => Ok(None),
+    };
+    let needed = |option: &str, text: &Option<String>| {
+        extent(option, text)?.ok_or_else(|| {
+            LaunchError::new("no launch is given").help(
+                "causeway verify k.ptx --grid 2 --block 32 --arg out='u32[2]=0' --assert 'out[0]==4'",
+            )
+        })
+    };
+    let (grid, block) = (needed("--grid", &words.grid)?, needed("--block", &words.block)?);
+    let threads = match words.lanes.as_deref() {
+        None | Some("all") => ThreadChoice::All,
+        Some(list) => {
+            let lanes: Result<Vec<u32>, _> =
+                list.split(',').map(|lane| lane.trim().parse()).collect();
+            ThreadChoice::OfEachCta(lanes.map_err(|_| {
+                LaunchError::new(format!("`--lanes {list}` is not a list of numbers"))
+                    .help("--lanes 0,1")
+            })?)
+        }
+    };
+    Ok(LaunchSpec {
+        kernels: vec![KernelLaunch { name: words.kernel.clone(), arguments: None }],
+        cluster: extent("--cluster", &words.cluster)?,
+        threads,
+        cooperative: words.cooperative,
+        shared: words.shared,
+        resident: words.resident,
+        arguments: words
+            .arguments
+            .iter()
+            .map(|text| Argument::parse(text))
+            .collect::<Result<_, _>>()?,
+        assertions: words.assertions.clone(),
+        ..LaunchSpec::new(grid, block)
+    })
+}
+
+fn one(
+    read: &ReadLaunch,
+    verify: &Verify,
+    task: &Task<'_>,
+    out: &mut dyn Write,
+    err: &mut dyn Write,
+) -> io::Result<Exit> {
+    let path = input::shown(&read.module);
+    let text = match input::text(&read.module) {
+        Ok(text) => text,
+        Err(error) => {
+            writeln!(err, "error: {path}: {error}")?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let (module, diagnostics) = ptx::read(&path, text.as_bytes());
+    let Some(module) = module else {
+        complain_of(&diagnostics, err)?;
+        return Ok(Exit::BadInput);
+    };
+    let composed = match verify::compose(&module, &read.launch) {
+        Ok(composed) => composed,
+        Err(errors) => {
+            for error in &errors {
+                print_error(if error.line.is_some() { &path } else { &read.name }, error, err)?;
+            }
+            return Ok(Exit::BadInput);
+        }
+    };
+    if verify.print_test {
+        write!(out, "{}", composed.text)?;
+        return Ok(Exit::AsExpected);
+    }
+    let verification = match verify::verify(&composed, task) {
+        Ok(verification) => verification,
+        Err(diagnostics) => {
+            complain_of(&diagnostics, err)?;
+            return Ok(Exit::BadInput);
+        }
+    };
+    let judged = JudgedLaunch {
+        name: &read.name,
+        module: &path,
+        origins: ptx::origins(&text),
+        composed: &composed,
+        verification: &verification,
+        expected: read.expected.as_ref(),
+    };
+    match verify.format {
+        VerifyFormat::Text => report::text(&judged, out)?,
+        VerifyFormat::Json => report::json(&judged, out)?,
+    }
+    Ok(report::exit(&judged))
+}

@@ -1,0 +1,168 @@
+//! What is printed of a launch.
+
+use std::collections::BTreeSet;
+use std::io::{self, Write};
+
+use engine::exit::Exit;
+use serde::Serialize;
+use verify::FindingPlace;
+
+use super::JudgedLaunch;
+
+/// The exit code of a launch.
+pub(super) fn exit(judged: &JudgedLaunch<'_>) -> Exit {
+    let verification = judged.verification;
+    let found: BTreeSet<&str> =
+        verification.findings.iter().map(|finding| finding.kind.name()).collect();
+    let undecided = !verification.undecided.is_empty();
+    let Some(expected) = judged.expected else {
+        return match (found.is_empty(), undecided) {
+            (false, _) => Exit::Differs,
+            (true, true) => Exit::Undecided,
+            (true, false) => Exit::AsExpected,
+        };
+    };
+    let wanted: BTreeSet<&str> =
+        expected.findings.iter().map(String::as_str).filter(|kind| *kind != "clean").collect();
+    let may =
+        |kind: &&&str| !wanted.contains(**kind) && !expected.may.iter().any(|may| may == **kind);
+    let spare = found.iter().find(may).is_some();
+    let missing = wanted.iter().any(|kind| !found.contains(kind));
+    match (spare, missing, undecided) {
+        (true, ..) => Exit::Differs,
+        (false, true, true) => Exit::Undecided,
+        (false, true, false) => Exit::Differs,
+        (false, false, true) if found.is_empty() => Exit::Undecided,
+        (false, false, _) => Exit::AsExpected,
+    }
+}
+
+/// The worse of two exit codes of launches.
+pub(super) fn worse(one: Exit, other: Exit) -> Exit {
+    let order = [Exit::Disagreement, Exit::BadInput, Exit::Differs, Exit::Undecided];
+    order.into_iter().find(|exit| *exit == one || *exit == other).unwrap_or(Exit::AsExpected)
+}
+
+impl JudgedLaunch<'_> {
+    /// `CTA 0 thread 1`
+    fn thread(&self, column: usize) -> String {
+        let thread = self.composed.threads[column];
+        let kernel = if self.composed.kernels.len() > 1 {
+            format!("`{}` ", self.composed.kernels[thread.kernel])
+        } else {
+            String::new()
+        };
+        format!("{kernel}CTA {} thread {}", thread.place.cta, thread.place.thread)
+    }
+
+    /// `k.cu:11, k.ptx:50`
+    fn lines(&self, place: &FindingPlace) -> String {
+        let source = self.origins.of(place.line);
+        let source = source.map_or(String::new(), |of| format!("{}:{}, ", of.file, of.line));
+        format!("{source}{}:{}", self.module, place.line)
+    }
+}
+
+pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let verification = judged.verification;
+    let word = match (verification.findings.is_empty(), verification.undecided.is_empty()) {
+        (true, true) => "clean",
+        (true, false) => "bounded",
+        (false, _) => "findings",
+    };
+    writeln!(out, "{}: {word}   ({:.1} s)", judged.name, verification.seconds)?;
+    for finding in &verification.findings {
+        writeln!(out, "{}: {}", finding.kind.name(), finding.message)?;
+        for place in &finding.places {
+            writeln!(
+                out,
+                "  {}: `{}` ({})",
+                judged.thread(place.column),
+                place.text,
+                judged.lines(place)
+            )?;
+        }
+    }
+    for undecided in &verification.undecided {
+        writeln!(out, "bounded: {}: {}", undecided.property.name(), undecided.why)?;
+    }
+    for note in &judged.composed.notes {
+        writeln!(out, "note: {note}")?;
+    }
+    Ok(())
+}
+
+#[derive(Serialize)]
+struct LaunchObject<'o> {
+    file: &'o str,
+    kernels: &'o [String],
+    findings: Vec<FindingObject<'o>>,
+    undecided: Vec<UndecidedObject<'o>>,
+    notes: &'o [String],
+    seconds: f64,
+}
+
+#[derive(Serialize)]
+struct FindingObject<'o> {
+    kind: &'static str,
+    message: &'o str,
+    places: Vec<PlaceObject<'o>>,
+}
+
+#[derive(Serialize)]
+struct PlaceObject<'o> {
+    cta: u32,
+    thread: u32,
+    instruction: &'o str,
+    line: usize,
+    source: Option<&'o str>,
+    source_line: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct UndecidedObject<'o> {
+    property: &'static str,
+    reason: &'o str,
+}
+
+pub(super) fn json(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let place = |place: &FindingPlace| (place.column, place.line, place.text.clone());
+    let verification = judged.verification;
+    let object = LaunchObject {
+        file: judged.name,
+        kernels: &judged.composed.kernels,
+        findings: verification
+            .findings
+            .iter()
+            .map(|finding| FindingObject {
+                kind: finding.kind.name(),
+                message: &finding.message,
+                places: finding
+                    .places
+                    .iter()
+                    .map(|at| {
+                        let origin = judged.origins.of(at.line);
+                        let thread = judged.composed.threads[place(at).0].place;
+                        PlaceObject {
+                            cta: thread.cta,
+                            thread: thread.thread,
+                            instruction: &at.text,
+                            line: at.line,
+                            source: origin.map(|of| &of.file[..]),
+                            source_line: origin.map(|of| of.line),
+                        }
+                    })
+                    .collect(),
+            })
+            .collect(),
+        undecided: verification
+            .undecided
+            .iter()
+            .map(|of| UndecidedObject { property: of.property.name(), reason: &of.why })
+            .collect(),
+        notes: &judged.composed.notes,
+        seconds: verification.seconds,
+    };
+    serde_json::to_writer(&mut *out, &object)?;
+    writeln!(out)
+}

@@ -1,0 +1,221 @@
+//! Arguments of a launch: `f='u32[2]=0'`, `n=4`, `b=@a+16`.
+
+use crate::launch::LaunchError;
+
+/// An argument with its name.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Argument {
+    pub name: String,
+    pub value: ArgumentValue,
+}
+
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum ArgumentValue {
+    /// The address of global memory.
+    Buffer(Buffer),
+    /// Bits that are passed by value.
+    Number(u64),
+    /// The same, for the GPU of each CTA.
+    OfGpu(Vec<u64>),
+    /// An address in the buffer of another argument.
+    Inside {
+        buffer: String,
+        /// In bytes.
+        offset: u64,
+    },
+    /// The fields of a structure, each with its offset in bytes.
+    Fields(Vec<Field>),
+}
+
+/// A field of an argument that is a structure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Field {
+    /// In bytes.
+    pub offset: u32,
+    /// Not fields again.
+    pub value: ArgumentValue,
+}
+
+/// Memory that the host allocates.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Buffer {
+    pub element: ElementType,
+    pub count: u32,
+    /// The bits of the elements; without them, the memory has no value of its own.
+    pub initial: Option<Vec<u64>>,
+}
+
+/// The type of an element: `u32`, `f32`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct ElementType {
+    pub float: bool,
+    pub bits: u16,
+}
+
+impl ElementType {
+    pub fn parse(name: &str) -> Option<ElementType> {
+        let float = name.starts_with('f');
+        let integer = name.starts_with(['u', 's', 'i', 'b']);
+        let bits: u16 = name.get(1..)?.parse().ok()?;
+        let known = if float { matches!(bits, 32 | 64) } else { matches!(bits, 8 | 16 | 32 | 64) };
+        (known && (float || integer)).then_some(ElementType { float, bits })
+    }
+
+    /// The bits of a number that is written in decimal or hexadecimal, or as a float.
+    pub fn bits_of(self, text: &str) -> Option<u64> {
+        let text = text.trim();
+        if self.float {
+            let value: f64 = text.parse().ok()?;
+            #[expect(clippy::cast_possible_truncation, reason = "the nearest float is meant")]
+            return Some(if self.bits == 32 {
+                u64::from((value as f32).to_bits())
+            } else {
+                value.to_bits()
+            });
+        }
+        let (negative, digits) = match text.strip_prefix('-') {
+            Some(digits) => (true, digits),
+            None => (false, text),
+        };
+        let value = match digits.strip_prefix("0x") {
+            Some(hex) => u64::from_str_radix(hex, 16).ok()?,
+            None => digits.parse().ok()?,
+        };
+        let mask = u64::MAX >> (64 - self.bits);
+        if negative {
+            let least = 1_u64 << (self.bits - 1);
+            return (value <= least).then_some(value.wrapping_neg() & mask);
+        }
+        (value <= mask).then_some(value)
+    }
+}
+
+/// What an argument may be, for messages.
+const FORMS: &str = "--arg n=4, --arg a='u32[4]=0', --arg a='f32[2]={1.5,2}', --arg b=@a+16";
+
+/// The largest number of elements of a buffer, as in a litmus test.
+const MOST_ELEMENTS: u32 = 1 << 16;
+
+impl Argument {
+    /// Reads `name=value`.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn parse(text: &str) -> Result<Argument, LaunchError> {
+        let Some((name, value)) = text.split_once('=') else {
+            return Err(
+                LaunchError::new(format!("`{text}` is not an argument with a value")).help(FORMS)
+            );
+        };
+        let (name, value) = (name.trim(), value.trim());
+        check_name(name)?;
+        Ok(Argument { name: name.to_owned(), value: ArgumentValue::parse(name, value)? })
+    }
+}
+
+/// A name of an argument is one of a variable of a test.
+pub(crate) fn check_name(name: &str) -> Result<(), LaunchError> {
+    let first = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    let word = name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let thread = name.strip_prefix('P').is_some_and(|rest| rest.parse::<u32>().is_ok());
+    if first && word && !thread {
+        return Ok(());
+    }
+    Err(LaunchError::new(format!("`{name}` is not a name of an argument"))
+        .help("a name has letters, digits and `_`, and is not one of a thread, such as `P0`"))
+}
+
+impl ArgumentValue {
+    /// Reads `4`, `u32[4]=0`, `@a+16`.
+    fn parse(name: &str, value: &str) -> Result<ArgumentValue, LaunchError> {
+        if let Some(inside) = value.strip_prefix('@') {
+            let (buffer, offset) = inside.split_once('+').unwrap_or((inside, "0"));
+            let u64 = ElementType { float: false, bits: 64 };
+            let offset = u64.bits_of(offset);
+            let offset = offset.ok_or_else(|| not_read(name, value))?;
+            let buffer = buffer.trim().to_owned();
+            return Ok(ArgumentValue::Inside { buffer, offset });
+        }
+        if let Some(list) = value.strip_prefix('{') {
+            let list = list.strip_suffix('}').ok_or_else(|| not_read(name, value))?;
+            return fields(name, list);
+        }
+        let (ty, init) = match value.split_once('=') {
+            Some((ty, init)) => (ty.trim(), Some(init.trim())),
+            None => (value, None),
+        };
+        if let Some((element, count)) = ty.strip_suffix(']').and_then(|ty| ty.split_once('[')) {
+            let element = ElementType::parse(element.trim());
+            let element = element.ok_or_else(|| unknown_type(name, ty))?;
+            let count: u32 = count.trim().parse().map_err(|_| not_read(name, value))?;
+            let initial = init.map(|init| elements(name, element, count, init)).transpose()?;
+            return buffer(name, element, count, initial);
+        }
+        if let Some(init) = init {
+            let ty = ElementType::parse(ty).ok_or_else(|| unknown_type(name, ty))?;
+            let bits = ty.bits_of(init).ok_or_else(|| not_read(name, value))?;
+            return Ok(ArgumentValue::Number(bits));
+        }
+        let ty = ElementType {
+            float: value.contains('.'),
+            bits: if value.contains('.') { 32 } else { 64 },
+        };
+        ty.bits_of(value).map(ArgumentValue::Number).ok_or_else(|| not_read(name, value))
+    }
+}
+
+/// A buffer of this size, if a test can have it.
+pub(crate) fn buffer(
+    name: &str,
+    element: ElementType,
+    count: u32,
+    initial: Option<Vec<u64>>,
+) -> Result<ArgumentValue, LaunchError> {
+    if count == 0 || count > MOST_ELEMENTS {
+        let why =
+            format!("the buffer `{name}` has {count} elements: 1 to {MOST_ELEMENTS} are possible");
+        return Err(LaunchError::new(why));
+    }
+    Ok(ArgumentValue::Buffer(Buffer { element, count, initial }))
+}
+
+/// `0: u64=5, 8: @a`
+fn fields(name: &str, list: &str) -> Result<ArgumentValue, LaunchError> {
+    let field = |text: &str| {
+        let (offset, value) = text.split_once(':').ok_or_else(|| not_read(name, text))?;
+        let offset = offset.trim().parse().map_err(|_| not_read(name, text))?;
+        let value = ArgumentValue::parse(name, value.trim())?;
+        Ok(Field { offset, value })
+    };
+    list.split(',').map(field).collect::<Result<_, _>>().map(ArgumentValue::Fields)
+}
+
+/// `0` for all elements, or `{1,2}` for the first ones; the rest is 0.
+fn elements(
+    name: &str,
+    element: ElementType,
+    count: u32,
+    init: &str,
+) -> Result<Vec<u64>, LaunchError> {
+    let bits = |text: &str| element.bits_of(text).ok_or_else(|| not_read(name, text));
+    let Some(list) = init.strip_prefix('{').and_then(|list| list.strip_suffix('}')) else {
+        return Ok(vec![bits(init)?; count.min(MOST_ELEMENTS) as usize]);
+    };
+    let all = list.split(',').map(bits).collect::<Result<Vec<u64>, _>>()?;
+    if all.len() > count as usize {
+        let why = format!("`{name}` has {count} elements, with {} values", all.len());
+        return Err(LaunchError::new(why));
+    }
+    Ok(all)
+}
+
+fn not_read(name: &str, value: &str) -> LaunchError {
+    LaunchError::new(format!("the value `{value}` of the argument `{name}` is not understood"))
+        .help(FORMS)
+}
+
+fn unknown_type(name: &str, ty: &str) -> LaunchError {
+    LaunchError::new(format!("the argument `{name}` has the unknown type `{ty}`")).help(
+        "u8, u16, u32, u64, s8, s16, s32, s64, f32 or f64, and `[N]` for a buffer of N elements",
+    )
+}

@@ -1,0 +1,285 @@
+//! Launch files: a launch, and what is expected of it, in TOML.
+//!
+//! `docs/verify.md` describes the format.
+
+use std::collections::BTreeMap;
+
+use model::program::LaunchOrder;
+use serde::Deserialize;
+use text::Diagnostic;
+use text::report::{ByteSpan, Diagnostics};
+use toml::Value;
+
+use crate::argument::{self, Argument, ArgumentValue, ElementType, Field};
+use crate::launch::{Dim3, KernelLaunch, LaunchError, LaunchSpec, ThreadChoice, ThreadPlace};
+
+/// A launch file.
+#[derive(Clone, Debug)]
+pub struct LaunchFile {
+    /// The path of the module, relative to the folder of the file.
+    pub ptx: String,
+    /// The path of the source that the repair of a finding changes, if it is given.
+    pub source: Option<String>,
+    pub launch: LaunchSpec,
+    pub expected: Option<Expected>,
+}
+
+/// What a launch file expects.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Expected {
+    /// The kinds that are reported, or `clean`.
+    #[serde(default)]
+    pub findings: Vec<String>,
+    /// Kinds that may be reported, too.
+    #[serde(default)]
+    pub may: Vec<String>,
+    /// How sure this is, and why: not judged.
+    #[serde(default)]
+    pub sure: Option<String>,
+    #[serde(default)]
+    pub why: Option<String>,
+}
+
+/// The file as it is written. Keys that describe it are not looked at.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "keys that describe the file are only accepted")]
+struct FileText {
+    name: Option<String>,
+    family: Option<String>,
+    variant: Option<String>,
+    twin: Option<String>,
+    ptx: String,
+    source: Option<String>,
+    kernel: Option<String>,
+    kernels: Option<Vec<String>>,
+    kernel_args: Option<Vec<Vec<String>>>,
+    compiler: Option<String>,
+    target: Option<String>,
+    note: Option<String>,
+    launch: LaunchText,
+    #[serde(default)]
+    arg: Vec<ArgumentText>,
+    #[serde(default)]
+    assert: Vec<AssertText>,
+    expect: Option<Expected>,
+    missing: Option<Value>,
+    repair: Option<Value>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+#[expect(dead_code, reason = "keys that describe the file are only accepted")]
+struct LaunchText {
+    grid: ExtentText,
+    block: ExtentText,
+    cluster: Option<ExtentText>,
+    gpus: Option<u32>,
+    gpu_of_cta: Option<Vec<u32>>,
+    resident: Option<u32>,
+    cooperative: Option<bool>,
+    threads: Option<Vec<[u32; 2]>>,
+    threads_are: Option<String>,
+    lanes: Option<Vec<u32>>,
+    shared: Option<u32>,
+    dependency: Option<DependencyText>,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum DependencyText {
+    Stream,
+    Programmatic,
+}
+
+/// `2` or `[4, 2]`.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ExtentText {
+    One(u32),
+    Several(Vec<u32>),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ArgumentText {
+    name: String,
+    #[serde(rename = "type")]
+    ty: Option<String>,
+    value: Option<Value>,
+    init: Option<Vec<Value>>,
+    value_of_gpu: Option<Vec<Value>>,
+    /// Of a structure: values by their offsets in bytes.
+    fields: Option<BTreeMap<String, Value>>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct AssertText {
+    #[serde(rename = "final")]
+    condition: String,
+}
+
+/// Reads a launch file. `path` is for the messages.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn read(path: &str, text: &str) -> Result<LaunchFile, Vec<Diagnostic>> {
+    let mut report = Diagnostics::default();
+    let parsed: Result<FileText, toml::de::Error> = toml::from_str(text);
+    let file = match parsed {
+        Ok(file) => file,
+        Err(error) => {
+            let at = error.span().map_or(ByteSpan::default(), |at| ByteSpan::new(at.start, at.end));
+            report.error("launch-file", at, error.message().to_owned());
+            return Err(report.finish(path, text));
+        }
+    };
+    match file.launch_file() {
+        Ok(file) => Ok(file),
+        Err(error) => {
+            // The name of an argument is where it is wrong.
+            let named = error.message.split('`').nth(1).and_then(|name| {
+                let start = text.find(&format!("\"{name}\""))?;
+                Some(ByteSpan::new(start, start + name.len() + 2))
+            });
+            report
+                .error("launch-file", named.unwrap_or_default(), error.message)
+                .help_if(error.help);
+            Err(report.finish(path, text))
+        }
+    }
+}
+
+impl FileText {
+    fn launch_file(self) -> Result<LaunchFile, LaunchError> {
+        let names = self.kernels.unwrap_or_else(|| self.kernel.into_iter().collect());
+        let mut kernels: Vec<KernelLaunch> = Vec::new();
+        for (index, name) in names.into_iter().enumerate() {
+            let arguments = self.kernel_args.as_ref().and_then(|all| all.get(index).cloned());
+            kernels.push(KernelLaunch { name: Some(name), arguments });
+        }
+        if kernels.is_empty() {
+            kernels.push(KernelLaunch { name: None, arguments: None });
+        }
+        let launch = self.launch;
+        let threads = match (launch.threads, launch.lanes) {
+            (Some(pairs), _) => ThreadChoice::Pairs(
+                pairs.into_iter().map(|[cta, thread]| ThreadPlace { cta, thread }).collect(),
+            ),
+            (None, Some(lanes)) => ThreadChoice::OfEachCta(lanes),
+            (None, None) => ThreadChoice::All,
+        };
+        let arguments = self.arg.into_iter().map(ArgumentText::argument);
+        Ok(LaunchFile {
+            ptx: self.ptx,
+            source: self.source,
+            launch: LaunchSpec {
+                kernels,
+                order: match launch.dependency {
+                    Some(DependencyText::Programmatic) => LaunchOrder::Programmatic,
+                    Some(DependencyText::Stream) | None => LaunchOrder::Stream,
+                },
+                grid: launch.grid.extent("grid")?,
+                block: launch.block.extent("block")?,
+                cluster: launch.cluster.map(|cluster| cluster.extent("cluster")).transpose()?,
+                threads,
+                gpus: launch.gpu_of_cta.unwrap_or_default(),
+                cooperative: launch.cooperative.unwrap_or(false),
+                shared: launch.shared,
+                resident: launch.resident,
+                arguments: arguments.collect::<Result<_, _>>()?,
+                assertions: self.assert.into_iter().map(|assert| assert.condition).collect(),
+            },
+            expected: self.expect,
+        })
+    }
+}
+
+impl ExtentText {
+    fn extent(self, what: &str) -> Result<Dim3, LaunchError> {
+        let all = match self {
+            ExtentText::One(x) => vec![x],
+            ExtentText::Several(all) => all,
+        };
+        let of = |index: usize| all.get(index).copied().unwrap_or(1);
+        if all.is_empty() || all.len() > 3 || all.contains(&0) {
+            return Err(LaunchError::new(format!("the {what} has one to three numbers, from 1")));
+        }
+        Ok(Dim3 { x: of(0), y: of(1), z: of(2) })
+    }
+}
+
+impl ArgumentText {
+    fn argument(self) -> Result<Argument, LaunchError> {
+        let name = self.name;
+        argument::check_name(&name)?;
+        let missing = || {
+            LaunchError::new(format!("the argument `{name}` has no value"))
+                .help("type = \"u32[4]\" for a buffer, or value = 4")
+        };
+        let value = if let Some(fields) = self.fields {
+            let field = |(offset, value): (String, Value)| {
+                let offset = offset.parse().map_err(|_| {
+                    LaunchError::new(format!("`{offset}` is not the offset of a field of `{name}`"))
+                })?;
+                Ok(Field { offset, value: by_value(&name, None, &value)? })
+            };
+            ArgumentValue::Fields(fields.into_iter().map(field).collect::<Result<_, _>>()?)
+        } else if let Some((element, count)) = self.ty.as_deref().and_then(array) {
+            let initial = self.init.map(|all| {
+                all.iter().map(|value| bits(&name, element, value)).collect::<Result<Vec<u64>, _>>()
+            });
+            argument::buffer(&name, element, count, initial.transpose()?)?
+        } else {
+            let ty = match self.ty.as_deref() {
+                Some(ty) => Some(ElementType::parse(ty).ok_or_else(|| {
+                    LaunchError::new(format!("the argument `{name}` has the unknown type `{ty}`"))
+                })?),
+                None => None,
+            };
+            if let Some(values) = self.value_of_gpu {
+                let ty = ty.unwrap_or(ElementType { float: false, bits: 64 });
+                let all = values.iter().map(|value| bits(&name, ty, value));
+                ArgumentValue::OfGpu(all.collect::<Result<_, _>>()?)
+            } else {
+                by_value(&name, ty, &self.value.ok_or_else(missing)?)?
+            }
+        };
+        Ok(Argument { name, value })
+    }
+}
+
+/// `u32[4]`
+fn array(ty: &str) -> Option<(ElementType, u32)> {
+    let (element, count) = ty.strip_suffix(']')?.split_once('[')?;
+    Some((ElementType::parse(element.trim())?, count.trim().parse().ok()?))
+}
+
+fn by_value(
+    name: &str,
+    ty: Option<ElementType>,
+    value: &Value,
+) -> Result<ArgumentValue, LaunchError> {
+    if let Value::String(text) = value {
+        return Ok(Argument::parse(&format!("{name}={text}"))?.value);
+    }
+    let float = value.is_float();
+    let ty = ty.unwrap_or(ElementType { float, bits: if float { 32 } else { 64 } });
+    bits(name, ty, value).map(ArgumentValue::Number)
+}
+
+fn bits(name: &str, ty: ElementType, value: &Value) -> Result<u64, LaunchError> {
+    let text = match value {
+        Value::Integer(number) => number.to_string(),
+        Value::Float(number) => number.to_string(),
+        Value::String(text) => text.clone(),
+        Value::Boolean(_) | Value::Datetime(_) | Value::Array(_) | Value::Table(_) => String::new(),
+    };
+    ty.bits_of(&text).ok_or_else(|| {
+        LaunchError::new(format!(
+            "a value of the argument `{name}` does not fit its type: `{text}`"
+        ))
+    })
+}

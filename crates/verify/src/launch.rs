@@ -1,0 +1,220 @@
+//! A launch as the user states it: kernels, grid, threads, arguments and assertions.
+
+use std::fmt;
+
+use model::program::LaunchOrder;
+
+use crate::argument::Argument;
+
+/// The extent of a grid, a block or a cluster, or an index into one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Dim3 {
+    pub x: u32,
+    pub y: u32,
+    pub z: u32,
+}
+
+impl Dim3 {
+    pub const ONE: Dim3 = Dim3 { x: 1, y: 1, z: 1 };
+
+    pub fn count(self) -> u64 {
+        u64::from(self.x) * u64::from(self.y) * u64::from(self.z)
+    }
+
+    /// The index with this number: `x` changes first.
+    pub fn index(self, number: u32) -> Dim3 {
+        Dim3 { x: number % self.x, y: number / self.x % self.y, z: number / self.x / self.y }
+    }
+
+    /// The number of an index in this extent.
+    pub fn number(self, index: Dim3) -> u32 {
+        (index.z * self.y + index.y) * self.x + index.x
+    }
+
+    /// How many of these extents are in `whole`, in each direction; `None` if they do not divide it.
+    pub fn parts_of(self, whole: Dim3) -> Option<Dim3> {
+        let part = |whole: u32, own: u32| (whole % own == 0).then_some(whole / own);
+        Some(Dim3 {
+            x: part(whole.x, self.x)?,
+            y: part(whole.y, self.y)?,
+            z: part(whole.z, self.z)?,
+        })
+    }
+
+    /// Reads `4`, `4,2` or `4,2,1`.
+    pub fn parse(text: &str) -> Option<Dim3> {
+        let mut all = [1; 3];
+        let mut parts = text.split(',');
+        for (of, part) in all.iter_mut().zip(parts.by_ref()) {
+            *of = part.trim().parse().ok().filter(|&of| of > 0)?;
+        }
+        let [x, y, z] = all;
+        parts.next().is_none().then_some(Dim3 { x, y, z })
+    }
+}
+
+impl fmt::Display for Dim3 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Dim3 { x, y, z } = *self;
+        match (y, z) {
+            (1, 1) => write!(f, "{x}"),
+            (_, 1) => write!(f, "{x},{y}"),
+            _ => write!(f, "{x},{y},{z}"),
+        }
+    }
+}
+
+/// Which threads of a launch are in the test.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub enum ThreadChoice {
+    #[default]
+    All,
+    /// These numbers in each CTA.
+    OfEachCta(Vec<u32>),
+    /// CTAs, each with a number in it.
+    Pairs(Vec<ThreadPlace>),
+}
+
+/// A thread by its numbers in the grid and in its CTA.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct ThreadPlace {
+    pub cta: u32,
+    pub thread: u32,
+}
+
+/// One kernel of a launch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KernelLaunch {
+    /// As in the module; without one, the only kernel that the module has.
+    pub name: Option<String>,
+    /// The names of its arguments, in order; `None` for all of the launch.
+    pub arguments: Option<Vec<String>>,
+}
+
+/// A launch of one kernel, or of several one after the other.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LaunchSpec {
+    pub kernels: Vec<KernelLaunch>,
+    /// What each kernel but the first one waits for.
+    pub order: LaunchOrder,
+    pub grid: Dim3,
+    pub block: Dim3,
+    pub cluster: Option<Dim3>,
+    pub threads: ThreadChoice,
+    /// The GPU of each CTA, where there are several: the CTA is then a launch of its own.
+    pub gpus: Vec<u32>,
+    /// Whether all CTAs run at once, and the grid has a barrier of its own.
+    pub cooperative: bool,
+    /// Dynamic shared memory, in bytes.
+    pub shared: Option<u32>,
+    /// How many CTAs run at once, where not all do.
+    pub resident: Option<u32>,
+    pub arguments: Vec<Argument>,
+    /// Conditions on the final contents of memory. Each holds at the end of every execution.
+    pub assertions: Vec<String>,
+}
+
+impl LaunchSpec {
+    pub fn new(grid: Dim3, block: Dim3) -> LaunchSpec {
+        LaunchSpec {
+            kernels: vec![KernelLaunch { name: None, arguments: None }],
+            order: LaunchOrder::Stream,
+            grid,
+            block,
+            cluster: None,
+            threads: ThreadChoice::All,
+            gpus: Vec::new(),
+            cooperative: false,
+            shared: None,
+            resident: None,
+            arguments: Vec::new(),
+            assertions: Vec::new(),
+        }
+    }
+
+    /// The threads of the test, in the order of its columns.
+    ///
+    /// # Errors
+    /// If there are too many, or one is not in the launch.
+    pub fn places(&self) -> Result<Vec<ThreadPlace>, LaunchError> {
+        let (ctas, threads) = (self.grid.count(), self.block.count());
+        let most = MOST_THREADS / self.kernels.len().max(1);
+        let too_many = |count: u64| {
+            LaunchError::new(format!("{count} threads are too many: a test has at most {most}"))
+                .help("name the lanes whose memory accesses matter: --lanes 0,1; and judge a smaller grid: --grid 2")
+        };
+        let all: Vec<ThreadPlace> = match &self.threads {
+            ThreadChoice::All => {
+                let count = ctas.saturating_mul(threads);
+                if count > most as u64 {
+                    return Err(too_many(count));
+                }
+                let of = |cta| (0..narrow(threads)).map(move |thread| ThreadPlace { cta, thread });
+                (0..narrow(ctas)).flat_map(of).collect()
+            }
+            ThreadChoice::OfEachCta(lanes) => {
+                let count = ctas.saturating_mul(lanes.len() as u64);
+                if count > most as u64 {
+                    return Err(too_many(count));
+                }
+                let of = |cta| lanes.iter().map(move |&thread| ThreadPlace { cta, thread });
+                (0..narrow(ctas)).flat_map(of).collect()
+            }
+            ThreadChoice::Pairs(pairs) => pairs.clone(),
+        };
+        if all.len() > most {
+            return Err(too_many(all.len() as u64));
+        }
+        let mut sorted = all.clone();
+        sorted.sort_unstable();
+        if let Some(same) = sorted.windows(2).find(|pair| pair[0] == pair[1]) {
+            let ThreadPlace { cta, thread } = same[0];
+            return Err(LaunchError::new(format!("thread {thread} of CTA {cta} is named twice")));
+        }
+        let outside = |place: &&ThreadPlace| {
+            u64::from(place.cta) >= ctas || u64::from(place.thread) >= threads
+        };
+        if let Some(ThreadPlace { cta, thread }) = all.iter().find(outside) {
+            return Err(LaunchError::new(format!(
+                "thread {thread} of CTA {cta} is not in the launch: it has {ctas} CTAs of {threads} threads"
+            )));
+        }
+        if all.is_empty() {
+            return Err(LaunchError::new("no thread is in the test").help("--lanes 0,1"));
+        }
+        Ok(all)
+    }
+}
+
+/// A count that a limit has made small.
+fn narrow(count: u64) -> u32 {
+    u32::try_from(count).unwrap_or(u32::MAX)
+}
+
+/// The most threads of a test.
+const MOST_THREADS: usize = 250;
+
+/// What is wrong with a launch.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct LaunchError {
+    pub message: String,
+    /// The line of the module that it is about, from 1.
+    pub line: Option<usize>,
+    pub help: Option<String>,
+}
+
+impl LaunchError {
+    pub fn new(message: impl Into<String>) -> LaunchError {
+        LaunchError { message: message.into(), line: None, help: None }
+    }
+
+    #[must_use]
+    pub fn help(self, help: impl Into<String>) -> LaunchError {
+        LaunchError { help: Some(help.into()), ..self }
+    }
+
+    #[must_use]
+    pub fn at(self, line: usize) -> LaunchError {
+        LaunchError { line: Some(line), ..self }
+    }
+}
