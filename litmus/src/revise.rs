@@ -11,6 +11,10 @@ use text::report::{ByteSpan, Diagnostics};
 use crate::format::format;
 use crate::{Quantifier, Test, frame};
 
+mod initial;
+
+pub use initial::{InitialNumber, NumberOf};
+
 /// A litmus test with the places of its instructions in the file.
 #[derive(Clone, Debug)]
 pub struct SourceTest {
@@ -19,6 +23,8 @@ pub struct SourceTest {
     pub test: Test,
     /// The instructions of each thread, in the order of the file.
     pub cells: Vec<Vec<SourceCell>>,
+    /// The numbers that the braces give.
+    pub initial: Vec<InitialNumber>,
     /// Each row below the placements.
     rows: Vec<SourceRow>,
     /// Where the condition begins.
@@ -45,6 +51,8 @@ pub struct SourceCell {
     /// Where the labels are, with their colons.
     labels_at: ByteSpan,
     name_at: ByteSpan,
+    /// The instruction with its guard.
+    at: ByteSpan,
     row: usize,
 }
 
@@ -72,13 +80,17 @@ struct SourceRow {
 pub enum Revision {
     /// The opcode and qualifiers of an instruction are replaced.
     Rename { thread: usize, cell: usize, name: String },
-    /// An instruction is removed; its labels stay.
+    /// An instruction is removed, with its guard; its labels stay.
     Remove { thread: usize, cell: usize },
+    /// The guard of an instruction is removed.
+    Unguard { thread: usize, cell: usize },
     /// An instruction is replaced, but for its guard; its labels stay.
     Replace { thread: usize, cell: usize, text: String },
     /// Instructions, one in each line of the text, are inserted before another one; after the last one, if there is no
     /// such cell. `labelled`: after the labels of that cell, so that a jump to one of them comes here, too.
     Insert { thread: usize, cell: usize, labelled: bool, text: String },
+    /// The braces give another number: that of [`SourceTest::initial`] at `index`.
+    Initial { index: usize, number: u64 },
     /// The condition gets another quantifier, if it is that of the file.
     Claim(Quantifier),
     /// What the header says of the verdict is removed: the lines with these keys.
@@ -104,8 +116,9 @@ impl Revision {
             Revision::Rename { thread, .. }
             | Revision::Replace { thread, .. }
             | Revision::Remove { thread, .. }
+            | Revision::Unguard { thread, .. }
             | Revision::Insert { thread, .. } => Some(*thread),
-            Revision::Claim(_) | Revision::Forget(_) => None,
+            Revision::Initial { .. } | Revision::Claim(_) | Revision::Forget(_) => None,
         }
     }
 
@@ -114,8 +127,12 @@ impl Revision {
         match self {
             Revision::Rename { thread, cell, .. }
             | Revision::Remove { thread, cell }
+            | Revision::Unguard { thread, cell }
             | Revision::Replace { thread, cell, .. } => Some((*thread, *cell)),
-            Revision::Insert { .. } | Revision::Claim(_) | Revision::Forget(_) => None,
+            Revision::Insert { .. }
+            | Revision::Initial { .. }
+            | Revision::Claim(_)
+            | Revision::Forget(_) => None,
         }
     }
 
@@ -127,8 +144,9 @@ impl Revision {
             Revision::Rename { thread, .. }
             | Revision::Replace { thread, .. }
             | Revision::Remove { thread, .. }
+            | Revision::Unguard { thread, .. }
             | Revision::Insert { thread, .. } => *thread = other,
-            Revision::Claim(_) | Revision::Forget(_) => {}
+            Revision::Initial { .. } | Revision::Claim(_) | Revision::Forget(_) => {}
         }
         revision
     }
@@ -146,6 +164,7 @@ impl SourceTest {
         let (header, begin) = frame::header(&written, &mut report);
         let tokens = lex::tokens(&written, begin, header.sass, &mut report);
         let body = frame::body(&written, &tokens, &mut report);
+        let initial = initial::numbers(body.init, &test);
         let mut cells: Vec<Vec<SourceCell>> = vec![Vec::new(); test.program.threads.len()];
         let mut rows = Vec::new();
         for row in body.rows.iter().skip(1) {
@@ -180,6 +199,7 @@ impl SourceTest {
                     text: known.text(),
                     labels: known.labels.iter().map(|(name, _)| (*name).to_owned()).collect(),
                     name_at: known.name_at(),
+                    at: known.at,
                     row: rows.len(),
                 });
             }
@@ -198,6 +218,7 @@ impl SourceTest {
             text: written,
             test,
             cells,
+            initial,
             rows,
             condition,
             keys,
@@ -224,6 +245,12 @@ impl SourceTest {
     /// The file as it was read.
     pub fn text(&self) -> &str {
         &self.text
+    }
+
+    /// The line of a number in the braces, from 1.
+    pub fn initial_line(&self, index: usize) -> usize {
+        let at = self.initial[index].at.start as usize;
+        1 + self.text[..at].matches('\n').count()
     }
 
     /// The file with these changes, in its own style.
@@ -259,19 +286,22 @@ impl SourceTest {
         for revision in first.into_iter().chain(last) {
             match revision {
                 Revision::Rename { thread, cell, name } => {
-                    pieces.push((self.cells[*thread][*cell].name_at, name.clone()));
+                    let of = &self.cells[*thread][*cell];
+                    self.rewrite(*thread, of, of.name_at, name, &mut pieces);
                 }
                 Revision::Remove { thread, cell } => {
-                    let cell = &self.cells[*thread][*cell];
-                    let within = self.rows[cell.row].cells[*thread];
-                    let start = ByteSpan { start: cell.name_at.start, end: within.end };
-                    pieces.push((start, " ".to_owned()));
+                    let of = &self.cells[*thread][*cell];
+                    self.rewrite(*thread, of, of.at, "", &mut pieces);
+                }
+                Revision::Unguard { thread, cell } => {
+                    let of = &self.cells[*thread][*cell];
+                    let guard = ByteSpan { start: of.at.start, end: of.name_at.start };
+                    self.rewrite(*thread, of, guard, "", &mut pieces);
                 }
                 Revision::Replace { thread, cell, text } => {
-                    let cell = &self.cells[*thread][*cell];
-                    let within = self.rows[cell.row].cells[*thread];
-                    let start = ByteSpan { start: cell.name_at.start, end: within.end };
-                    pieces.push((start, format!("{text} ")));
+                    let of = &self.cells[*thread][*cell];
+                    let instruction = ByteSpan { start: of.name_at.start, end: of.at.end };
+                    self.rewrite(*thread, of, instruction, text, &mut pieces);
                 }
                 Revision::Insert { thread, cell, labelled, text } => {
                     let column = &self.cells[*thread];
@@ -284,7 +314,8 @@ impl SourceTest {
                         && moved.insert((*thread, *cell))
                     {
                         labels = format!("{} ", next.labels_at.of(&self.text));
-                        pieces.push((next.labels_at, String::new()));
+                        let blank = " ".repeat(next.labels_at.of(&self.text).chars().count());
+                        pieces.push((next.labels_at, blank));
                     }
                     let threads = self.cells.len();
                     let rows = inserted.entry(row).or_default();
@@ -302,6 +333,9 @@ impl SourceTest {
                 Revision::Forget(keys) => {
                     let wrong = self.keys.iter().filter(|(key, _)| keys.contains(&key.as_str()));
                     pieces.extend(wrong.map(|(_, at)| (self.whole_line(*at), String::new())));
+                }
+                Revision::Initial { index, number } => {
+                    pieces.push((self.initial[*index].at, number.to_string()));
                 }
                 // The condition of the file is another one.
                 Revision::Claim(_) if self.question.is_some() => {}
@@ -329,24 +363,91 @@ impl SourceTest {
         out
     }
 
-    /// Puts instructions before a row: into cells that are empty there, or into a row of their own.
-    fn insert(&self, row: usize, cells: &[String], pieces: &mut Vec<(ByteSpan, String)>) {
-        let end = match self.rows.get(row) {
-            Some(row) => row.at.start,
-            None => self.end_of_table(),
-        };
-        let line = self.text[..end as usize].rfind('\n').map_or(0, |at| at + 1);
-        let indent = &self.text[line..end as usize];
-        let own_line = self.rows.get(row).is_some() && indent.trim().is_empty();
-        let ended = if self.text[..end as usize].contains("\r\n") { "\r\n" } else { "\n" };
-        let cells: Vec<String> = cells.iter().map(|cell| format!("{cell} ")).collect();
-        let written = format!("{};", cells.join("| "));
-        let at = ByteSpan { start: end, end };
-        if own_line {
-            pieces.push((at, format!("{written}{ended}{indent}")));
-        } else {
-            pieces.push((at, format!("{ended} {written}")));
+    /// Another text for a part of an instruction. The bar after the cell stays in its column if there is room.
+    fn rewrite(
+        &self,
+        thread: usize,
+        of: &SourceCell,
+        part: ByteSpan,
+        text: &str,
+        pieces: &mut Vec<(ByteSpan, String)>,
+    ) {
+        pieces.push((part, text.to_owned()));
+        let rest = ByteSpan { start: of.at.end, end: self.rows[of.row].cells[thread].end };
+        let blank = rest.of(&self.text);
+        if blank.trim().is_empty() && !blank.contains('\n') {
+            let width = |text: &str| text.chars().count();
+            let room = width(blank) + width(part.of(&self.text));
+            let least = usize::from(!text.is_empty() || part != of.at);
+            let left = room.saturating_sub(width(text)).max(least);
+            pieces.push((rest, " ".repeat(left)));
         }
+    }
+
+    /// Puts instructions before a row, in a row of their own.
+    fn insert(&self, row: usize, cells: &[String], pieces: &mut Vec<(ByteSpan, String)>) {
+        let ended = if self.text.contains("\r\n") { "\r\n" } else { "\n" };
+        let own = self.rows.get(row).map(|row| self.line_of(row.at));
+        if let Some(line) = own.filter(|line| self.has_one_row(*line)) {
+            let at = ByteSpan { start: line.start, end: line.start };
+            pieces.push((at, format!("{}{ended}", self.row_like(Some(line), row, cells))));
+            return;
+        }
+        let end = self.rows.get(row).map_or(self.end_of_table(), |row| row.at.start);
+        let last = row.checked_sub(1).filter(|_| row == self.rows.len());
+        let line = last.map(|last| self.line_of(self.rows[last].at));
+        let line = line.filter(|line| self.has_one_row(*line));
+        let written = self.row_like(line, last.unwrap_or(row), cells);
+        let at = ByteSpan { start: end, end };
+        pieces.push((at, format!("{ended}{written}")));
+    }
+
+    /// The line that something begins in, without its end.
+    fn line_of(&self, at: ByteSpan) -> ByteSpan {
+        let begin = self.text[..at.start as usize].rfind('\n').map_or(0, |before| before + 1);
+        let length = self.text[begin..].find('\n').unwrap_or(self.text.len() - begin);
+        ByteSpan::new(begin, begin + length)
+    }
+
+    /// Whether a line has a row, and nothing before it.
+    fn has_one_row(&self, line: ByteSpan) -> bool {
+        let begins = |row: &&SourceRow| (line.start..line.end).contains(&row.at.start);
+        let mut rows = self.rows.iter().filter(begins);
+        let first = rows.next().filter(|_| rows.next().is_none());
+        first.is_some_and(|row| {
+            let before = ByteSpan { start: line.start, end: row.at.start };
+            before.of(&self.text).trim().is_empty()
+        })
+    }
+
+    /// A row of these cells, whose bars are in the columns of another one, which a line has.
+    fn row_like(&self, line: Option<ByteSpan>, other: usize, cells: &[String]) -> String {
+        let width = |text: &str| text.chars().count();
+        let columns: Vec<usize> = line.map_or(Vec::new(), |line| {
+            let bars = self.rows[other].cells.iter();
+            bars.map(|cell| width(ByteSpan { start: line.start, end: cell.end }.of(&self.text)))
+                .collect()
+        });
+        let mut written = self.indent().to_owned();
+        for (at, cell) in cells.iter().enumerate() {
+            written += if at > 0 { "| " } else { "" };
+            written += cell;
+            let column = columns.get(at).copied().unwrap_or(0);
+            let blanks = column.saturating_sub(width(&written));
+            written += &" ".repeat(blanks.max(usize::from(!written.ends_with(' '))));
+        }
+        written + ";"
+    }
+
+    /// The blanks before a row whose first cell is not empty.
+    fn indent(&self) -> &str {
+        let first = self.cells.first().and_then(|cells| cells.first());
+        let row = first.map(|cell| &self.rows[cell.row]);
+        let before = row.map(|row| {
+            let line = self.line_of(row.at);
+            ByteSpan { start: line.start, end: row.at.start }.of(&self.text)
+        });
+        before.filter(|before| before.trim().is_empty()).unwrap_or(" ")
     }
 }
 
@@ -430,8 +531,11 @@ mod tests {
         let count = |thread: usize| revised.program.threads[thread].lines.len();
         assert_eq!((count(0), count(1)), (3, 4));
         let text = source().revised(&revisions);
-        assert!(text.contains(" fence.acq_rel.gpu | fence.acq_rel.gpu ;\n st.volatile"), "{text}");
-        assert!(text.contains("r1, [x] ; // the data\n  | fence.acq_rel.gpu ;\n"), "{text}");
+        // The bars are in the columns of the next row, or of the last one.
+        let both = " fence.acq_rel.gpu      | fence.acq_rel.gpu   ;\n st.volatile";
+        assert!(text.contains(both), "{text}");
+        let one = format!("{}| fence.acq_rel.gpu   ;\n", " ".repeat(24));
+        assert!(text.contains(&format!("r1, [x] ; // the data\n{one}")), "{text}");
     }
 
     #[test]
@@ -441,9 +545,40 @@ mod tests {
             |labelled, of| Revision::Insert { thread: 1, cell: 0, labelled, text: text(of) };
         let revisions = [insert(true, "fence.sc.gpu"), insert(false, "fence.acq_rel.gpu")];
         let revised = source().revised(&revisions);
-        let rows =
-            "  | fence.acq_rel.gpu ;\n  | L0: fence.sc.gpu ;\n st.weak.u32 [x], 1 |  ld.volatile";
-        assert!(revised.contains(rows), "{revised}");
+        let row = |text: &str| format!("{}| {text:<40};\n", " ".repeat(20));
+        let rows = row("fence.acq_rel.gpu") + &row("L0: fence.sc.gpu");
+        let rows = rows + " st.weak.u32 [x], 1 |     ld.volatile";
+        assert!(revised.contains(&rows), "{revised}");
+    }
+
+    #[test]
+    fn bars_stay_in_their_columns_where_there_is_room() {
+        let text = "PTX G\n{ x=0; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0;\n \
+            @p st.u32 [x], 1 | ld.u32 r, [x] ;\n@p bra E        | bra E       ;\nE: mov.u32 r, 1 | E: mov.u32 r, 1 ;\n\
+            exists (x=1)\n";
+        let text = text.replace("@p st", "setp.eq.u32 p, r, 0 | mov.u32 r, 0 ;\n @p st");
+        let source = SourceTest::read("G.litmus", text.as_bytes()).expect("it is a test");
+        let with = |of: Revision| source.revised(&[of]);
+        let unguarded = with(Revision::Unguard { thread: 0, cell: 1 });
+        assert!(unguarded.contains("\n st.u32 [x], 1    | ld.u32"), "{unguarded}");
+        let removed = with(Revision::Remove { thread: 0, cell: 1 });
+        assert!(removed.contains("\n                  | ld.u32"), "{removed}");
+        let name = "st.release.gpu.u32".to_owned();
+        let longer = with(Revision::Rename { thread: 0, cell: 1, name });
+        assert!(longer.contains("\n @p st.release.gpu.u32 [x], 1 | ld.u32"), "{longer}");
+    }
+
+    #[test]
+    fn numbers_of_the_braces_are_found_and_changed() {
+        let text = "PTX N\n{ .shared .mbarrier b[2]={{1},{3}}; x=4; P0:n=5; 1:m=6; }\n \
+            P0@cta 0 | P1@cta 0 ;\n mov.u32 r, n | mov.u32 r, m ;\nexists (x=4)\n";
+        let source = SourceTest::read("N.litmus", text.as_bytes()).expect("it is a test");
+        let numbers: Vec<u64> = source.initial.iter().map(|of| of.number).collect();
+        assert_eq!(numbers, [1, 3, 5, 6]);
+        let changed = source.revised(&[Revision::Initial { index: 1, number: 2 }]);
+        assert_eq!(changed, text.replace("{3}", "{2}"));
+        let changed = source.revised(&[Revision::Initial { index: 3, number: 7 }]);
+        assert_eq!(changed, text.replace("m=6", "m=7"));
     }
 
     #[test]
