@@ -163,19 +163,29 @@ fn outcomes(test: &Test, options: &RepairOptions<'_>) -> Option<BTreeSet<String>
     (defined && found.is_complete()).then_some(texts)
 }
 
-/// What is wrong with the proposals for a test, if anything: each forbids the outcome, none of its edits can be left out, and it
-/// allows nothing that the test forbids. How many proposals there are.
+/// Whether some execution never finishes.
+fn hangs(test: &Test, options: &RepairOptions<'_>) -> bool {
+    let judgement = judge(test, &Task { work: options.work, ..Task::new(options.model) });
+    judgement.found.seen.stuck.is_some()
+}
+
+/// What is wrong with the proposals for a test, if anything: each forbids the outcome, every execution finishes if all of the
+/// test did, none of its edits can be left out, and it allows nothing that the test forbids. How many proposals there are.
 fn proposals(source: &SourceTest, options: &RepairOptions<'_>) -> Result<usize, String> {
     let repairs = repair(source, options);
     if let Some(why) = &repairs.disagreement {
         return Err(why.clone());
     }
     let before = outcomes(&source.test, options);
+    let may_hang = hangs(&source.test, options);
     for proposal in &repairs.proposals {
         let changed = litmus::parse("changed", proposal.text.as_bytes())
             .map_err(|_| format!("no test: {}", proposal.text))?;
         if !is_forbidden(&changed, options.model) {
             return Err(format!("allowed still: {}", proposal.text));
+        }
+        if !may_hang && hangs(&changed, options) {
+            return Err(format!("some execution never finishes: {}", proposal.text));
         }
         let added = |before: &BTreeSet<String>| {
             outcomes(&changed, options).is_some_and(|after| !after.is_subset(before))
@@ -187,7 +197,8 @@ fn proposals(source: &SourceTest, options: &RepairOptions<'_>) -> Result<usize, 
             let others = proposal.edits.iter().enumerate();
             let others = others.filter(|(at, _)| *at != left).map(|(_, edit)| edit);
             let test = source.parse(&revisions(others)).map_err(|_| "no test".to_owned())?;
-            if is_forbidden(&test, options.model) {
+            // An edit may be needed so that the others let the test finish.
+            if is_forbidden(&test, options.model) && (may_hang || !hangs(&test, options)) {
                 return Err(format!("superfluous: {:?}", proposal.edits[left].lines));
             }
         }

@@ -326,3 +326,185 @@ fn moves_are_tried_only_if_asked_for() {
         proposal.text.find("[x], 1").is_some_and(|x| x < proposal.text.find("[l], 0").unwrap_or(0))
     );
 }
+
+#[test]
+fn a_barrier_under_a_guard_loses_it_and_one_thread_arrives_under_its_own() {
+    let column = [
+        "setp.eq.u32 p, i, 0",
+        "st.u32 [own], 1",
+        "@p bar.sync 0",
+        "ld.u32 r, [next]",
+        "mov.u32 z, 1",
+    ];
+    let given = format!("{EMPTY_SLOTS} P0:i=0; P1:i=1;");
+    let text = twins(&given, &column, "forall (P0:r=1 /\\ P1:r=1)");
+    let proposals = searched(&text, &Wish::default()).proposals;
+    let lines: Vec<String> =
+        proposals[0].edits.iter().flat_map(|edit| &edit.lines).map(ToString::to_string).collect();
+    let becomes = |thread: &str| format!("{thread}: `@p bar.sync 0` becomes `bar.sync 0`");
+    assert_eq!(lines, [becomes("P0"), becomes("P1")]);
+    assert!(proposals[0].notes.is_empty());
+    // The last thread passes a barrier of its own, when the other one has exited.
+    assert!(proposals[1..].iter().any(|one| one.notes.iter().any(|of| of.code == "exited-thread")));
+    let text = "PTX one\nArch=sm_90\n{ .shared .mbarrier b={1}; .shared .u32 s; P0:i=0; P1:i=1; }\n \
+        P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 0,gpu 0 ;\n \
+        setp.eq.u32 w, i, 0 | setp.eq.u32 w, i, 0 | W: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ;\n \
+        @w st.shared.u32 [s], 7 | @w st.shared.u32 [s], 7 | @!p bra W ;\n \
+        mov.u32 z, 1 | mov.u32 z, 1 | ld.shared.u32 r, [s] ;\nforall (P2:r=7)\n";
+    let insert = |thread: &str| {
+        format!("{thread}: insert `@w mbarrier.arrive.shared::cta.b64 _, [b]` at the end")
+    };
+    assert_eq!(defaults(text), [insert("P0"), insert("P1")]);
+}
+
+#[test]
+fn a_fence_between_instructions_under_one_guard_is_under_it_too() {
+    let text = "PTX guard\n{ x=0; f=0; P0:i=0; }\n P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n \
+        setp.eq.u32 p, i, 0 | ld.acquire.gpu.u32 r0, [f] ;\n @p st.weak.u32 [x], 1 | ld.weak.u32 r1, [x] ;\n \
+        @p red.relaxed.gpu.add.u32 [f], 1 | ;\n~exists (P1:r0=1 /\\ P1:r1=0)\n";
+    let proposals = searched(text, &Wish::default()).proposals;
+    let fence = "P0: insert `@p fence.acq_rel.gpu` before `@p red.relaxed.gpu.add.u32 [f], 1`";
+    let has = |one: &repair::Proposal| one.edits[0].lines[0].to_string() == fence;
+    assert!(proposals.iter().any(has), "{proposals:#?}");
+}
+
+#[test]
+fn the_number_of_a_barrier_and_counts_in_braces_are_operands_too() {
+    let text = "PTX id\n{ .shared .u32 s; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 0,gpu 0 ;\n \
+        st.shared.u32 [s], 7 | bar.sync 2, 2 | bar.sync 0 ;\n bar.arrive 1, 2 | ld.shared.u32 r, [s] | ;\n \
+        bar.sync 0 | bar.sync 0 | ;\nforall (P1:r=7)\n";
+    assert_eq!(defaults(text), ["P1: `bar.sync 2, 2` becomes `bar.sync 1, 2`"]);
+    let text = "PTX count\nArch=sm_90\n{ .shared .mbarrier b={3}; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 0,gpu 0 ;\n \
+        mbarrier.arrive.shared::cta.b64 _, [b] | mbarrier.arrive.shared::cta.b64 _, [b] | \
+        W: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ;\n \
+        | | @!p bra W ;\nforall (P2:p=1)\n";
+    assert_eq!(defaults(text), ["braces: `b={3}` becomes `b={2}`"]);
+    let given = format!("{EMPTY_SLOTS} P0:n=3; P1:n=3;");
+    let column = ["st.u32 [own], 1", "bar.sync 1, n", "ld.u32 r, [next]"];
+    let text = twins(&given, &column, "forall (P0:r=1 /\\ P1:r=1)");
+    assert_eq!(
+        defaults(&text),
+        ["braces: `P0:n=3` becomes `P0:n=2`", "braces: `P1:n=3` becomes `P1:n=2`"]
+    );
+    let text = "PTX parity\nArch=sm_90\n{ .shared .mbarrier b={1}; .shared .u32 s; P1:ph=1; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n \
+        st.shared.u32 [s], 7 | W: mbarrier.try_wait.parity.shared::cta.b64 p, [b], ph ;\n \
+        mbarrier.arrive.shared::cta.b64 _, [b] | @!p bra W ;\n | ld.shared.u32 r, [s] ;\nforall (P1:r=7)\n";
+    let repairs = searched(text, &Wish::default());
+    let lines = repairs.proposals.iter().map(|one| one.edits[0].lines[0].to_string());
+    assert!(lines.into_iter().any(|line| line == "braces: `P1:ph=1` becomes `P1:ph=0`"));
+}
+
+/// A strong access to local memory has no meaning, and the address may be one of local memory.
+#[test]
+fn an_access_that_may_not_be_strong_leaves_the_orders_of_others() {
+    let text = "PTX local\n{ .local .u32 l=0; .u64 p=0; flag=0; P0:g=l; }\n \
+        P0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n st.u32 [g], 1 | ld.acquire.gpu.u32 r0, [flag] ;\n \
+        st.weak.u64 [p], g | setp.eq.u32 q, r0, 1 ;\n st.relaxed.gpu.u32 [flag], 1 | @q ld.weak.u64 h, [p] ;\n \
+        | @q ld.u32 r1, [h] ;\n~exists (P1:r0=1 /\\ P1:r1!=0)\n";
+    assert_eq!(
+        defaults(text),
+        ["P0: `st.relaxed.gpu.u32 [flag], 1` becomes `st.release.gpu.u32 [flag], 1`"]
+    );
+}
+
+/// That some executions never finish is seen also where the outcome is found first, and what lets all finish is better.
+#[test]
+fn a_repair_after_which_some_executions_never_finish_says_so() {
+    let text = "PTX some\n{ y=0; }\n P0@cta 1,cluster 0,gpu 0 | P1@cta 1,cluster 0,gpu 0 | P2@cta 0,cluster 0,gpu 0 ;\n \
+        bar.sync 0 | bar.arrive 0, 2 | atom.relaxed.cta.add.u32 r0, [y], 1 ;\n | st.weak.b32 [y], 1 | ;\n \
+        | bar.sync 0, 2 | ;\nexists (2:r0=1 /\\ y=2)\n";
+    let proposals = searched(text, &Wish::default()).proposals;
+    assert!(proposals.iter().any(|one| one.stuck == Some(true)));
+    assert!(proposals.is_sorted_by_key(|one| (one.cost.edits, one.stuck)));
+}
+
+#[test]
+fn a_barrier_in_an_arm_goes_to_where_the_threads_join() {
+    let column = [
+        "setp.eq.u32 p, i, 0",
+        "@p bra E",
+        "st.shared.u32 [s], 1",
+        "bar.sync 0",
+        "E: ld.shared.u32 r, [s]",
+        "bar.sync 0",
+        "mov.u32 z, 3",
+    ];
+    let given = ".shared .u32 s; P0:i=0; P1:i=1;";
+    let text = twins(given, &column, "forall (P0:r=1 /\\ P1:r=1)");
+    let lines = defaults(&text);
+    let moved = "P0: move `bar.sync 0` in line 7 before `ld.shared.u32 r, [s]`";
+    assert_eq!(lines[0], moved);
+}
+
+#[test]
+fn a_barrier_after_an_initialization_comes_right_after_it() {
+    let text = "PTX init\nArch=sm_90\n{ .shared .mbarrier b; .shared .u32 s; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n \
+        mbarrier.init.shared::cta.b64 [b], 1 | W: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ;\n \
+        st.shared.u32 [s], 1 | @!p bra W ;\n mbarrier.arrive.shared::cta.b64 _, [b] | ld.shared.u32 r, [s] ;\nforall (P1:r=1)\n";
+    assert_eq!(defaults(text)[0], "P0: insert `bar.sync 0` before `st.shared.u32 [s], 1`");
+}
+
+#[test]
+fn a_move_is_tried_where_it_is_one_edit_and_what_was_found_is_more() {
+    let text = "PTX early\nArch=sm_90\n{ .shared .mbarrier e={1}; .shared .u32 s=5; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n \
+        W: mbarrier.try_wait.parity.shared::cta.b64 p, [e], 0 | mbarrier.arrive.shared::cta.b64 _, [e] ;\n \
+        @!p bra W | ld.shared.u32 a, [s] ;\n st.shared.u32 [s], 6 | mov.u32 z, 0 ;\nforall (P1:a=5)\n";
+    assert!(defaults(text).iter().all(|line| line.contains("bar.sync 0")));
+    let wish = Wish { moves: true, ..Wish::default() };
+    assert_eq!(
+        first(text, &wish),
+        ["P1: move `mbarrier.arrive.shared::cta.b64 _, [e]` before `mov.u32 z, 0`"]
+    );
+}
+
+/// Data that is accessed by relaxed instructions has no race, and may still be old: what the condition asks comes first.
+#[test]
+fn without_a_race_the_condition_holds_too_if_it_can() {
+    let text = "PTX data\n{ .shared .u32 s; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n \
+        st.shared.u32 [s], 1 | ld.shared.u32 r, [s] ;\nforall (P1:r=1)\n";
+    let wish = Wish { property: Some(Property::NoDataRace), ..Wish::default() };
+    let proposals = searched(text, &wish).proposals;
+    let holds: Vec<Option<bool>> = proposals.iter().map(|one| one.holds).collect();
+    assert_eq!((holds.first(), holds.last()), (Some(&Some(true)), Some(&Some(false))));
+    assert!(first(text, &wish).iter().all(|line| line.contains("bar.sync 0")));
+}
+
+#[test]
+fn threads_that_meet_under_a_guard_meet_once_more_under_it() {
+    let column = [
+        "setp.lt.u32 c, i, 2",
+        "@c st.u32 [own], 1",
+        "@c bar.sync 1, 2",
+        "@c ld.u32 a, [next]",
+        "@c st.u32 [own], 2",
+    ];
+    let rows: Vec<String> =
+        column.iter().map(|cell| format!(" {cell} | {cell} | {cell} ;\n")).collect();
+    let text = format!(
+        "PTX group\n{{ {EMPTY_SLOTS} P0:i=0; P1:i=1; P2:i=2; P2:own=s; P2:next=s; }}\n \
+         P0@cta 0,gpu 0 | P1@cta 0,gpu 0 | P2@cta 0,gpu 0 ;\n{}forall (P0:a=1 /\\ P1:a=1)\n",
+        rows.concat()
+    );
+    let lines = defaults(&text);
+    assert_eq!(lines[0], "P0: insert `@c bar.sync 1, 2` before `@c st.u32 [own], 2`");
+}
+
+#[test]
+fn of_two_uses_of_one_number_the_later_one_gets_another() {
+    let text = "PTX stages\n{ .shared .u32 s[2]; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n \
+        st.shared.u32 [s], 1 | bar.sync 1, 2 ;\n bar.arrive 1, 2 | ld.shared.u32 a, [s] ;\n \
+        st.shared.u32 [s+4], 2 | bar.sync 1, 2 ;\n bar.arrive 2, 2 | ld.shared.u32 b, [s+4] ;\n\
+        forall (P1:a=1 /\\ P1:b=2)\n";
+    assert_eq!(defaults(text), ["P1: `bar.sync 1, 2` in line 6 becomes `bar.sync 2, 2`"]);
+}
+
+#[test]
+fn a_tracked_copy_is_one_of_the_arrivals_that_a_count_expects() {
+    let text = "PTX tracked\nArch=sm_90a\n{ .shared .mbarrier b; .global .b32 g[4]={7}; .shared .align 16 .b32 s[4]; }\n \
+        P0@cta 0,gpu 0 ;\n mbarrier.init.shared::cta.b64 [b], 64 ;\n \
+        cp.async.cg.shared::cta.global [s], [g], 16 ;\n cp.async.mbarrier.arrive.noinc.shared::cta.b64 [b] ;\n \
+        mbarrier.arrive.shared::cta.b64 _, [b] ;\n L: mbarrier.try_wait.parity.shared::cta.b64 p, [b], 0 ;\n \
+        @!p bra L ;\n ld.weak.shared::cta.u32 r0, [s] ;\n~exists (P0:r0=0)\n";
+    let lines = defaults(text);
+    assert!(lines[0].ends_with("becomes `mbarrier.init.shared::cta.b64 [b], 2`"), "{lines:?}");
+}

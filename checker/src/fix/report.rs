@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use judge::words::with_threads;
-use judge::{Property, Resting};
+use judge::{Note, Property, Resting};
 use litmus::Quantifier;
 use litmus::revise::SourceTest;
 use repair::{
@@ -19,21 +19,23 @@ use crate::input::quoted;
 use crate::report::count_of;
 
 /// What edits do to a test, of one and of several.
-fn does(state: &RepairState) -> [&'static str; 2] {
-    match state {
-        RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => {
-            ["forbids it", "forbid it"]
-        }
-        RepairState::Undefined(_) => {
+fn does(repairs: &Repairs) -> [&'static str; 2] {
+    let undefined = matches!(repairs.state, RepairState::Undefined(_));
+    match repairs.property {
+        _ if matches!(repairs.state, RepairState::Stuck(_)) => ["lets it finish", "let it finish"],
+        Property::ProgramSpec if undefined => {
             ["defines it and forbids its outcome", "define it and forbid its outcome"]
         }
-        RepairState::Stuck(_) => ["lets it finish", "let it finish"],
-        RepairState::Keeps(property) | RepairState::Violates(property) => match property {
-            Property::NoDataRace => ["leaves no data race", "leave no data race"],
-            Property::Termination | Property::ProgramSpec => {
-                ["lets every execution finish", "let every execution finish"]
-            }
-        },
+        Property::ProgramSpec => ["forbids it", "forbid it"],
+        Property::NoDataRace if undefined => {
+            ["defines it and leaves no data race", "define it and leave no data race"]
+        }
+        Property::NoDataRace => ["leaves no data race", "leave no data race"],
+        Property::Termination if undefined => [
+            "defines it and lets every execution finish",
+            "define it and let every execution finish",
+        ],
+        Property::Termination => ["lets every execution finish", "let every execution finish"],
     }
 }
 
@@ -51,17 +53,11 @@ fn has(property: Property, has: bool) -> &'static str {
 
 /// Said where nothing suffices of what was tried, and what that was.
 fn nothing(repairs: &Repairs) -> String {
-    let [one, several] = match &repairs.state {
-        RepairState::Undefined(_) => {
-            ["defines the test and forbids its outcome", "define the test and forbid its outcome"]
-        }
-        state @ (RepairState::Allowed
-        | RepairState::Forbidden
-        | RepairState::Excluded(_)
-        | RepairState::Keeps(_)
-        | RepairState::Violates(_)
-        | RepairState::Stuck(_)) => does(state),
+    // Nothing names the test before this.
+    let named = |of: &str| {
+        of.replacen("define it", "define the test", 1).replacen("defines it", "defines the test", 1)
     };
+    let [one, several] = does(repairs).map(named);
     let Tried { places, barriers, waits, combined, moves } = &repairs.tried;
     if repairs.possible == Some(false) && *moves == 0 {
         return format!("No change of orders, scopes and fences {one}, nor do all together");
@@ -125,7 +121,7 @@ fn stronger(
                     "note: some executions never finish: see `causeway check --property termination {file}`"
                 )?;
             }
-            return Ok(());
+            return notes(&repairs.notes, "", out);
         }
         RepairState::Allowed => {
             writeln!(out, "{path}: {subject} `{condition}` is allowed")?;
@@ -133,7 +129,8 @@ fn stronger(
         RepairState::Undefined(why) => writeln!(out, "{path}: the test is undefined: {why}")?,
         RepairState::Stuck(why) => writeln!(out, "{path}: {why}")?,
         RepairState::Keeps(property) => {
-            return writeln!(out, "{path}: the test {}", has(*property, true));
+            writeln!(out, "{path}: the test {}", has(*property, true))?;
+            return notes(&repairs.notes, "", out);
         }
         RepairState::Violates(property) => {
             writeln!(out, "{path}: the test {}", has(*property, false))?;
@@ -148,7 +145,7 @@ fn stronger(
     let Some((first, others)) = repairs.proposals.split_first() else {
         return none(repairs, most, out);
     };
-    let [one, several] = does(&repairs.state);
+    let [one, several] = does(repairs);
     match first.cost.edits {
         1 => writeln!(out, "1 edit {one}:")?,
         edits => writeln!(out, "{edits} edits {several}:")?,
@@ -156,6 +153,7 @@ fn stronger(
     lines(&first.edits, "  ", out)?;
     writeln!(out, "{}", account(first))?;
     rests(&first.resting, "", out)?;
+    notes(&first.notes, "", out)?;
     writeln!(out)?;
     write!(out, "{}", unified(path, "fixed", source.text(), &first.text))?;
     if !others.is_empty() {
@@ -164,6 +162,7 @@ fn stronger(
     for (number, proposal) in others.iter().enumerate() {
         writeln!(out, "{}. {}", number + 2, account(proposal))?;
         rests(&proposal.resting, "   ", out)?;
+        notes(&proposal.notes, "   ", out)?;
         lines(&proposal.edits, "     ", out)?;
     }
     let more = repairs.found - repairs.proposals.len();
@@ -179,7 +178,7 @@ pub(super) fn brief(subject: &str, repairs: &Repairs, out: &mut dyn Write) -> io
         if is_exhausted(repairs) {
             writeln!(out, "\n{}.", nothing(repairs))?;
         } else if repairs.limit.is_some() {
-            let [_, several] = does(&repairs.state);
+            let [_, several] = does(repairs);
             writeln!(
                 out,
                 "\nNo changes that {several} were found soon: `causeway fix {subject}` searches longer."
@@ -196,7 +195,8 @@ pub(super) fn brief(subject: &str, repairs: &Repairs, out: &mut dyn Write) -> io
     };
     writeln!(out, "\n{aim}, see also `causeway fix {subject}`:")?;
     lines(&first.edits, "  ", out)?;
-    rests(&first.resting, "  ", out)
+    rests(&first.resting, "  ", out)?;
+    notes(&first.notes, "  ", out)
 }
 
 /// Prints what the test does not need in a few lines, for `explain --weaken`.
@@ -248,7 +248,7 @@ fn none(repairs: &Repairs, most: u32, out: &mut dyn Write) -> io::Result<()> {
     }
     // More than so many orders, scopes and fences suffice.
     let set = if most == 1 { "edit".to_owned() } else { format!("set of at most {most} edits") };
-    let [one, _] = does(&repairs.state);
+    let [one, _] = does(repairs);
     writeln!(out, "no {set} {one}; --edits raises the limit")
 }
 
@@ -322,6 +322,10 @@ fn rests(resting: &Resting, indent: &str, out: &mut dyn Write) -> io::Result<()>
     resting.lines().iter().try_for_each(|line| writeln!(out, "{indent}{line}"))
 }
 
+fn notes(notes: &[Note], indent: &str, out: &mut dyn Write) -> io::Result<()> {
+    notes.iter().try_for_each(|note| writeln!(out, "{indent}note: {}", note.text))
+}
+
 /// The cost of a proposal, and what the test keeps.
 fn account(proposal: &Proposal) -> String {
     let EditCost { weight, .. } = proposal.cost;
@@ -342,8 +346,17 @@ fn account(proposal: &Proposal) -> String {
     } else {
         ""
     };
+    let holds = match proposal.holds {
+        Some(true) => "; its condition holds",
+        Some(false) => "; its condition does not hold",
+        None => "",
+    };
+    let stuck = match proposal.stuck {
+        Some(true) => "; some executions still never finish",
+        Some(false) | None => "",
+    };
     format!(
-        "{}, weight {weight}{}{kept}{new}{idle}",
+        "{}, weight {weight}{}{kept}{new}{idle}{stuck}{holds}",
         edits_of(proposal.cost),
         checked(&proposal.engines)
     )
@@ -371,6 +384,8 @@ pub(crate) struct FixObject<'a> {
     superfluous: Vec<FixEdit<'a>>,
     /// With `--weaken`, edits that all together keep it forbidden, and the changed test.
     together: Option<FixProposal<'a>>,
+    /// Of a test that needs no change: the barriers that do not wait for a thread, since it may have exited.
+    notes: Vec<&'a str>,
     /// The number of changed tests that were judged.
     questions: usize,
     /// The limit that was reached.
@@ -396,6 +411,12 @@ struct FixProposal<'a> {
     lost: &'a [String],
     /// Outcomes that the test did not have; `null` if they are not known, or if it was undefined or never finished.
     new: Option<&'a [String]>,
+    /// Whether some executions still never finish; `null` if that is not known.
+    stuck: Option<bool>,
+    /// With another `--property`, whether the condition holds, too; `null` if that is not known, or not asked.
+    holds: Option<bool>,
+    /// The barriers that do not wait for a thread, since it may have exited.
+    notes: Vec<&'a str>,
     /// The changed file.
     text: &'a str,
 }
@@ -472,6 +493,7 @@ pub(super) fn object<'a>(
         possible: None,
         superfluous: Vec::new(),
         together: None,
+        notes: Vec::new(),
         questions: 0,
         limit: result.limit().map(repair::RepairLimit::text),
         disagreement: result.disagreement().map(String::as_str),
@@ -490,6 +512,7 @@ pub(super) fn object<'a>(
             object.found = repairs.found;
             object.possible = repairs.possible;
             object.questions = repairs.asked;
+            object.notes = texts(&repairs.notes);
             object.proposals = repairs.proposals.iter().map(proposal).collect();
         }
         FixResult::Weaker(weakening) => {
@@ -511,11 +534,18 @@ pub(super) fn object<'a>(
                 kept: None,
                 lost: &[],
                 new: None,
+                stuck: None,
+                holds: None,
+                notes: Vec::new(),
                 text: &weakening.text,
             });
         }
     }
     object
+}
+
+fn texts(notes: &[Note]) -> Vec<&str> {
+    notes.iter().map(|note| note.text.as_str()).collect()
 }
 
 fn proposal(proposal: &Proposal) -> FixProposal<'_> {
@@ -527,6 +557,9 @@ fn proposal(proposal: &Proposal) -> FixProposal<'_> {
         kept: proposal.kept,
         lost: &proposal.lost,
         new: proposal.new.as_deref(),
+        stuck: proposal.stuck,
+        holds: proposal.holds,
+        notes: texts(&proposal.notes),
         text: &proposal.text,
     }
 }

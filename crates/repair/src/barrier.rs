@@ -3,16 +3,21 @@
 //! A barrier may also keep a program from finishing, and one that pairs by number (`bar.warp.sync`, `barrier.cluster`)
 //! changes what the later ones order, so more of them are not always better.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use litmus::revise::SourceTest;
+use model::isa::asynchronous::{Asynchronous, MbarrierOp};
 use model::isa::bar::{Barrier, BarrierKind};
-use model::isa::{Instruction, Operand};
+use model::isa::{Instruction, Operand, Reg};
 use model::scope::Placement;
 
 use crate::copies::{EqualThreads, have_one_form};
 use crate::edit::{self, EditCost, EditKind, ProgramEdit};
-use crate::place::{CellPlace, InsertionPoint, lines_of, points};
+use crate::given::other_beginnings;
+use crate::moves;
+use crate::place::{CellPlace, InsertionPoint, guards_beside, lines_of, points};
+use crate::site::asynchronous;
+use crate::wait::everywhere;
 
 /// The most combinations of places that are tried for one kind of barrier.
 const MOST_BARRIERS: usize = 600;
@@ -63,6 +68,8 @@ impl BarrierLevel {
 pub(crate) fn barriers(source: &SourceTest, copies: &EqualThreads) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
     for level in [BarrierLevel::Warp, BarrierLevel::Cta, BarrierLevel::Cluster] {
+        // Those that meet under a guard already come before a barrier of all.
+        all.extend(guarded(source, copies, level));
         let groups = groups(source, level);
         for (at, group) in groups.iter().enumerate() {
             let alike = |other: &&Vec<usize>| {
@@ -93,6 +100,7 @@ pub(crate) fn barriers(source: &SourceTest, copies: &EqualThreads) -> Vec<Progra
             }
             all.extend(lacking(source, copies, level, group));
         }
+        all.extend(out_of_arms(source, copies, level));
     }
     all.extend(other_forms(source, copies));
     all
@@ -172,28 +180,43 @@ fn tuples(source: &SourceTest, level: BarrierLevel, units: &[usize]) -> Vec<Vec<
         (at.depth(source), number)
     };
     let of = |thread: usize| points(source, thread).into_iter().filter(|at| !at.is_in_wait(source));
-    let mut all: Vec<Vec<InsertionPoint>> = of(units[0]).map(|at| vec![at]).collect();
-    for &unit in &units[1..] {
-        let places: Vec<InsertionPoint> = of(unit).collect();
-        let with = |tuple: Vec<InsertionPoint>| {
-            let own = signature(tuple[0]);
-            let pairs = places.iter().filter(move |at| signature(**at) == own);
-            pairs.map(move |&at| tuple.iter().copied().chain([at]).collect::<Vec<_>>())
-        };
-        all = all.into_iter().flat_map(with).take(MOST_TUPLES).collect();
-    }
-    all
+    let places: Vec<Vec<InsertionPoint>> = units.iter().map(|&unit| of(unit).collect()).collect();
+    // Of the threads of one form, the first.
+    let model = |at: usize| (0..at).find(|&other| have_one_form(source, units[other], units[at]));
+    let models: Vec<Option<usize>> = (0..units.len()).map(model).collect();
+    let combined = |aligned: bool| {
+        let mut all: Vec<Vec<InsertionPoint>> = places[0].iter().map(|&at| vec![at]).collect();
+        for at in 1..units.len() {
+            let with = |tuple: Vec<InsertionPoint>| {
+                let own = signature(tuple[0]);
+                let twin = models[at].filter(|_| aligned).map(|twin| tuple[twin]);
+                let beside = move |point: &&InsertionPoint| {
+                    twin.is_none_or(|of| (of.cell, of.labelled) == (point.cell, point.labelled))
+                };
+                let pairs = places[at].iter().filter(move |at| signature(**at) == own);
+                pairs
+                    .filter(beside)
+                    .map(move |&at| tuple.iter().copied().chain([at]).collect::<Vec<_>>())
+            };
+            all = all.into_iter().flat_map(with).take(MOST_TUPLES).collect();
+        }
+        all
+    };
+    let count = places.iter().fold(1_usize, |all, of| all.saturating_mul(of.len()));
+    // Of too many, those where the threads of one form have it at one place.
+    combined(count > MOST_TUPLES)
 }
 
 /// The most combinations of which the likely ones are chosen.
-const MOST_TUPLES: usize = 100_000;
+const MOST_TUPLES: usize = 20_000;
 
-/// A barrier is not in an arm of a branch, threads of one form have it at the same place, and it comes as late as it may.
+/// A barrier is not in an arm of a branch, threads of one form have it at the same place, it comes right after an
+/// `mbarrier.init`, or else as late as it may.
 fn awkwardness(
     source: &SourceTest,
     units: &[usize],
     tuple: &[InsertionPoint],
-) -> (usize, usize, usize) {
+) -> (usize, usize, bool, usize) {
     let skipped = tuple.iter().filter(|point| point.is_skipped(source)).count();
     let mut apart = 0;
     for (at, &unit) in units.iter().enumerate() {
@@ -203,7 +226,21 @@ fn awkwardness(
     let late = |point: &InsertionPoint| {
         2 * (source.cells[point.thread].len() - point.cell) + usize::from(!point.labelled)
     };
-    (skipped, apart, tuple.iter().map(late).sum())
+    let initialized = tuple.iter().any(|point| follows_init(source, *point));
+    (skipped, apart, !initialized, tuple.iter().map(late).sum())
+}
+
+/// Whether a place is right after an `mbarrier.init`, before another instruction than a barrier or an `init`.
+fn follows_init(source: &SourceTest, point: InsertionPoint) -> bool {
+    let InsertionPoint { thread, cell, .. } = point;
+    let inits = |cell: usize| {
+        asynchronous(source, thread, cell).any(|of| {
+            matches!(of, Asynchronous::Mbarrier(of) if matches!(of.op, MbarrierOp::Init { .. }))
+        })
+    };
+    let next = lines_of(source, thread, cell);
+    let meets = next.iter().any(|line| BarrierLevel::Cta.has(&line.instruction));
+    cell > 0 && inits(cell - 1) && !inits(cell) && !meets
 }
 
 /// The barrier that all threads of a group have and none counts: a kernel has one, `__syncthreads`. Otherwise one that none
@@ -328,9 +365,67 @@ fn lacking(
     all
 }
 
+/// A barrier that a thread has under a guard, also beside other instructions with this guard: some of the threads that run
+/// this code meet there.
+fn guarded(source: &SourceTest, copies: &EqualThreads, level: BarrierLevel) -> Vec<ProgramEdit> {
+    let mut all = Vec::new();
+    for thread in (0..source.cells.len()).filter(|&thread| copies.is_first(thread)) {
+        let cells = 0..source.cells[thread].len();
+        let is_barrier = |cell: &usize| {
+            lines_of(source, thread, *cell).iter().any(|line| level.has(&line.instruction))
+        };
+        let of = cells.filter(is_barrier).map(|cell| &source.cells[thread][cell]);
+        let known: BTreeSet<(&str, &str)> =
+            of.filter(|of| !of.guard().is_empty()).map(|of| (of.guard(), &*of.text)).collect();
+        for (guard, text) in known {
+            for point in points(source, thread).into_iter().rev() {
+                if point.is_in_wait(source) || !guards_beside(source, point).contains(guard) {
+                    continue;
+                }
+                let cost = level.cost(1);
+                let edit = edit::insertion(source, &[point], text, EditKind::Barrier, cost);
+                all.push(copies.everywhere(source, edit));
+            }
+        }
+    }
+    all
+}
+
+/// A barrier that a branch skips, behind the label where that leads: not all threads of a CTA may come by.
+fn out_of_arms(
+    source: &SourceTest,
+    copies: &EqualThreads,
+    level: BarrierLevel,
+) -> Vec<ProgramEdit> {
+    let mut all = Vec::new();
+    for thread in (0..source.cells.len()).filter(|&thread| copies.is_first(thread)) {
+        let cells = &source.cells[thread];
+        for (cell, of) in cells.iter().enumerate() {
+            let lines = lines_of(source, thread, cell);
+            if !lines.iter().any(|line| level.has(&line.instruction)) {
+                continue;
+            }
+            let mut branches = source.test.program.threads[thread].branches();
+            let skips = |(branch, target): (usize, usize)| {
+                (branch < of.lines.start && of.lines.start < target).then_some(target)
+            };
+            let joined = branches.find_map(skips);
+            let join = cells.iter().position(|next| Some(next.lines.start) == joined);
+            all.extend(join.map(|join| {
+                let from = CellPlace { thread, cell };
+                let to = InsertionPoint { thread, cell: join, labelled: true };
+                moves::moved(source, copies, from, to, level.cost(1))
+            }));
+        }
+    }
+    all
+}
+
 /// An arrival at a barrier that also waits, or the other way round, and other counts of threads.
 fn other_forms(source: &SourceTest, copies: &EqualThreads) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
+    let mut renumbered = Vec::new();
+    let ids = ids(source);
     let firsts = (0..source.cells.len()).filter(|&thread| copies.is_first(thread));
     for place in firsts.flat_map(|thread| {
         (0..source.cells[thread].len()).map(move |cell| CellPlace { thread, cell })
@@ -338,12 +433,11 @@ fn other_forms(source: &SourceTest, copies: &EqualThreads) -> Vec<ProgramEdit> {
         let [line] = lines_of(source, place.thread, place.cell) else { continue };
         let Instruction::Barrier(of) = &line.instruction else { continue };
         let cell = &source.cells[place.thread][place.cell];
+        let cost = edit::NUMBER;
         let mut rename = |from: &str, to: &str| {
             if cell.name.contains(from) {
                 let name = cell.name.replacen(from, to, 1);
-                let cost = edit::NUMBER;
-                let edit = edit::with_opcode(source, place, name, EditKind::BarrierForm, cost);
-                all.push(copies.everywhere(source, edit));
+                all.push(edit::with_opcode(source, place, name, EditKind::BarrierForm, cost));
             }
         };
         match of.kind {
@@ -351,16 +445,57 @@ fn other_forms(source: &SourceTest, copies: &EqualThreads) -> Vec<ProgramEdit> {
             BarrierKind::Sync if of.count.is_some() => rename(".sync", ".arrive"),
             BarrierKind::Sync | BarrierKind::Reduce { .. } | BarrierKind::Exchange(_) => {}
         }
+        if !cell.guard().is_empty() {
+            all.push(edit::unguarded(source, place, cost));
+        }
+        if let (Operand::Imm(own), false) = (of.id, of.warp) {
+            let text = cell.instruction();
+            for other in ids.iter().filter(|other| **other != own) {
+                // The first operand, but of a reduction.
+                let Some((name, operands)) = text.split_once(char::is_whitespace) else { continue };
+                let Some(rest) = operands.trim_start().strip_prefix(&own.to_string()) else {
+                    continue;
+                };
+                let text = format!("{name} {other}{rest}");
+                renumbered.push(edit::replacement(
+                    source,
+                    place,
+                    text,
+                    EditKind::BarrierForm,
+                    cost,
+                ));
+            }
+        }
     }
-    all.extend(other_counts(source));
+    // The first use of a number is more likely to be right than a later one.
+    all.extend(renumbered.into_iter().rev());
+    all.extend(everywhere(&all));
+    let mut all: Vec<ProgramEdit> =
+        all.into_iter().map(|edit| copies.everywhere(source, edit)).collect();
+    all.extend(other_counts(source, copies));
     all
 }
 
+/// The numbers of the barriers of a test, if they are few.
+fn ids(source: &SourceTest) -> BTreeSet<u64> {
+    let lines = source.test.program.threads.iter().flat_map(|thread| &thread.lines);
+    let ids = lines.filter_map(|line| {
+        let Instruction::Barrier(of) = &line.instruction else { return None };
+        if let (Operand::Imm(id), false) = (of.id, of.warp) { Some(id) } else { None }
+    });
+    let ids: BTreeSet<u64> = ids.collect();
+    if ids.len() > MOST_IDS { BTreeSet::new() } else { ids }
+}
+
+/// The most barriers of a test of which an instruction is tried with the number of another one.
+const MOST_IDS: usize = 8;
+
 /// Another count of a barrier, wherever the CTA uses it: as many threads as do, or the count of another use.
-fn other_counts(source: &SourceTest) -> Vec<ProgramEdit> {
+fn other_counts(source: &SourceTest, copies: &EqualThreads) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
     for group in groups(source, BarrierLevel::Cta) {
         let mut uses: Vec<(CellPlace, u64, u64)> = Vec::new();
+        all.extend(counts_in_registers(source, copies, &group));
         for &thread in &group {
             for cell in 0..source.cells[thread].len() {
                 let [line] = lines_of(source, thread, cell) else { continue };
@@ -387,6 +522,43 @@ fn other_counts(source: &SourceTest) -> Vec<ProgramEdit> {
                 let places = of_id().filter(|(.., now)| *now == count).map(|(place, ..)| *place);
                 all.extend(with_count(source, places, other));
             }
+        }
+    }
+    all
+}
+
+/// Another count of a barrier where a register has it: as many threads as use such barriers, or the CTA.
+fn counts_in_registers(
+    source: &SourceTest,
+    copies: &EqualThreads,
+    group: &[usize],
+) -> Vec<ProgramEdit> {
+    let registers = |thread: usize| -> BTreeSet<Reg> {
+        let lines = source.test.program.threads[thread].lines.iter();
+        let counts = lines.filter_map(|line| {
+            let Instruction::Barrier(of) = &line.instruction else { return None };
+            if let (Some(Operand::Reg(count)), false) = (of.count, of.warp) {
+                Some(count)
+            } else {
+                None
+            }
+        });
+        counts.collect()
+    };
+    let users = group.iter().filter(|&&thread| !registers(thread).is_empty()).count() as u64;
+    let others = |now: u64| {
+        let mut all = vec![users, group.len() as u64, now.saturating_sub(1), now.saturating_add(1)];
+        all.sort_unstable();
+        all.dedup();
+        all.retain(|&count| count > 1 && count != now);
+        all
+    };
+    let of = (EditKind::BarrierForm, edit::NUMBER);
+    let mut all = Vec::new();
+    for &thread in group.iter().filter(|&&thread| copies.is_first(thread)) {
+        for register in registers(thread) {
+            let edits = other_beginnings(source, copies, thread, register, of, &others);
+            all.extend(edits.into_iter().map(|edit| copies.everywhere(source, edit)));
         }
     }
     all

@@ -2,9 +2,8 @@
 
 use std::fmt;
 
-use litmus::Test;
-use litmus::revise::{Revision, SourceCell, SourceTest};
-use model::isa::asynchronous::{AsyncFence, Asynchronous, FenceWindow, GridControl};
+use litmus::revise::{NumberOf, Revision, SourceCell, SourceTest};
+use model::isa::asynchronous::{Asynchronous, FenceWindow};
 use model::isa::print::{self, print};
 use model::isa::{Address, Instruction, Operand};
 use model::program::ProgramNames;
@@ -74,6 +73,11 @@ impl EditKind {
         )
     }
 
+    /// Whether it only adds a wait, which takes executions away: if none of a test finishes, none does with it.
+    pub(crate) fn only_waits(self) -> bool {
+        matches!(self, EditKind::GroupWait | EditKind::PhaseWait | EditKind::GridWait)
+    }
+
     /// The name in JSON.
     pub fn name(self) -> &'static str {
         match self {
@@ -131,7 +135,7 @@ impl std::ops::Add for EditCost {
 /// An instruction that an edit changes, inserts or removes.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct EditedLine {
-    /// The name of the thread.
+    /// The name of the thread, or `braces` where the initial state is changed.
     pub thread: String,
     /// The line of the instruction in the file, or of the one that it is inserted before, from 1.
     pub line: usize,
@@ -460,6 +464,53 @@ pub(crate) fn replacement(
     ProgramEdit { kind, cost, lines: vec![line], revisions }
 }
 
+/// An edit that removes the guard of an instruction.
+pub(crate) fn unguarded(source: &SourceTest, place: CellPlace, cost: EditCost) -> ProgramEdit {
+    let CellPlace { thread, cell } = place;
+    let of = &source.cells[thread][cell];
+    let line = EditedLine {
+        before: Some(of.text.clone()),
+        after: Some(of.instruction().to_owned()),
+        ..EditedLine::new(source, thread, cell)
+    };
+    let revisions = vec![Revision::Unguard { thread, cell }];
+    ProgramEdit { kind: EditKind::BarrierForm, cost, lines: vec![line], revisions }
+}
+
+/// An edit of numbers in the braces.
+pub(crate) fn initial(
+    source: &SourceTest,
+    indices: &[usize],
+    number: u64,
+    kind: EditKind,
+    cost: EditCost,
+) -> ProgramEdit {
+    let text = |index: usize, number: u64| match &source.initial[index].of {
+        NumberOf::Register { thread, name } => {
+            format!("{}:{name}={number}", source.test.program.threads[*thread].name)
+        }
+        NumberOf::Arrivals { object, element, array } => {
+            let element = if *array { format!("[{element}]") } else { String::new() };
+            format!("{object}{element}={{{number}}}")
+        }
+    };
+    let line = |&index: &usize| EditedLine {
+        thread: BRACES.to_owned(),
+        line: source.initial_line(index),
+        before: Some(text(index, source.initial[index].number)),
+        after: Some(text(index, number)),
+        next: None,
+        repeated: false,
+        cell: 0,
+    };
+    let lines = indices.iter().map(line).collect();
+    let revision = |&index: &usize| Revision::Initial { index, number };
+    ProgramEdit { kind, cost, lines, revisions: indices.iter().map(revision).collect() }
+}
+
+/// What stands for the name of a thread where the braces are changed.
+const BRACES: &str = "braces";
+
 /// An edit that removes an instruction.
 pub(crate) fn removal(
     source: &SourceTest,
@@ -513,78 +564,6 @@ pub(crate) fn line_number(source: &SourceTest, thread: usize, cell: usize) -> us
     let numbers = &source.test.line_numbers[thread];
     let line = source.cells[thread].get(cell).map(|cell| cell.lines.start);
     line.and_then(|line| numbers.get(line)).or(numbers.last()).copied().unwrap_or(1)
-}
-
-/// The cost of the edits that lead from a test to another one, thread by thread: `None` if it differs in anything that is
-/// no edit.
-pub fn cost_between(before: &Test, after: &Test) -> Option<EditCost> {
-    let (before, after) = (&before.program.threads, &after.program.threads);
-    if before.len() != after.len() {
-        return None;
-    }
-    let mut all = EditCost::default();
-    for (before, after) in before.iter().zip(after) {
-        let mut left = before.lines.iter().peekable();
-        // Where each line is afterwards, and where branches lead before and after.
-        let (mut places, mut targets) = (Vec::new(), Vec::new());
-        for (at, line) in after.lines.iter().enumerate() {
-            let changed = left.peek().and_then(|from| change(&from.instruction, &line.instruction));
-            if let Some(cost) = changed {
-                all = all + cost;
-                let from = left.next().and_then(|from| from.instruction.as_branch());
-                let to = line.instruction.as_branch();
-                targets.extend(from.zip(to).map(|(from, to)| (from.target, to.target)));
-                places.push(at);
-            } else {
-                all = all + inserted(&line.instruction)?;
-            }
-        }
-        places.push(after.lines.len());
-        // A branch may lead to what was inserted before its target.
-        let leads_on = |&(from, to): &(usize, usize)| {
-            let follows = from.checked_sub(1).is_none_or(|last| places[last] < to);
-            follows && to <= places[from.min(places.len() - 1)]
-        };
-        if left.next().is_some() || !targets.iter().all(leads_on) {
-            return None;
-        }
-    }
-    Some(all)
-}
-
-/// What it costs that an instruction becomes another one; nothing if they are equal.
-fn change(before: &Instruction, after: &Instruction) -> Option<EditCost> {
-    let branches = before.as_branch().zip(after.as_branch());
-    if before == after || branches.is_some_and(|(from, to)| from.condition == to.condition) {
-        return Some(EditCost::default());
-    }
-    let stronger = Strength::of(after)?;
-    let (now, first) = if before.loads_read_only_data() {
-        let plain = Strength::new(OperationKind::Load, AccessOrder::Weak, Scope::Sys);
-        (plain, PLAIN_LOAD)
-    } else {
-        (Strength::of(before)?, EditCost::default())
-    };
-    let same = stronger.includes(now) && before.access() == after.access();
-    same.then(|| strengthening(now, stronger).1 + first)
-}
-
-/// What it costs that an instruction is inserted; `None` for what no edit inserts.
-fn inserted(instruction: &Instruction) -> Option<EditCost> {
-    if let Some(Asynchronous::Fence(AsyncFence::Proxy(window))) = instruction.as_asynchronous() {
-        Some(async_fence(*window))
-    } else if let Instruction::ProxyFence(_) | Instruction::Asynchronous(Asynchronous::Fence(_)) =
-        instruction
-    {
-        Some(PROXY_FENCE)
-    } else if let Instruction::Fence(_) = instruction {
-        Some(fence(Strength::of(instruction)?).1)
-    } else if let Instruction::Barrier(_) = instruction {
-        Some(barrier(1))
-    } else {
-        let waits = instruction.as_asynchronous() == Some(&Asynchronous::Grid(GridControl::Wait));
-        waits.then_some(GRID_WAIT)
-    }
 }
 
 /// The text of an instruction in a thread; `None` if the model does not keep all of it.

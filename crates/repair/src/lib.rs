@@ -8,8 +8,10 @@
 //! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 mod barrier;
+mod between;
 mod copies;
 pub mod edit;
+mod given;
 mod hitting;
 mod moves;
 mod operand;
@@ -23,7 +25,8 @@ mod stage;
 mod wait;
 pub mod weaken;
 
-pub use edit::{EditCost, EditKind, EditedLine, ProgramEdit, cost_between};
+pub use between::cost_between;
+pub use edit::{EditCost, EditKind, EditedLine, ProgramEdit};
 pub use question::{RepairLimit, RepairOptions};
 pub use search::{Proposal, RepairState, Repairs, repair};
 pub use stage::{Tried, is_idle};

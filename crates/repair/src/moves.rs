@@ -3,8 +3,8 @@
 use litmus::revise::{Revision, SourceTest};
 
 use crate::copies::EqualThreads;
-use crate::edit::{self, EditKind, ProgramEdit};
-use crate::place::{CellPlace, follows, is_event};
+use crate::edit::{self, EditCost, EditKind, ProgramEdit};
+use crate::place::{CellPlace, InsertionPoint, follows, is_event};
 
 /// Each event of a thread behind the next one; between them there may be arithmetic, which then comes first.
 pub(crate) fn moves(source: &SourceTest, copies: &EqualThreads) -> Vec<ProgramEdit> {
@@ -18,25 +18,35 @@ pub(crate) fn moves(source: &SourceTest, copies: &EqualThreads) -> Vec<ProgramEd
                 continue;
             };
             // Where the first one has a label, jumps to it come to the second one.
-            all.push(moved(source, copies, CellPlace { thread, cell }, next + 1));
+            let before = |cell: usize| InsertionPoint { thread, cell, labelled: false };
+            let move_to = |from: usize, to: InsertionPoint| {
+                moved(source, copies, CellPlace { thread, cell: from }, to, edit::MOVE)
+            };
+            all.push(move_to(cell, before(next + 1)));
             if next == cell + 1 {
                 continue;
             }
-            all.push(moved(source, copies, CellPlace { thread, cell: next }, cell));
+            all.push(move_to(next, before(cell)));
         }
     }
     all
 }
 
-/// An instruction before another cell of its thread.
-fn moved(source: &SourceTest, copies: &EqualThreads, from: CellPlace, to: usize) -> ProgramEdit {
-    let CellPlace { thread, cell } = from;
-    let text = source.cells[thread][cell].text.clone();
-    let mut edit = edit::removal(source, from, edit::MOVE);
+/// An instruction at another place of its thread.
+pub(crate) fn moved(
+    source: &SourceTest,
+    copies: &EqualThreads,
+    from: CellPlace,
+    to: InsertionPoint,
+    cost: EditCost,
+) -> ProgramEdit {
+    let InsertionPoint { thread, cell, labelled } = to;
+    let text = source.cells[thread][from.cell].text.clone();
+    let mut edit = edit::removal(source, from, cost);
     edit.kind = EditKind::Move;
     for line in &mut edit.lines {
-        line.moved_before(source, thread, to);
+        line.moved_before(source, thread, cell);
     }
-    edit.revisions.push(Revision::Insert { thread, cell: to, labelled: false, text });
+    edit.revisions.push(Revision::Insert { thread, cell, labelled, text });
     copies.everywhere(source, edit)
 }

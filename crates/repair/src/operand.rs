@@ -2,18 +2,20 @@
 
 use std::collections::BTreeSet;
 
-use litmus::revise::{Revision, SourceTest};
-use model::isa::alu::AluOp;
+use litmus::revise::{NumberOf, Revision, SourceTest};
 use model::isa::asynchronous::{
     AsyncStore, Asynchronous, AwaitedPhase, Copy, GroupCompletion, Mbarrier, MbarrierOp,
     RESPONSE_BYTES, Track, WaitGroup,
 };
-use model::isa::{Address, Instruction, Operand, Reg, SpaceQualifier};
+use model::isa::tensor_memory::TensorOp;
+use model::isa::{Address, Operand, Reg, SpaceQualifier};
 use model::memory::VariableId;
 use model::scope::Scope;
 
+use crate::copies::EqualThreads;
 use crate::edit::{self, EditCost, EditKind, ProgramEdit};
-use crate::place::{CellPlace, InsertionPoint, lines_of, points};
+use crate::given::other_beginnings;
+use crate::place::{CellPlace, InsertionPoint, guards_beside, lines_of, points};
 use crate::site::all_asynchronous;
 
 /// The most groups of which fewer are tried to stay in flight.
@@ -189,7 +191,6 @@ fn other_parity(
     let Operand::Reg(register) = parity else { return Vec::new() };
     let mut all: Vec<ProgramEdit> = (0..2).filter_map(with).collect();
     all.extend(inverse(source, place, with(UNUSUAL), register));
-    all.extend(initial_parities(source, place.thread, register));
     all
 }
 
@@ -219,8 +220,8 @@ fn inverse(
     Some(all)
 }
 
-/// A register of a parity that is flipped at a place of a loop.
-pub(crate) fn flips(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
+/// The registers of a thread that hold parities with which it waits.
+fn parities(source: &SourceTest, thread: usize) -> BTreeSet<Reg> {
     let parities = all_asynchronous(source, thread).filter_map(|of| {
         let Asynchronous::Mbarrier(of) = of else { return None };
         let MbarrierOp::Wait { phase: AwaitedPhase::Parity(Operand::Reg(register)), .. } = of.op
@@ -229,6 +230,34 @@ pub(crate) fn flips(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
         };
         Some(register)
     });
+    parities.collect()
+}
+
+/// The other number where a register of a parity or a count begins.
+pub(crate) fn beginnings(
+    source: &SourceTest,
+    copies: &EqualThreads,
+    thread: usize,
+) -> Vec<ProgramEdit> {
+    let of_parity = (EditKind::Parity, edit::PARITY);
+    let other = |now: u64| if now < 2 { vec![now ^ 1] } else { Vec::new() };
+    let mut all = Vec::new();
+    for register in parities(source, thread) {
+        all.extend(other_beginnings(source, copies, thread, register, of_parity, &other));
+    }
+    for of in all_asynchronous(source, thread) {
+        let Asynchronous::Mbarrier(of) = of else { continue };
+        let MbarrierOp::Init { count: Operand::Reg(register), .. } = of.op else { continue };
+        let of_count = (EditKind::Count, edit::NUMBER);
+        let others = |now: u64| counts(source, of.object, now);
+        all.extend(other_beginnings(source, copies, thread, register, of_count, &others));
+    }
+    all
+}
+
+/// A register of a parity that is flipped at a place of a loop.
+pub(crate) fn flips(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
+    let parities = parities(source, thread).into_iter();
     let parities: BTreeSet<String> =
         parities.map(|register| edit::operand(source, thread, Operand::Reg(register))).collect();
     let mut all = Vec::new();
@@ -265,36 +294,18 @@ pub(crate) fn arrivals(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
             continue;
         }
         let object = edit::address(source, thread, object);
-        let text = format!("mbarrier.arrive.shared::cta.b64 _, {object}");
         for point in points(source, thread) {
             if !point.is_in_wait(source) {
                 let (kind, cost) = (EditKind::Arrival, edit::ARRIVAL);
-                all.push(edit::insertion(source, &[point], &text, kind, cost));
+                // One thread of several arrives, where what it does beside it is under a guard.
+                for guard in guards_beside(source, point).into_iter().chain([String::new()]) {
+                    let text = format!("{guard}mbarrier.arrive.shared::cta.b64 _, {object}");
+                    all.push(edit::insertion(source, &[point], &text, kind, cost));
+                }
             }
         }
     }
     if all.len() > MOST_ARRIVALS { Vec::new() } else { all }
-}
-
-/// The other number where a register of a parity begins with 0 or 1.
-fn initial_parities(source: &SourceTest, thread: usize, parity: Reg) -> Vec<ProgramEdit> {
-    let mut all = Vec::new();
-    for cell in 0..source.cells[thread].len() {
-        let [line] = lines_of(source, thread, cell) else { continue };
-        let Instruction::Alu(of) = &line.instruction else { continue };
-        let (AluOp::Mov, [Operand::Imm(now @ (0 | 1))]) = (of.op, &of.sources[..]) else {
-            continue;
-        };
-        if of.destination != parity {
-            continue;
-        }
-        let written = source.cells[thread][cell].instruction();
-        let Some((rest, _)) = written.rsplit_once(',') else { continue };
-        let text = format!("{rest}, {}", now ^ 1);
-        let place = CellPlace { thread, cell };
-        all.push(edit::replacement(source, place, text, EditKind::Parity, edit::PARITY));
-    }
-    all
 }
 
 /// Waits for more groups, or also for what they write.
@@ -332,7 +343,7 @@ fn other_number(
         if let MbarrierOp::Init { count: Operand::Imm(count), layout } = of.op {
             kind = EditKind::Count;
             let with = |count: u64| MbarrierOp::Init { count: Operand::Imm(count), layout };
-            counts(source, of, count).into_iter().map(with).collect()
+            counts(source, of.object, count).into_iter().map(with).collect()
         } else if let MbarrierOp::ExpectTx { bytes: Operand::Imm(now) } = of.op {
             bytes(now).map(|bytes| MbarrierOp::ExpectTx { bytes }).collect()
         } else if let MbarrierOp::Arrive { expected: Some(Operand::Imm(now)), .. } = of.op {
@@ -345,15 +356,24 @@ fn other_number(
 }
 
 /// How many arrivals an object may expect: those of the test on it, the threads that have one, and one more or less than now.
-fn counts(source: &SourceTest, of: &Mbarrier, now: u64) -> Vec<u64> {
+fn counts(source: &SourceTest, of: Address, now: u64) -> Vec<u64> {
     let threads = 0..source.test.program.threads.len();
     let on_it = |thread: usize| {
         let arrivals = all_asynchronous(source, thread).filter_map(|one| {
-            let Asynchronous::Mbarrier(one) = one else { return None };
+            let (object, count) = if let Asynchronous::Mbarrier(one) = one {
+                let MbarrierOp::Arrive { count, .. } = one.op else { return None };
+                (one.object, if let Operand::Imm(count) = count { count } else { 1 })
+            } else if let Asynchronous::Track(Track { object, increments: false, .. })
+            | Asynchronous::TensorMemory(TensorOp::Commit { object, .. }) = one
+            {
+                // What increments the count itself is not expected.
+                (*object, 1)
+            } else {
+                return None;
+            };
             // A register may hold its address.
-            let same = one.object == of.object || !matches!(one.object.base, Operand::Address(_));
-            let MbarrierOp::Arrive { count, .. } = one.op else { return None };
-            same.then_some(if let Operand::Imm(count) = count { count } else { 1 })
+            let same = object == of || !matches!(object.base, Operand::Address(_));
+            same.then_some(count)
         });
         arrivals.fold(0, u64::saturating_add)
     };
@@ -364,6 +384,35 @@ fn counts(source: &SourceTest, of: &Mbarrier, now: u64) -> Vec<u64> {
     all.retain(|&count| count > 0 && count != now);
     all.sort_unstable();
     all.dedup();
+    all
+}
+
+/// Other counts of arrivals in the braces: of one object, and of all elements of an array that expect as many.
+pub(crate) fn other_counts(source: &SourceTest) -> Vec<ProgramEdit> {
+    let mut all = Vec::new();
+    let (kind, cost) = (EditKind::Count, edit::NUMBER);
+    for (index, of) in source.initial.iter().enumerate() {
+        let NumberOf::Arrivals { object, element, .. } = &of.of else { continue };
+        let variables = &source.test.program.variables;
+        let variable = (0..).map(VariableId).zip(variables).find(|(_, of)| of.name == *object);
+        let (Some((id, _)), Ok(element)) = (variable, i64::try_from(*element)) else { continue };
+        let address = Address { base: Operand::Address(id), offset: element * OBJECT_BYTES };
+        let alike: Vec<usize> = (0..source.initial.len())
+            .filter(|&other| {
+                let other = &source.initial[other];
+                let same = matches!(&other.of, NumberOf::Arrivals { object: known, .. } if known == object);
+                same && other.number == of.number
+            })
+            .collect();
+        for number in counts(source, address, of.number) {
+            all.push(edit::initial(source, &[index], number, kind, cost));
+            if alike.len() > 1 && alike[0] == index {
+                let more = u32::try_from(alike.len() - 1).unwrap_or(u32::MAX);
+                let cost = EditCost { weight: cost.weight.saturating_add(more), ..cost };
+                all.push(edit::initial(source, &alike, number, kind, cost));
+            }
+        }
+    }
     all
 }
 

@@ -1,8 +1,9 @@
 //! Where the instructions of a test stand, and the places between them.
 
+use std::collections::BTreeSet;
 use std::ops::Range;
 
-use litmus::revise::SourceTest;
+use litmus::revise::{SourceCell, SourceTest};
 use model::isa::{Instruction, Line};
 use model::program::Thread;
 
@@ -107,6 +108,29 @@ pub(crate) fn first_points(source: &SourceTest, thread: usize) -> Vec<InsertionP
         }
     }
     all
+}
+
+/// The guard, with the blank after it, that the instructions on both sides of a place have: between them it does not change.
+/// Empty if there is none.
+pub(crate) fn guard_between(source: &SourceTest, point: InsertionPoint) -> &str {
+    let cells = &source.cells[point.thread];
+    let of = |cell: usize| cells.get(cell).map_or("", SourceCell::guard);
+    let Some(before) = point.cell.checked_sub(1) else { return "" };
+    let (before_it, next) = (of(before), of(point.cell));
+    let sets = cells[before].name.starts_with("setp");
+    let same = before_it == next && point.cell < cells.len() && !sets;
+    if same && follows(source, point.thread, point.cell) { next } else { "" }
+}
+
+/// The guards of the instructions beside a place, arithmetic left out.
+pub(crate) fn guards_beside(source: &SourceTest, point: InsertionPoint) -> BTreeSet<String> {
+    let InsertionPoint { thread, cell, .. } = point;
+    let cells = &source.cells[thread];
+    let mut before = (0..cell).rev();
+    let before = before.find(|&at| is_event(source, thread, at) || branches(source, thread, at));
+    let beside = before.into_iter().chain([cell]).filter(|&at| is_event(source, thread, at));
+    let guards = beside.filter_map(|at| cells.get(at)).map(|of| of.guard().to_owned());
+    guards.filter(|guard| !guard.is_empty()).collect()
 }
 
 /// The lines of a cell.

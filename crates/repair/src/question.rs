@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use engine::clock::Deadline;
 use engine::{ENGINES, Engine, MEMORY};
-use judge::{Alternative, BOUND, Judgement, Property, Resting, Task, Verdict, judge};
+use judge::{Alternative, BOUND, Judgement, Note, Property, Resting, Task, Verdict, judge};
 use litmus::revise::{Revision, SourceTest};
 use litmus::{Quantifier, Test};
 use model::rel::Model;
@@ -92,6 +92,14 @@ impl RepairLimit {
 /// The work for a changed test that is judged soon: see [`engine::Limits::work`].
 const SOON: u64 = 1 << 15;
 
+/// The end of a search that leaves time to judge what it found again.
+fn most_of(until: Deadline) -> Deadline {
+    Deadline::after(until.left().mul_f64(SEARCHED)).or(Some(until))
+}
+
+/// The part of the time for which a search goes on.
+const SEARCHED: f64 = 0.75;
+
 /// The answers for changed tests, each computed once.
 pub(crate) struct Questions<'q> {
     pub(crate) source: &'q SourceTest,
@@ -100,7 +108,12 @@ pub(crate) struct Questions<'q> {
     stuck: bool,
     /// Whether no execution of the test finishes: then each one has to, whatever its outcome.
     pub(crate) to_finish: bool,
+    /// Why the test as it is has no meaning, if it has none.
+    undefined: Option<String>,
+    /// When the search ends. What it found is judged again after that.
     pub(crate) until: Option<Deadline>,
+    /// Whether what was found is judged again, up to the end of all.
+    confirms: bool,
     /// The same condition about other copies of the code.
     siblings: Vec<SourceTest>,
     answers: BTreeMap<Vec<Revision>, bool>,
@@ -116,7 +129,9 @@ impl<'q> Questions<'q> {
             options,
             stuck: false,
             to_finish: false,
-            until: options.until,
+            undefined: None,
+            until: options.until.map(most_of),
+            confirms: false,
             siblings: Vec::new(),
             answers: BTreeMap::new(),
             asked: 0,
@@ -134,7 +149,9 @@ impl<'q> Questions<'q> {
             options,
             stuck: self.stuck,
             to_finish: self.to_finish,
+            undefined: self.undefined.clone(),
             until: self.until,
+            confirms: self.confirms,
             siblings: self.siblings.clone(),
             answers: BTreeMap::new(),
             asked: 0,
@@ -164,8 +181,33 @@ impl<'q> Questions<'q> {
         let test = claimed(self.source.test.clone());
         let judgement = judge(&test, &self.task(true));
         self.to_finish = matches!(judgement.verdict, Verdict::Stuck(_));
+        if let Verdict::Undefined(why) = &judgement.verdict {
+            self.undefined = Some(why.clone());
+        }
         self.stuck = judgement.found.seen.stuck.is_some() && !self.to_finish;
         judgement
+    }
+
+    /// The outcomes of the test as it is; `None` if they are not known. What was found of it before may end at the first
+    /// execution that decides its verdict.
+    pub(crate) fn original_outcomes(&mut self) -> Option<Outcomes> {
+        let outcomes = self.all_outcomes(&[])?;
+        self.stuck |= outcomes.hangs && !self.to_finish;
+        Some(outcomes)
+    }
+
+    /// Whether a changed test may have executions that never finish.
+    pub(crate) fn may_hang(&self) -> bool {
+        self.stuck
+    }
+
+    /// What follows judges what was found again, or searches on.
+    pub(crate) fn confirm(&mut self, confirms: bool) {
+        self.confirms = confirms;
+    }
+
+    fn end(&self) -> Option<Deadline> {
+        if self.confirms { self.options.until } else { self.until }
     }
 
     fn task(&self, verdict_only: bool) -> Task<'q> {
@@ -175,7 +217,7 @@ impl<'q> Questions<'q> {
             engines: if limited { vec![ENGINES[0]] } else { ENGINES.to_vec() },
             portfolio: !limited,
             bound: self.options.bound,
-            until: self.until,
+            until: self.end(),
             memory: self.options.memory,
             work: self.options.work,
             counts: false,
@@ -201,10 +243,26 @@ impl<'q> Questions<'q> {
 
     /// The same, if it is known soon.
     pub(crate) fn forbids_soon(&mut self, edits: &[&ProgramEdit]) -> Option<bool> {
+        self.asked_with(edits, &self.soon()).ok()
+    }
+
+    fn soon(&self) -> Task<'q> {
         let work = Some(self.options.work.unwrap_or(SOON).min(SOON));
         let (engines, portfolio) = (vec![ENGINES[0]], false);
-        let task = Task { work, engines, portfolio, ..self.task(true) };
-        self.asked_with(edits, &task).ok()
+        Task { work, engines, portfolio, ..self.task(true) }
+    }
+
+    /// Whether a test with these edits has no meaning, for another reason than the test as it is, if that is known soon.
+    pub(crate) fn undefines(&mut self, edits: &[&ProgramEdit]) -> bool {
+        if self.is_at_end() {
+            return false;
+        }
+        self.asked += 1;
+        let Ok(test) = self.source.parse(&revisions_of(edits.iter().copied())) else {
+            return false;
+        };
+        let verdict = judge(&claimed(test), &self.soon()).verdict;
+        matches!(verdict, Verdict::Undefined(why) if self.undefined.as_ref() != Some(&why))
     }
 
     /// Whether a test with these edits forbids the outcome, if the task decides it: otherwise why not, or nothing at the end
@@ -240,7 +298,7 @@ impl<'q> Questions<'q> {
     pub(crate) fn is_at_end(&mut self) -> bool {
         let limit = if self.asked >= self.options.questions {
             RepairLimit::Questions(self.options.questions)
-        } else if self.until.is_some_and(|until| until.is_over()) {
+        } else if self.end().is_some_and(|until| until.is_over()) {
             RepairLimit::Time
         } else {
             return false;
@@ -303,9 +361,10 @@ impl<'q> Questions<'q> {
         let task = Task { property: Property::ProgramSpec, ..self.task(false) };
         let judgement = judge(&test, &task);
         if matches!(judgement.verdict, Verdict::Stuck(_)) {
-            return Some(Outcomes { wanted: Vec::new(), hangs: true });
+            let (wanted, notes) = (Vec::new(), Vec::new());
+            return Some(Outcomes { wanted, hangs: true, holds: false, notes });
         }
-        let hangs = judgement.found.seen.stuck.is_some() && !self.stuck;
+        let hangs = judgement.found.seen.stuck.is_some();
         let complete = judgement.found.is_complete();
         let defined = matches!(judgement.verdict, Verdict::Holds | Verdict::Fails);
         let unwanted = test.quantifier != Quantifier::ForAll;
@@ -314,7 +373,9 @@ impl<'q> Questions<'q> {
         let wanted = outcomes
             .filter(|outcome| any || test.proposition.holds(&test.program, outcome) != unwanted);
         let wanted = wanted.map(|outcome| test.display_outcome(outcome)).collect();
-        (complete && defined).then_some(Outcomes { wanted, hangs })
+        let notes = exits(&judgement);
+        let holds = judgement.verdict == Verdict::Holds;
+        (complete && defined).then_some(Outcomes { wanted, hangs, holds, notes })
     }
 
     /// Whether every execution is to finish, whatever its outcome.
@@ -327,8 +388,18 @@ impl<'q> Questions<'q> {
 pub(crate) struct Outcomes {
     /// Those that are not unwanted, as text.
     pub(crate) wanted: Vec<String>,
-    /// Whether some executions never finish, and all of the test as it was did, or some.
+    /// Whether some executions never finish.
     pub(crate) hangs: bool,
+    /// Whether they are as the condition of the test says.
+    pub(crate) holds: bool,
+    /// The barriers that do not wait for a thread, since it may have exited.
+    pub(crate) notes: Vec<Note>,
+}
+
+/// The barriers that do not wait for a thread, since it may have exited (reading R30): on a GPU they may wait for ever.
+pub(crate) fn exits(judgement: &Judgement) -> Vec<Note> {
+    let of = judgement.notes.iter().filter(|note| note.code == "exited-thread");
+    of.cloned().collect()
 }
 
 /// What the engines say of a proposal.

@@ -1,12 +1,14 @@
 //! The cheapest edits that forbid an outcome.
 
-use judge::{Alternative, Property, Resting, Verdict};
+use judge::{Alternative, Note, Property, Resting, Verdict};
 use litmus::Quantifier;
 use litmus::revise::{EXPECTATIONS, Revision, SourceTest};
 
 use crate::copies::EqualThreads;
 use crate::edit::{EditCost, ProgramEdit, revisions_of};
-use crate::question::{Outcomes, Questions, RepairLimit, RepairOptions, excluded, unanswered};
+use crate::question::{
+    Outcomes, Questions, RepairLimit, RepairOptions, excluded, exits, unanswered,
+};
 use crate::stage::{Stages, Tried, cost, is_idle};
 
 /// A set of edits that forbids the outcome. Without any one of them it is allowed.
@@ -18,6 +20,12 @@ pub struct Proposal {
     pub engines: Vec<&'static str>,
     /// The readings by which the outcome is forbidden.
     pub resting: Resting,
+    /// Whether some executions still never finish; `None` if that is not known.
+    pub stuck: Option<bool>,
+    /// Of another property than that of the condition: whether the condition holds, too; `None` if that is not known.
+    pub holds: Option<bool>,
+    /// The barriers that do not wait for a thread, since it may have exited.
+    pub notes: Vec<Note>,
     /// The number of other outcomes that the test had and keeps; `None` if they are not known.
     pub kept: Option<usize>,
     /// The other outcomes that it loses.
@@ -50,6 +58,8 @@ pub enum RepairState {
 #[derive(Clone, Debug)]
 pub struct Repairs {
     pub state: RepairState,
+    /// What is to hold.
+    pub property: Property,
     /// Smaller ones first; of the same size, those that rest on no reading, and cheaper ones.
     pub proposals: Vec<Proposal>,
     /// The number of sets of edits that were found; more than there are proposals if not all were judged again.
@@ -60,6 +70,8 @@ pub struct Repairs {
     pub tried: Tried,
     /// Whether some executions of the test never finish, but others do.
     pub sometimes_stuck: bool,
+    /// Of a test that needs no change: the barriers that do not wait for a thread, since it may have exited.
+    pub notes: Vec<Note>,
     /// The number of changed tests that were judged.
     pub asked: usize,
     pub limit: Option<RepairLimit>,
@@ -68,14 +80,16 @@ pub struct Repairs {
 }
 
 impl Repairs {
-    fn of(state: RepairState) -> Repairs {
+    fn of(state: RepairState, property: Property) -> Repairs {
         Repairs {
             state,
+            property,
             proposals: Vec::new(),
             found: 0,
             possible: None,
             tried: Tried::default(),
             sometimes_stuck: false,
+            notes: Vec::new(),
             asked: 0,
             limit: None,
             disagreement: None,
@@ -87,7 +101,7 @@ impl Repairs {
 /// what violates `forall`.
 pub fn repair(source: &SourceTest, options: &RepairOptions<'_>) -> Repairs {
     if let Some(why) = excluded(source) {
-        return Repairs::of(RepairState::Excluded(why));
+        return Repairs::of(RepairState::Excluded(why), options.property);
     }
     let siblings = if options.property.is_of_outcomes() {
         EqualThreads::new(source).questions(source)
@@ -111,22 +125,33 @@ fn searched(source: &SourceTest, mut questions: Questions<'_>) -> Repairs {
     let original = questions.original();
     let state = match (&original.verdict, unanswered(&original)) {
         (Verdict::Stuck(why), _) => RepairState::Stuck(why.clone()),
-        (_, Some(why)) => return Repairs::of(RepairState::Excluded(why)),
+        (_, Some(why)) => {
+            return Repairs::of(RepairState::Excluded(why), options.property);
+        }
         (Verdict::Fails, None) if !options.property.is_of_outcomes() => {
             RepairState::Violates(options.property)
         }
         (Verdict::Holds, None) if !options.property.is_of_outcomes() => {
-            return Repairs::of(RepairState::Keeps(options.property));
+            let notes = exits(&original);
+            return Repairs {
+                notes,
+                ..Repairs::of(RepairState::Keeps(options.property), options.property)
+            };
         }
         (Verdict::Fails, None) => RepairState::Allowed,
         (Verdict::Undefined(why), None) => RepairState::Undefined(why.clone()),
         (Verdict::Holds | Verdict::Undecided(_) | Verdict::Unsupported(_), None) => {
             let sometimes_stuck = original.found.seen.stuck.is_some();
-            return Repairs { sometimes_stuck, ..Repairs::of(RepairState::Forbidden) };
+            let notes = exits(&original);
+            return Repairs {
+                sometimes_stuck,
+                notes,
+                ..Repairs::of(RepairState::Forbidden, options.property)
+            };
         }
     };
-    let mut repairs = Repairs::of(state);
-    let before = questions.all_outcomes(&[]);
+    let mut repairs = Repairs::of(state, options.property);
+    let before = questions.original_outcomes();
     let mut stages = Stages::new(source, &mut questions);
     let most = options.proposals.saturating_mul(LOOKED_AT);
     let least = |repairs: &Repairs| repairs.proposals.iter().map(|one| one.cost).min();
@@ -134,9 +159,13 @@ fn searched(source: &SourceTest, mut questions: Questions<'_>) -> Repairs {
         repairs.found += sets.len();
         // Those of this stage may be cheaper.
         let first = repairs.proposals.len();
+        let ended = questions.has_ended();
+        questions.confirm(true);
         for edits in sets {
             let own = &repairs.proposals[first..];
-            let robust = own.iter().any(|proposal| proposal.resting.on.is_empty());
+            let robust = own
+                .iter()
+                .any(|proposal| proposal.resting.on.is_empty() && proposal.holds != Some(false));
             let enough = if robust { options.proposals } else { most };
             if own.len() >= enough {
                 break;
@@ -150,7 +179,8 @@ fn searched(source: &SourceTest, mut questions: Questions<'_>) -> Repairs {
                 }
             }
         }
-        if questions.has_ended() {
+        questions.confirm(false);
+        if ended || questions.has_ended() {
             break;
         }
     }
@@ -158,7 +188,9 @@ fn searched(source: &SourceTest, mut questions: Questions<'_>) -> Repairs {
     repairs.tried = stages.tried;
     repairs.proposals.sort_by_key(|one| {
         let new = one.new.as_ref().map_or(0, Vec::len);
-        (one.cost.edits, new, is_idle(&one.edits), one.cost, one.lost.len())
+        let hangs = one.stuck == Some(true);
+        let fails = one.holds == Some(false);
+        (one.cost.edits, fails, new, hangs, is_idle(&one.edits), one.cost, one.lost.len())
     });
     order(&mut repairs.proposals);
     repairs.proposals.truncate(options.proposals);
@@ -185,7 +217,8 @@ fn order(proposals: &mut [Proposal]) {
     });
     proposals.sort_by_key(|proposal| {
         let own = names(proposal).iter().filter(|name| !common.contains(name)).count();
-        (proposal.cost.edits, own > 0)
+        let fails = proposal.holds == Some(false);
+        (proposal.cost.edits, fails, own > 0 || !proposal.notes.is_empty())
     });
 }
 
@@ -225,7 +258,8 @@ const MOST_ROBUST_QUESTIONS: usize = 500;
 /// How many proposals are judged again to find one that rests on no reading.
 const MOST_ROBUST: usize = 6;
 
-/// How many times more proposals are judged again than are wanted, to find one that rests on no reading.
+/// How many times more proposals are judged again than are wanted, to find one that rests on no reading, and after which the
+/// condition holds.
 const LOOKED_AT: usize = 3;
 
 /// The edits as a proposal, judged again; `None` if an engine does not confirm it, it allows an outcome that the test does
@@ -256,11 +290,14 @@ fn propose(
     }
     let after = questions.all_outcomes(&revisions);
     let (mut kept, mut lost, mut new) = (None, Vec::new(), None);
-    if after.as_ref().is_some_and(|after| after.hangs || after.wanted.is_empty())
-        && !questions.to_finish
-    {
+    let unwanted =
+        |after: &Outcomes| after.wanted.is_empty() || after.hangs && !questions.may_hang();
+    if after.as_ref().is_some_and(unwanted) && !questions.to_finish {
         return Ok(None);
     }
+    let stuck = after.as_ref().map(|after| after.hangs);
+    let asks = !questions.options.property.is_of_outcomes();
+    let holds = after.as_ref().map(|after| after.holds).filter(|_| asks);
     if let (Some(before), Some(after), false) = (before, &after, questions.to_finish) {
         let without = |all: &[String], of: &[String]| -> Vec<String> {
             all.iter().filter(|outcome| !of.contains(outcome)).cloned().collect()
@@ -285,6 +322,9 @@ fn propose(
         cost: cost(&edits),
         engines: verified.engines,
         resting,
+        stuck,
+        holds,
+        notes: after.map_or(Vec::new(), |after| after.notes),
         kept,
         lost,
         new,

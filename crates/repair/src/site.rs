@@ -16,7 +16,7 @@ use model::strength::{AccessOrder, KnownForms, OperationKind, Strength};
 
 use crate::copies::EqualThreads;
 use crate::edit::{self, EditCost, EditKind, ProgramEdit};
-use crate::place::{CellPlace, InsertionPoint, follows, is_event, lines_of, points};
+use crate::place::{CellPlace, InsertionPoint, follows, guard_between, is_event, lines_of, points};
 
 /// A place of a test, and the edits there, of which one is made at most: cheaper ones first.
 pub(crate) struct EditSite {
@@ -237,7 +237,8 @@ impl SiteFinder<'_> {
         let least = Strength::new(OperationKind::Fence, AccessOrder::AcqRel, Scope::Cta);
         let choice = |strength: Strength| {
             let order = strength.order.fence().map_or("", FenceOrder::name);
-            let text = format!("fence.{order}.{}", strength.scope);
+            let guard = guard_between(source, point);
+            let text = format!("{guard}fence.{order}.{}", strength.scope);
             let (kind, mut cost) = edit::fence(strength);
             // It is executed in each round.
             cost.weight += u32::from(point.depth(source) > 0);
@@ -256,7 +257,8 @@ impl SiteFinder<'_> {
         if source.test.program.is_asynchronous() {
             let choice = |window: FenceWindow| {
                 let of = Asynchronous::Fence(AsyncFence::Proxy(window));
-                let text = edit::text_of(source, thread, of)?;
+                let guard = guard_between(source, point);
+                let text = format!("{guard}{}", edit::text_of(source, thread, of)?);
                 let cost = edit::async_fence(window);
                 let edit = edit::insertion(source, &[point], &text, kind, cost);
                 Some(EditChoice { edit, strength: None, window: Some(window) })
@@ -279,7 +281,8 @@ impl SiteFinder<'_> {
             texts.extend(maps.collect::<BTreeSet<String>>());
         }
         let single = |text: &String| {
-            self.single(edit::insertion(source, &[point], text, kind, edit::PROXY_FENCE))
+            let text = format!("{}{text}", guard_between(source, point));
+            self.single(edit::insertion(source, &[point], &text, kind, edit::PROXY_FENCE))
         };
         all.extend(texts.iter().filter_map(single));
         all

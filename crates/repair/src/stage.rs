@@ -126,7 +126,7 @@ impl<'s> Stages<'s> {
             SearchStage::Pairs if undercuts(2) && questions.options.edits > 1 => {
                 (self.pairs(questions), SearchStage::Moves)
             }
-            SearchStage::Moves if questions.options.moves && (every || found.is_none()) => {
+            SearchStage::Moves if questions.options.moves && undercuts(1) => {
                 (self.moved(questions), SearchStage::Ended)
             }
             SearchStage::WithSites | SearchStage::Pairs => (Vec::new(), SearchStage::Moves),
@@ -190,6 +190,12 @@ impl<'s> Stages<'s> {
         if self.sites_suffice.is_some() || self.sites.is_empty() {
             return Vec::new();
         }
+        // Orders take executions away, and none finishes; another edit may need them.
+        if questions.to_finish {
+            self.sites_suffice = Some(false);
+            self.tops = self.sites.iter().map(|site| site.top(false)).collect();
+            return Vec::new();
+        }
         let tries: &[bool] = match (questions.options.all, easy) {
             (true, _) => &[true],
             (false, true) => &[false],
@@ -197,13 +203,19 @@ impl<'s> Stages<'s> {
         };
         for sequential in tries {
             self.tops = self.sites.iter().map(|site| site.top(*sequential)).collect();
-            let all = self.sites_beside(None).into_iter().filter_map(|site| self.top(site));
-            let all: Vec<&ProgramEdit> = all.collect();
-            let suffice = if easy || found.is_some() {
-                questions.forbids_soon(&all)
-            } else {
-                Some(questions.forbids(&all)).filter(|_| !questions.has_ended())
+            let ask = |all: &[&ProgramEdit], questions: &mut Questions<'_>| {
+                if easy || found.is_some() {
+                    questions.forbids_soon(all)
+                } else {
+                    Some(questions.forbids(all)).filter(|_| !questions.has_ended())
+                }
             };
+            let mut suffice = ask(&self.all_tops(), questions);
+            if suffice == Some(false) && questions.undefines(&self.all_tops()) {
+                self.drop_undefined(questions);
+                self.tops = self.sites.iter().map(|site| site.top(*sequential)).collect();
+                suffice = ask(&self.all_tops(), questions);
+            }
             match suffice {
                 Some(true) => {
                     self.sites_suffice = Some(true);
@@ -222,6 +234,22 @@ impl<'s> Stages<'s> {
         self.of_sites(None, most as usize, questions).unwrap_or_default()
     }
 
+    /// The strongest edit of each site.
+    fn all_tops(&self) -> Vec<&ProgramEdit> {
+        self.sites_beside(None).into_iter().filter_map(|site| self.top(site)).collect()
+    }
+
+    /// Drops the choices after which a test has no meaning, such as a strong access to memory that may be local: with them,
+    /// all sites together say nothing.
+    fn drop_undefined(&mut self, questions: &mut Questions<'_>) {
+        let strongest: Vec<usize> = (0..self.sites.len())
+            .filter(|&site| self.top(site).is_some_and(|top| questions.undefines(&[top])))
+            .collect();
+        for site in strongest {
+            self.sites[site].choices.retain(|choice| !questions.undefines(&[&choice.edit]));
+        }
+    }
+
     /// Each other edit alone.
     fn alone(
         &self,
@@ -230,10 +258,13 @@ impl<'s> Stages<'s> {
     ) -> Vec<Vec<ProgramEdit>> {
         let least = found.filter(|_| !questions.options.all).map_or(u32::MAX, |found| found.edits);
         let mut found: Vec<&ProgramEdit> = Vec::new();
-        for edit in self.others.iter().filter(|edit| edit.cost.edits <= least) {
-            // A part of it suffices.
+        let waits = |edit: &ProgramEdit| questions.to_finish && edit.kind.only_waits();
+        let others = self.others.iter().filter(|edit| edit.cost.edits <= least && !waits(edit));
+        for edit in others.collect::<Vec<_>>() {
+            // A part of it suffices; of a move, a part is another edit.
             let more = |known: &&ProgramEdit| {
-                known.revisions.iter().all(|revision| edit.revisions.contains(revision))
+                edit.kind != EditKind::Move
+                    && known.revisions.iter().all(|revision| edit.revisions.contains(revision))
             };
             if !found.iter().any(more) && questions.forbids(&[edit]) {
                 found.push(edit);
@@ -261,6 +292,9 @@ impl<'s> Stages<'s> {
         let most = questions.options.edits as usize - 1;
         let (mut all, mut bases) = (Vec::new(), 0);
         for edit in self.others.iter().take(MOST_WITH_SITES) {
+            if questions.to_finish && edit.kind.only_waits() {
+                continue;
+            }
             let dear = |of: EditCost| edit.cost.edits + 1 > of.edits;
             if bases == MOST_BASES || !questions.options.all && found.is_some_and(dear) {
                 break;
@@ -286,7 +320,10 @@ impl<'s> Stages<'s> {
         let mut all = Vec::new();
         let mut pairs = Vec::new();
         for (at, one) in self.others.iter().enumerate() {
-            let later = self.others[at + 1..].iter().filter(|other| are_apart(one, other));
+            let later = self.others[at + 1..].iter().filter(|other| {
+                let only_wait = one.kind.only_waits() && other.kind.only_waits();
+                are_apart(one, other) && !(questions.to_finish && only_wait)
+            });
             pairs.extend(later.map(|other| (one.cost + other.cost, one, other)));
         }
         pairs.sort_by_key(|(cost, ..)| *cost);

@@ -14,7 +14,9 @@ use model::isa::tensor_memory::{CtaGroup, TensorMultiply, TensorOp, TensorWait};
 
 use crate::copies::EqualThreads;
 use crate::edit::{self, EditCost, EditKind, EditedLine, ProgramEdit};
-use crate::operand::{arrivals, changed_operands, flips, objects, objects_of};
+use crate::operand::{
+    arrivals, beginnings, changed_operands, flips, objects, objects_of, other_counts,
+};
 use crate::place::{CellPlace, InsertionPoint, first_points, is_event, points};
 use crate::question::Questions;
 use crate::site::{all_asynchronous, asynchronous};
@@ -46,9 +48,11 @@ pub(crate) fn waits(
     for &thread in &firsts {
         all.extend(groups(source, thread));
         all.extend(flips(source, thread));
+        all.extend(beginnings(source, copies, thread));
         all.extend(arrivals(source, thread));
         all.extend(tensor_commits(source, thread));
     }
+    all.extend(other_counts(source));
     all.extend(phases(source, &firsts));
     let mut all: Vec<ProgramEdit> =
         all.into_iter().map(|edit| copies.everywhere(source, edit)).collect();
@@ -60,7 +64,7 @@ pub(crate) fn waits(
 }
 
 /// The same change of each instruction of a thread with the same text: of code in a loop, a test has one for each round.
-fn everywhere(all: &[ProgramEdit]) -> Vec<ProgramEdit> {
+pub(crate) fn everywhere(all: &[ProgramEdit]) -> Vec<ProgramEdit> {
     let mut by_change: BTreeMap<(EditKind, [&str; 3]), Vec<&ProgramEdit>> = BTreeMap::new();
     for edit in all {
         let [EditedLine { thread, before: Some(before), after: Some(after), .. }] = &edit.lines[..]
