@@ -16,7 +16,7 @@ use model::rel::Model;
 use model::value::Value;
 
 /// What threads do with `l`: the value that each saw last is in `r0`.
-const LOOPS: [(&str, &str); 13] = [
+const LOOPS: [(&str, &str); 16] = [
     // Races with every exchange, so that even one that writes what is there shows.
     ("stores", "st.weak.u32 [l], 2; ld.weak.u32 r0, [l]; st.weak.u32 [l], 0"),
     ("test-and-set", "L: atom.acquire.gpu.exch.b32 r0, [l], 1; setp.ne.u32 p, r0, 0; @p bra L"),
@@ -35,6 +35,24 @@ const LOOPS: [(&str, &str); 13] = [
         "rotated",
         "ld.relaxed.gpu.u32 r0, [l]; L: setp.eq.u32 p, r0, 0; @p bra M; \
          ld.acquire.gpu.u32 r0, [l]; bra L; M: mov.u32 r4, 0",
+    ),
+    // Reading R109.
+    (
+        "polls in a row",
+        "ld.acquire.gpu.u32 r2, [l]; setp.eq.u32 p, r2, 0; @p bra M; \
+         ld.acquire.gpu.u32 r3, [l]; setp.eq.u32 q, r3, 0; @q bra M; \
+         L: ld.acquire.gpu.u32 r0, [l]; setp.ne.u32 p, r0, 0; @p bra L; M: mov.u32 r4, 0",
+    ),
+    (
+        "polls that are looked at",
+        "ld.relaxed.gpu.u32 r0, [l]; setp.eq.u32 p, r0, 0; @p bra M; \
+         ld.relaxed.gpu.u32 r3, [l]; setp.eq.u32 p, r3, 0; @p bra M; \
+         L: ld.acquire.gpu.u32 r0, [l]; setp.ne.u32 p, r0, 0; @p bra L; M: mov.u32 r4, 0",
+    ),
+    (
+        "growing delays",
+        "mov.u32 r5, 0; L: setp.lt.u32 q, r5, 2; @q bra A; mov.u32 r6, 9; bra B; \
+         A: add.u32 r5, r5, 1; B: ld.acquire.gpu.u32 r0, [l]; setp.ne.u32 p, r0, 0; @p bra L",
     ),
     ("narrow", "L: atom.relaxed.cta.exch.b32 r0, [l], 1; setp.ne.u32 p, r0, 0; @p bra L"),
     (

@@ -5,18 +5,24 @@ mod report;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use engine::exit::Exit;
 use judge::Task;
 use text::origin::Origins;
 use verify::file::{Expected, LaunchFile};
-use verify::{Argument, Dim3, KernelLaunch, LaunchError, LaunchSpec, ThreadChoice, Verification};
+use verify::{
+    Argument, Dim3, KernelLaunch, LaunchError, LaunchSpec, ThreadChoice, Verification, VerifyError,
+};
 
 use self::args::{LaunchArgs, Verify, VerifyFormat};
 use crate::complaints::complain_of;
 use crate::input;
 use crate::options::EngineName;
 use crate::selection::{self, SelectedModel, judging_model};
+
+/// The time limit of a property, where none is given.
+const TIMEOUT: Duration = Duration::from_secs(10);
 
 /// A launch that was read: the module, and what is launched of it.
 struct ReadLaunch {
@@ -46,7 +52,7 @@ pub fn command(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io:
     let task = Task {
         engines,
         bound: verify.judging.bound,
-        timeout: verify.limits.timeout,
+        timeout: verify.limits.timeout.or(Some(TIMEOUT)),
         memory: verify.limits.bytes(),
         counts: false,
         portfolio: verify.engine == EngineName::Auto,
@@ -171,22 +177,24 @@ fn one(
         complain_of(&diagnostics, err)?;
         return Ok(Exit::BadInput);
     };
-    let composed = match verify::compose(&module, &read.launch) {
-        Ok(composed) => composed,
-        Err(errors) => {
-            for error in &errors {
-                print_error(if error.line.is_some() { &path } else { &read.name }, error, err)?;
-            }
-            return Ok(Exit::BadInput);
+    let refused = |errors: &[LaunchError], err: &mut dyn Write| {
+        for error in errors {
+            print_error(if error.line.is_some() { &path } else { &read.name }, error, err)?;
         }
+        Ok(Exit::BadInput)
     };
     if verify.print_test {
+        let composed = match verify::compose(&module, &read.launch) {
+            Ok(composed) => composed,
+            Err(errors) => return refused(&errors, err),
+        };
         write!(out, "{}", composed.text)?;
         return Ok(Exit::AsExpected);
     }
-    let verification = match verify::verify(&composed, task) {
-        Ok(verification) => verification,
-        Err(diagnostics) => {
+    let (composed, verification) = match verify::verify(&module, &read.launch, task) {
+        Ok(judged) => judged,
+        Err(VerifyError::Launch(errors)) => return refused(&errors, err),
+        Err(VerifyError::Test(diagnostics)) => {
             complain_of(&diagnostics, err)?;
             return Ok(Exit::BadInput);
         }

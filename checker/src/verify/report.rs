@@ -44,17 +44,6 @@ pub(super) fn worse(one: Exit, other: Exit) -> Exit {
 }
 
 impl JudgedLaunch<'_> {
-    /// `CTA 0 thread 1`
-    fn thread(&self, column: usize) -> String {
-        let thread = self.composed.threads[column];
-        let kernel = if self.composed.kernels.len() > 1 {
-            format!("`{}` ", self.composed.kernels[thread.kernel])
-        } else {
-            String::new()
-        };
-        format!("{kernel}CTA {} thread {}", thread.place.cta, thread.place.thread)
-    }
-
     /// `k.cu:11, k.ptx:50`
     fn lines(&self, place: &FindingPlace) -> String {
         let source = self.origins.of(place.line);
@@ -77,7 +66,7 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
             writeln!(
                 out,
                 "  {}: `{}` ({})",
-                judged.thread(place.column),
+                judged.composed.thread_name(place.column),
                 place.text,
                 judged.lines(place)
             )?;

@@ -18,6 +18,7 @@ pub mod generation;
 pub mod layout;
 pub mod live;
 pub mod path;
+mod polls;
 pub mod structure;
 pub mod unfold;
 pub mod values;

@@ -119,7 +119,15 @@ impl Liveness {
     }
 }
 
+/// The registers that are looked at from each line of a thread on.
+pub fn registers(program: &Program, layout: &Layout, id: ThreadId) -> Vec<FixedBitSet> {
+    before(program, &Constants::new(program, layout, id), id)
+}
+
 /// The registers that some instruction from each line on, or the end, looks at.
+///
+/// What only computes registers that nobody looks at does not look at its operands, nor does a branch both ways of which come
+/// to the same instruction: so the counter of a loop that polls with growing delays is no state of the loop (reading R109).
 pub fn before(program: &Program, constants: &Constants, id: ThreadId) -> Vec<FixedBitSet> {
     let thread = &program.threads[usize::from(id.0)];
     let mut at_end = FixedBitSet::with_capacity(thread.registers.len());
@@ -132,23 +140,82 @@ pub fn before(program: &Program, constants: &Constants, id: ThreadId) -> Vec<Fix
         }
     }
     let is_shuffle_source = program.is_shuffle_source(id);
-    let effect = |at: usize, executes: Option<bool>| {
-        let line = &thread.lines[at];
-        let of = |register: Reg| usize::from(register.0);
-        let overwritten = line.instruction.destinations().map(of).collect();
-        let read = line.instruction.sources().map(of);
-        let mut read: Vec<usize> = read.filter(|_| executes != Some(false)).collect();
-        if !is_shuffle_source
-            && let Some(exchange) = line.instruction.as_exchange()
-            && let (ExchangeOp::Shuffle(_), Operand::Reg(source)) = (exchange.op, exchange.source)
-            && let Some(brought) = read.iter().position(|register| *register == of(source))
-        {
-            read.remove(brought);
+    let of = |register: Reg| usize::from(register.0);
+    // The branches whose two ways differ, as far as that is known.
+    let mut differ = vec![false; thread.lines.len()];
+    loop {
+        let effect = |at: usize, executes: Option<bool>, after: &FixedBitSet| {
+            let line = &thread.lines[at];
+            let overwritten = line.instruction.destinations().map(of).collect();
+            if is_idle(thread, at, after) || line.instruction.as_branch().is_some() && !differ[at] {
+                return LineEffect { overwritten, read: Vec::new() };
+            }
+            let read = line.instruction.sources().map(of);
+            let mut read: Vec<usize> = read.filter(|_| executes != Some(false)).collect();
+            if !is_shuffle_source
+                && let Some(exchange) = line.instruction.as_exchange()
+                && let (ExchangeOp::Shuffle(_), Operand::Reg(source)) =
+                    (exchange.op, exchange.source)
+                && let Some(brought) = read.iter().position(|register| *register == of(source))
+            {
+                read.remove(brought);
+            }
+            read.extend(line.guard.map(|guard| of(guard.predicate)));
+            LineEffect { overwritten, read }
+        };
+        let before = solve(thread, constants, &at_end, &effect);
+        let more: Vec<usize> = thread
+            .branches()
+            .filter(|&(at, target)| {
+                let line = &thread.lines[at];
+                let decides = line.guard.is_some() || line.instruction.sources().next().is_some();
+                let next = |line| next_effect(thread, &before, &differ, line);
+                decides && !differ[at] && next(at + 1) != next(target)
+            })
+            .map(|(at, _)| at)
+            .collect();
+        if more.is_empty() {
+            return before;
         }
-        read.extend(line.guard.map(|guard| of(guard.predicate)));
-        LineEffect { overwritten, read }
-    };
-    solve(thread, constants, &at_end, &effect)
+        for at in more {
+            differ[at] = true;
+        }
+    }
+}
+
+/// Whether a line only computes registers that nobody looks at after it.
+fn is_idle(thread: &Thread, at: usize, after: &FixedBitSet) -> bool {
+    let instruction = &thread.lines[at].instruction;
+    let forgotten = |register: Reg| !after.contains(register.0.into());
+    instruction.as_alu().is_some() && instruction.destinations().all(forgotten)
+}
+
+/// The first line from one on that does more than compute what nobody looks at; itself if there is none.
+fn next_effect(thread: &Thread, before: &[FixedBitSet], differ: &[bool], from: usize) -> usize {
+    let count = thread.lines.len();
+    let mut at = from.min(count);
+    // A loop without an effect is a line of its own.
+    for _ in 0..=count {
+        if at == count {
+            return at;
+        }
+        let line = &thread.lines[at];
+        if let Some(branch) = line.instruction.as_branch() {
+            if differ[at] {
+                return at;
+            }
+            // Both ways are the same, or there is one; a branch that goes back is no delay.
+            if branch.target <= at {
+                return at;
+            }
+            at = branch.target.min(count);
+        } else if is_idle(thread, at, &before[at + 1]) {
+            at += 1;
+        } else {
+            return at;
+        }
+    }
+    from
 }
 
 /// Which of some bytes that only this thread accesses are looked at from each line on, or at the end.
@@ -166,7 +233,7 @@ fn own_before(
         let parts = (0..own.len()).filter(|&at| own[at].overlaps(seen));
         at_end.extend(parts);
     }
-    let effect = |at: usize, executes: Option<bool>| {
+    let effect = |at: usize, executes: Option<bool>, _: &FixedBitSet| {
         let of = accessed.accesses.iter().filter(|of| (of.thread, of.line) == (id, at));
         let known = of.filter_map(|of| match &of.at {
             LineBytes::Known(all) => Some(all),
@@ -196,7 +263,7 @@ fn solve(
     thread: &Thread,
     constants: &Constants,
     at_end: &FixedBitSet,
-    effect: &dyn Fn(usize, Option<bool>) -> LineEffect,
+    effect: &dyn Fn(usize, Option<bool>, &FixedBitSet) -> LineEffect,
 ) -> Vec<FixedBitSet> {
     let count = thread.lines.len();
     let mut before = vec![FixedBitSet::with_capacity(at_end.len()); count + 1];
@@ -216,7 +283,7 @@ fn solve(
             {
                 needed.union_with(&before[branch.target.min(count)]);
             }
-            let LineEffect { overwritten, read } = effect(at, executes);
+            let LineEffect { overwritten, read } = effect(at, executes, &needed);
             if executes == Some(true) {
                 for of in overwritten {
                     needed.remove(of);

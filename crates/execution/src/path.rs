@@ -38,7 +38,8 @@ use crate::contents::MemoryContents;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::layout::Layout;
-use crate::live::Liveness;
+use crate::live::{self, Liveness};
+use crate::polls;
 use crate::unfold::{Ends, UnfoldLimit};
 use model::given::Tag;
 use model::isa::alu::{AluOp, Branch, Comparison};
@@ -343,6 +344,11 @@ fn listed(
         multiplies: source.lines.iter().any(|line| {
             matches!(line.instruction.as_asynchronous(), Some(Asynchronous::Multiply(_)))
         }),
+        polls: if loops.omits && !program.omits_covered {
+            polls::repeated(source, &|| live::registers(program, layout, thread))
+        } else {
+            vec![None; source.lines.len()]
+        },
     };
     let mut exprs = Exprs::default();
     let registers = source
@@ -432,6 +438,8 @@ struct Walk<'a> {
     arrivals: Arrivals,
     /// Whether the thread has a `wgmma`.
     multiplies: bool,
+    /// For each line, that of the last of the equal polls that begin there.
+    polls: Vec<Option<usize>>,
 }
 
 /// The lines at which paths meet; none if all paths are wanted.
@@ -520,6 +528,10 @@ impl Walk<'_> {
     fn step(&mut self, state: &mut PathState) -> Next {
         let program = self.program;
         let line = &program.threads[usize::from(self.thread.0)].lines[state.pc];
+        if let Some(last) = self.polls[state.pc] {
+            state.pc = last;
+            return Next::Go;
+        }
         let mut guard_taint = 0;
         if let Some(guard) = line.guard {
             guard_taint = state.taint[usize::from(guard.predicate.0)];

@@ -37,6 +37,15 @@ pub struct ColumnThread {
 }
 
 impl Composed {
+    /// The thread of a column in words: `CTA 0 thread 1`.
+    pub fn thread_name(&self, column: usize) -> String {
+        let thread = self.threads[column];
+        let ThreadPlace { cta, thread: number } = thread.place;
+        let kernel = &self.kernels[thread.kernel];
+        let kernel = if self.kernels.len() > 1 { format!("`{kernel}` ") } else { String::new() };
+        format!("{kernel}CTA {cta} thread {number}")
+    }
+
     /// The line of the module, from 1, of a line of the test, in a column.
     pub fn module_line(&self, column: usize, line: usize) -> Option<usize> {
         let kernel = self.threads.get(column)?.kernel;

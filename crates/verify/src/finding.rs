@@ -3,7 +3,7 @@
 /// The kind of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FindingKind {
-    /// Conflicting accesses that are neither ordered nor morally strong, one of which is weak.
+    /// Reading R110. Conflicting accesses that are neither ordered nor morally strong, one of which is weak.
     DataRace,
     /// The same of two strong accesses: their scopes do not include each other.
     ScopeRace,
@@ -11,8 +11,9 @@ pub enum FindingKind {
     MixedSizeRace,
     /// A load of read-only data that the kernel writes.
     ReadOnlyOfWritten,
-    /// An assertion that can be false, or a trap that a thread can run into.
+    /// An assertion that can be false, or a trap that a thread can run into (reading R112).
     Assert,
+    /// Reading R115.
     OutOfBounds,
     Misaligned,
     /// A thread that never finishes.

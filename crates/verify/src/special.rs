@@ -1,4 +1,4 @@
-//! The values of special registers in a launch.
+//! The values of special registers in a launch. Reading R111.
 
 use crate::launch::{Dim3, LaunchSpec, ThreadPlace};
 

@@ -1,15 +1,20 @@
 //! Judges a launch: its assertions, its races, and whether it finishes.
 
 use engine::ExecutionFacts;
-use judge::{Judgement, Property, Task, Verdict, judge};
+use explore::Exploration;
+use judge::{CLUSTER_EXITED, Judgement, Property, Task, Verdict, judge};
 use litmus::Test;
 use model::program::{Stays, Stuck, ThreadId};
+use model::value::Value;
+use ptx::Module;
 use text::Diagnostic;
 
-use crate::compose::Composed;
+use crate::compose::{Composed, compose};
 use crate::finding::{Finding, FindingKind, FindingPlace};
+use crate::launch::{LaunchError, LaunchSpec};
+use crate::{machine_runs, resident};
 
-/// What was found of a launch.
+/// What was found of a launch. Reading R116.
 #[derive(Debug)]
 pub struct Verification {
     pub findings: Vec<Finding>,
@@ -25,27 +30,64 @@ pub struct Undecided {
     pub why: String,
 }
 
-/// Judges the test of a launch.
+/// Why a launch is not judged.
+#[derive(Debug)]
+pub enum VerifyError {
+    /// The launch, or what a kernel uses.
+    Launch(Vec<LaunchError>),
+    /// The composed text is not a test: the kernel uses something that no test expresses.
+    Test(Vec<Diagnostic>),
+}
+
+impl From<Vec<LaunchError>> for VerifyError {
+    fn from(errors: Vec<LaunchError>) -> VerifyError {
+        VerifyError::Launch(errors)
+    }
+}
+
+/// Judges a launch of kernels of a module by its test, which is given with the answer.
 ///
 /// # Errors
-/// If the composed text is not a test: the kernel uses something that no test expresses.
-pub fn verify(composed: &Composed, task: &Task<'_>) -> Result<Verification, Vec<Diagnostic>> {
-    let test = litmus::parse("launch", composed.text.as_bytes())?;
+/// If the launch has no test.
+pub fn verify(
+    module: &Module<'_>,
+    launch: &LaunchSpec,
+    task: &Task<'_>,
+) -> Result<(Composed, Verification), VerifyError> {
+    let composed = compose(module, launch)?;
+    let test = litmus::parse("launch", composed.text.as_bytes()).map_err(VerifyError::Test)?;
     let mut all = Verification { findings: Vec::new(), undecided: Vec::new(), seconds: 0.0 };
-    for property in [Property::ProgramSpec, Property::NoDataRace, Property::Termination] {
+    let reader = Reader { composed: &composed, test: &test };
+    let races = Property::NoDataRace;
+    // Which rules are broken without consequence in the model shows when every outcome is looked for.
+    let exits = test.program.has_remote_shared_memory();
+    for property in [Property::ProgramSpec, races, Property::Termination] {
         let task = Task {
             property,
-            verdict_only: property != Property::NoDataRace,
-            races: property == Property::NoDataRace,
+            verdict_only: property != races && !exits,
+            races: property == races,
             ..task.clone()
         };
         let judgement = judge(&test, &task);
         all.seconds += judgement.seconds;
-        all.add(&Reader { composed, test: &test }, property, &judgement);
+        all.add(&reader, property, &judgement);
+    }
+    let open = |property| all.undecided.iter().any(|of| of.property == property);
+    if all.findings.is_empty() && (open(Property::ProgramSpec) || open(Property::Termination)) {
+        let runs = machine_runs::run(&test, task);
+        all.findings.extend(runs.iter().flat_map(|runs| reader.of_machine(runs)));
+    }
+    if let Some(resident) = launch.resident {
+        let found = resident::hang(module, launch, resident, task)?;
+        if !found.complete && found.hang.is_none() {
+            let why = "not every set of resident CTAs was decided".to_owned();
+            all.undecided.push(Undecided { property: Property::Termination, why });
+        }
+        all.findings.extend(found.hang);
     }
     all.findings.sort();
     all.findings.dedup();
-    Ok(all)
+    Ok((composed, all))
 }
 
 impl Verification {
@@ -69,6 +111,13 @@ impl Verification {
             }
             Verdict::Holds | Verdict::Fails => {}
         }
+        let exited = seen.warnings.iter().filter(|warning| warning.name == CLUSTER_EXITED);
+        self.findings.extend(exited.map(|raised| Finding {
+            kind: FindingKind::Undefined,
+            message: "shared memory of a CTA of the cluster that may have exited is accessed (reading R114)"
+                .to_owned(),
+            places: vec![reader.place(raised.at.0, raised.at.1)],
+        }));
         match property {
             Property::NoDataRace => self.findings.extend(reader.races(seen)),
             Property::Termination => self.findings.extend(reader.stuck(seen)),
@@ -78,9 +127,9 @@ impl Verification {
 }
 
 /// Findings of a test.
-struct Reader<'r> {
-    composed: &'r Composed,
-    test: &'r Test,
+pub(crate) struct Reader<'r> {
+    pub(crate) composed: &'r Composed,
+    pub(crate) test: &'r Test,
 }
 
 impl Reader<'_> {
@@ -122,12 +171,14 @@ impl Reader<'_> {
     }
 
     fn assertion(&self, judgement: &Judgement) -> Finding {
-        let outcomes = judgement.found.outcomes.keys();
-        let fails =
-            |outcome: &&Vec<u128>| !self.test.proposition.holds(&self.test.program, outcome);
-        let outcome = outcomes.into_iter().find(|outcome| fails(outcome));
+        let outcome = judgement.found.outcomes.keys().find(|outcome| self.is_wrong(outcome));
+        self.wrong("an execution", outcome.map(Vec::as_slice))
+    }
+
+    /// An assertion that does not hold at the end of `what`.
+    fn wrong(&self, what: &str, outcome: Option<&[Value]>) -> Finding {
         let ends = outcome.map_or(String::new(), |outcome| {
-            format!(": an execution ends with {}", self.test.display_outcome(outcome))
+            format!(": {what} ends with {}", self.test.display_outcome(outcome))
         });
         Finding {
             kind: FindingKind::Assert,
@@ -136,9 +187,35 @@ impl Reader<'_> {
         }
     }
 
+    /// Whether the assertions do not hold.
+    fn is_wrong(&self, outcome: &[Value]) -> bool {
+        !self.test.proposition.holds(&self.test.program, outcome)
+    }
+
+    /// What runs of the machine show.
+    fn of_machine(&self, runs: &Exploration) -> Vec<Finding> {
+        let wrong = runs.outcomes.keys().find(|outcome| self.is_wrong(outcome));
+        let wrong = wrong.map(|outcome| self.wrong("a run of the machine", Some(outcome)));
+        let stays = match (&runs.fault_at, &runs.stuck_at) {
+            (Some(stuck), _) => {
+                let faults = stuck.iter().filter(|stuck| stuck.why == Stays::Faults);
+                let faults: Vec<Stuck> = faults.copied().collect();
+                let kind = FindingKind::OutOfBounds;
+                let message = "a run of the machine comes to an address outside all buffers";
+                let message = message.to_owned();
+                Some(Finding { kind, message, ..self.staying(&faults) })
+            }
+            (None, stuck) => stuck.as_ref().map(|stuck| self.staying(stuck)),
+        };
+        wrong.into_iter().chain(stays).collect()
+    }
+
     /// Where threads stay for ever.
-    fn stuck(&self, seen: &ExecutionFacts) -> Option<Finding> {
-        let stuck: &Vec<Stuck> = seen.stuck.as_ref()?;
+    pub(crate) fn stuck(&self, seen: &ExecutionFacts) -> Option<Finding> {
+        seen.stuck.as_ref().map(|stuck| self.staying(stuck))
+    }
+
+    fn staying(&self, stuck: &[Stuck]) -> Finding {
         let word = |stuck: &Stuck| match stuck.why {
             Stays::Waits => "waits for ever",
             Stays::Loops => "repeats a loop for ever",
@@ -149,8 +226,11 @@ impl Reader<'_> {
         let texts: Vec<String> = stuck
             .iter()
             .zip(&places)
-            .map(|(stuck, place)| format!("P{} {} at `{}`", place.column, word(stuck), place.text))
+            .map(|(stuck, place)| {
+                let thread = self.composed.thread_name(place.column);
+                format!("{thread} {} at `{}`", word(stuck), place.text)
+            })
             .collect();
-        Some(Finding { kind: FindingKind::Hang, message: texts.join(", "), places })
+        Finding { kind: FindingKind::Hang, message: texts.join(", "), places }
     }
 }
