@@ -25,6 +25,9 @@ pub struct Verify {
     /// The engine that judges
     #[arg(long, value_enum, default_value_t = EngineName::Auto)]
     pub engine: EngineName,
+    /// Look for every cheap repair, not only for the first one
+    #[arg(long)]
+    pub repair: bool,
     /// Print the litmus test of the launch, and do not judge it
     #[arg(long)]
     pub print_test: bool,

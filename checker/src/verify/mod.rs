@@ -12,7 +12,8 @@ use judge::Task;
 use text::origin::Origins;
 use verify::file::{Expected, LaunchFile};
 use verify::{
-    Argument, Dim3, KernelLaunch, LaunchError, LaunchSpec, ThreadChoice, Verification, VerifyError,
+    Argument, Dim3, KernelLaunch, LaunchError, LaunchSpec, RepairEffort, ThreadChoice,
+    Verification, VerifyError,
 };
 
 use self::args::{LaunchArgs, Verify, VerifyFormat};
@@ -38,6 +39,8 @@ struct JudgedLaunch<'j> {
     name: &'j str,
     module: &'j str,
     origins: Origins,
+    /// Of the module.
+    text: &'j str,
     composed: &'j verify::Composed,
     verification: &'j Verification,
     expected: Option<&'j Expected>,
@@ -191,7 +194,8 @@ fn one(
         write!(out, "{}", composed.text)?;
         return Ok(Exit::AsExpected);
     }
-    let (composed, verification) = match verify::verify(&module, &read.launch, task) {
+    let effort = if verify.repair { RepairEffort::FULL } else { RepairEffort::BRIEF };
+    let (composed, verification) = match verify::verify(&module, &read.launch, task, effort) {
         Ok(judged) => judged,
         Err(VerifyError::Launch(errors)) => return refused(&errors, err),
         Err(VerifyError::Test(diagnostics)) => {
@@ -203,6 +207,7 @@ fn one(
         name: &read.name,
         module: &path,
         origins: ptx::origins(&text),
+        text: &text,
         composed: &composed,
         verification: &verification,
         expected: read.expected.as_ref(),

@@ -4,8 +4,9 @@ use std::collections::BTreeSet;
 use std::io::{self, Write};
 
 use engine::exit::Exit;
+use judge::Property;
 use serde::Serialize;
-use verify::FindingPlace;
+use verify::{FindingPlace, KernelEdit};
 
 use super::JudgedLaunch;
 
@@ -45,32 +46,70 @@ pub(super) fn worse(one: Exit, other: Exit) -> Exit {
 
 impl JudgedLaunch<'_> {
     /// `k.cu:11, k.ptx:50`
-    fn lines(&self, place: &FindingPlace) -> String {
-        let source = self.origins.of(place.line);
+    fn lines(&self, line: usize) -> String {
+        let source = self.origins.of(line);
         let source = source.map_or(String::new(), |of| format!("{}:{}, ", of.file, of.line));
-        format!("{source}{}:{}", self.module, place.line)
+        format!("{source}{}:{line}", self.module)
+    }
+}
+
+impl JudgedLaunch<'_> {
+    fn edit(&self, edit: &KernelEdit) -> EditObject {
+        let written = self.text.lines().nth(edit.line - 1).unwrap_or_default();
+        let (before, after) = edit.of_module(written);
+        let origin = self.origins.of(edit.line);
+        EditObject {
+            line: edit.line,
+            source: origin.map(|of| of.file.clone()),
+            source_line: origin.map(|of| of.line),
+            before,
+            after,
+        }
     }
 }
 
 pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result<()> {
     let verification = judged.verification;
-    let word = match (verification.findings.is_empty(), verification.undecided.is_empty()) {
-        (true, true) => "clean",
-        (true, false) => "bounded",
-        (false, _) => "findings",
+    let word = match (verification.findings.len(), verification.undecided.is_empty()) {
+        (0, true) => "clean".to_owned(),
+        (0, false) => "bounded".to_owned(),
+        (1, _) => "1 finding".to_owned(),
+        (count, _) => format!("{count} findings"),
     };
     writeln!(out, "{}: {word}   ({:.1} s)", judged.name, verification.seconds)?;
     for finding in &verification.findings {
-        writeln!(out, "{}: {}", finding.kind.name(), finding.message)?;
+        writeln!(out, "\n{}: {}", finding.kind.name(), finding.message)?;
         for place in &finding.places {
-            writeln!(
-                out,
-                "  {}: `{}` ({})",
-                judged.composed.thread_name(place.column),
-                place.text,
-                judged.lines(place)
-            )?;
+            let thread = judged.composed.thread_name(place.column);
+            writeln!(out, "  {thread}: `{}` ({})", place.text, judged.lines(place.line))?;
         }
+        match finding.like {
+            0 => {}
+            1 => writeln!(out, "  and once more, in other threads")?,
+            count => writeln!(out, "  and {count} times more, in other threads")?,
+        }
+    }
+    if !verification.reasons.is_empty() {
+        writeln!(out)?;
+    }
+    for reason in &verification.reasons {
+        writeln!(out, "why: {reason}")?;
+    }
+    for repair in &verification.repairs {
+        writeln!(out, "\nrepair: {}", repaired(repair.property))?;
+        for edit in &repair.edits {
+            let written = judged.text.lines().nth(edit.line - 1).unwrap_or_default();
+            let (before, after) = edit.of_module(written);
+            let what = if before.is_some() { "at" } else { "before" };
+            writeln!(out, "  {what} {}", judged.lines(edit.line))?;
+            let lines = [("-", before), ("+", after)];
+            for (sign, line) in lines.into_iter().filter_map(|(sign, line)| Some((sign, line?))) {
+                writeln!(out, "  {sign}{line}")?;
+            }
+        }
+    }
+    if !verification.undecided.is_empty() {
+        writeln!(out)?;
     }
     for undecided in &verification.undecided {
         writeln!(out, "bounded: {}: {}", undecided.property.name(), undecided.why)?;
@@ -81,12 +120,23 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
     Ok(())
 }
 
+/// What a repair does.
+fn repaired(property: Property) -> &'static str {
+    match property {
+        Property::ProgramSpec => "the assertion holds with these edits",
+        Property::NoDataRace => "no race is left with these edits",
+        Property::Termination => "every execution finishes with these edits",
+    }
+}
+
 #[derive(Serialize)]
 struct LaunchObject<'o> {
     file: &'o str,
     kernels: &'o [String],
     findings: Vec<FindingObject<'o>>,
     undecided: Vec<UndecidedObject<'o>>,
+    reasons: &'o [String],
+    repairs: Vec<RepairObject>,
     notes: &'o [String],
     seconds: f64,
 }
@@ -106,6 +156,21 @@ struct PlaceObject<'o> {
     line: usize,
     source: Option<&'o str>,
     source_line: Option<usize>,
+}
+
+#[derive(Serialize)]
+struct RepairObject {
+    property: &'static str,
+    edits: Vec<EditObject>,
+}
+
+#[derive(Serialize)]
+struct EditObject {
+    line: usize,
+    source: Option<String>,
+    source_line: Option<usize>,
+    before: Option<String>,
+    after: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -148,6 +213,15 @@ pub(super) fn json(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
             .undecided
             .iter()
             .map(|of| UndecidedObject { property: of.property.name(), reason: &of.why })
+            .collect(),
+        reasons: &verification.reasons,
+        repairs: verification
+            .repairs
+            .iter()
+            .map(|repair| RepairObject {
+                property: repair.property.name(),
+                edits: repair.edits.iter().map(|edit| judged.edit(edit)).collect(),
+            })
             .collect(),
         notes: &judged.composed.notes,
         seconds: verification.seconds,

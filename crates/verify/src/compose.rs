@@ -46,6 +46,27 @@ impl Composed {
         format!("{kernel}CTA {cta} thread {number}")
     }
 
+    /// A sentence about columns, `P0`, with the threads of the launch in their places.
+    pub fn with_thread_names(&self, text: &str) -> String {
+        let mut out = String::new();
+        let mut word = String::new();
+        for c in text.chars().chain(['\n']) {
+            if c.is_alphanumeric() || c == '_' {
+                word.push(c);
+                continue;
+            }
+            let column = word.strip_prefix('P').and_then(|column| column.parse().ok());
+            match column.filter(|&column| column < self.threads.len()) {
+                Some(column) => out.push_str(&self.thread_name(column)),
+                None => out.push_str(&word),
+            }
+            word.clear();
+            out.push(c);
+        }
+        out.pop();
+        out
+    }
+
     /// The line of the module, from 1, of a line of the test, in a column.
     pub fn module_line(&self, column: usize, line: usize) -> Option<usize> {
         let kernel = self.threads.get(column)?.kernel;

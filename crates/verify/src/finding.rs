@@ -77,4 +77,6 @@ pub struct Finding {
     pub kind: FindingKind,
     pub message: String,
     pub places: Vec<FindingPlace>,
+    /// How many more there are at these instructions, of other threads.
+    pub like: usize,
 }

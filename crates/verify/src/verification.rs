@@ -1,7 +1,12 @@
 //! Judges a launch: its assertions, its races, and whether it finishes.
 
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::{Duration, Instant};
+
 use engine::ExecutionFacts;
+use engine::clock::Deadline;
 use explore::Exploration;
+use judge::explain::{ExplainOptions, explanation};
 use judge::{CLUSTER_EXITED, Judgement, Property, Task, Verdict, judge};
 use litmus::Test;
 use model::program::{Stays, Stuck, ThreadId};
@@ -12,14 +17,19 @@ use text::Diagnostic;
 use crate::compose::{Composed, compose};
 use crate::finding::{Finding, FindingKind, FindingPlace};
 use crate::launch::{LaunchError, LaunchSpec};
+use crate::repairs::{self, KernelRepair, RepairEffort};
 use crate::{machine_runs, resident};
 
 /// What was found of a launch. Reading R116.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub struct Verification {
     pub findings: Vec<Finding>,
     /// What was not looked at: the property, and why.
     pub undecided: Vec<Undecided>,
+    /// Why accesses are not ordered, a sentence each.
+    pub reasons: Vec<String>,
+    /// Edits of the kernel, of which each suffices for a property that it lacks.
+    pub repairs: Vec<KernelRepair>,
     pub seconds: f64,
 }
 
@@ -53,12 +63,16 @@ pub fn verify(
     module: &Module<'_>,
     launch: &LaunchSpec,
     task: &Task<'_>,
+    effort: RepairEffort,
 ) -> Result<(Composed, Verification), VerifyError> {
     let composed = compose(module, launch)?;
     let test = litmus::parse("launch", composed.text.as_bytes()).map_err(VerifyError::Test)?;
-    let mut all = Verification { findings: Vec::new(), undecided: Vec::new(), seconds: 0.0 };
+    let start = Instant::now();
+    let mut all = Verification::default();
     let reader = Reader { composed: &composed, test: &test };
     let races = Property::NoDataRace;
+    // The properties that the launch does not have.
+    let mut lacking: Vec<Property> = Vec::new();
     // Which rules are broken without consequence in the model shows when every outcome is looked for.
     let exits = test.program.has_remote_shared_memory();
     for property in [Property::ProgramSpec, races, Property::Termination] {
@@ -69,8 +83,19 @@ pub fn verify(
             ..task.clone()
         };
         let judgement = judge(&test, &task);
-        all.seconds += judgement.seconds;
-        all.add(&reader, property, &judgement);
+        if all.add(&reader, property, &judgement) {
+            lacking.push(property);
+        }
+    }
+    let explained = lacking.contains(&races) && !all.is_undefined();
+    if explained {
+        all.reasons = reader.reasons(&ExplainTask { property: races, task });
+    }
+    if !all.is_undefined() {
+        // What leaves no race often mends the assertion, too: one property after the other would say the same twice.
+        let wanted = [races, Property::ProgramSpec, Property::Termination];
+        let first = wanted.into_iter().find(|property| lacking.contains(property));
+        all.repairs = first.map_or(Vec::new(), |of| repairs::repairs(&composed, of, task, effort));
     }
     let open = |property| all.undecided.iter().any(|of| of.property == property);
     if all.findings.is_empty() && (open(Property::ProgramSpec) || open(Property::Termination)) {
@@ -85,22 +110,40 @@ pub fn verify(
         }
         all.findings.extend(found.hang);
     }
-    all.findings.sort();
-    all.findings.dedup();
+    all.findings = merged(all.findings);
+    all.seconds = start.elapsed().as_secs_f64();
     Ok((composed, all))
 }
 
 impl Verification {
-    fn add(&mut self, reader: &Reader<'_>, property: Property, judgement: &Judgement) {
+    /// Whether the program has no meaning.
+    fn is_undefined(&self) -> bool {
+        let with_meaning = |kind| {
+            matches!(
+                kind,
+                FindingKind::DataRace
+                    | FindingKind::ScopeRace
+                    | FindingKind::Assert
+                    | FindingKind::Hang
+            )
+        };
+        self.findings.iter().any(|finding| !with_meaning(finding.kind))
+    }
+
+    /// Adds what was found of one property. Returns whether the launch lacks it.
+    fn add(&mut self, reader: &Reader<'_>, property: Property, judgement: &Judgement) -> bool {
+        let before = self.findings.len();
         let seen = &judgement.found.seen;
         match &judgement.verdict {
             Verdict::Undefined(reason) => {
-                self.findings.push(reader.undefined(reason, seen));
-                return;
+                let finding = reader.undefined(reason, seen);
+                let mended = finding.kind == FindingKind::DataRace;
+                self.findings.push(finding);
+                return mended && property == Property::ProgramSpec;
             }
             Verdict::Unsupported(why) => {
                 self.undecided.push(Undecided { property, why: why.clone() });
-                return;
+                return false;
             }
             Verdict::Undecided(why) => {
                 self.undecided.push(Undecided { property, why: why.clone() })
@@ -117,13 +160,42 @@ impl Verification {
             message: "shared memory of a CTA of the cluster that may have exited is accessed (reading R114)"
                 .to_owned(),
             places: vec![reader.place(raised.at.0, raised.at.1)],
+            like: 0,
         }));
         match property {
             Property::NoDataRace => self.findings.extend(reader.races(seen)),
             Property::Termination => self.findings.extend(reader.stuck(seen)),
             Property::ProgramSpec => {}
         }
+        self.findings.len() > before
     }
+}
+
+/// Findings at the same instructions, of several threads, as one.
+fn merged(findings: Vec<Finding>) -> Vec<Finding> {
+    let mut merged: BTreeMap<(FindingKind, BTreeSet<usize>, String), Finding> = BTreeMap::new();
+    for finding in findings {
+        let lines = finding.places.iter().map(|place| place.line).collect();
+        let races = [FindingKind::DataRace, FindingKind::ScopeRace].contains(&finding.kind);
+        let message = if races { String::new() } else { finding.message.clone() };
+        merged
+            .entry((finding.kind, lines, message))
+            .and_modify(|known| known.like += 1)
+            .or_insert(finding);
+    }
+    merged.into_values().collect()
+}
+
+/// What explanations and repairs that nobody asked for may take.
+pub(crate) const ADVICE: Duration = Duration::from_secs(2);
+
+/// The first reasons are those of accesses that read from each other.
+const MOST_REASONS: usize = 2;
+
+/// What is explained of a launch.
+struct ExplainTask<'t> {
+    property: Property,
+    task: &'t Task<'t>,
 }
 
 /// Findings of a test.
@@ -144,12 +216,29 @@ impl Reader<'_> {
         }
     }
 
+    /// Why accesses are not ordered, of threads as the launch names them.
+    fn reasons(&self, of: &ExplainTask<'_>) -> Vec<String> {
+        let options = ExplainOptions {
+            bound: of.task.bound,
+            memory: of.task.memory,
+            until: Some(Deadline::after(ADVICE)),
+            work: RepairEffort::BRIEF.work,
+            property: of.property,
+            ..ExplainOptions::default()
+        };
+        let explained = explanation(self.test, of.task.model, options);
+        let reasons = explained.map_or(Vec::new(), |explained| explained.reasons);
+        let named = reasons.iter().map(|reason| self.composed.with_thread_names(reason));
+        named.take(MOST_REASONS).collect()
+    }
+
     fn undefined(&self, reason: &str, seen: &ExecutionFacts) -> Finding {
         let places = seen.undefined.iter().flat_map(|undefined| &undefined.where_);
         Finding {
             kind: FindingKind::of_undefined(reason),
             message: reason.to_owned(),
             places: places.map(|&(thread, line)| self.place(thread, line)).collect(),
+            like: 0,
         }
     }
 
@@ -163,8 +252,14 @@ impl Reader<'_> {
             let strong = places.iter().all(is_strong);
             Finding {
                 kind: if strong { FindingKind::ScopeRace } else { FindingKind::DataRace },
-                message: judge::words::race_text(self.test, *race),
+                message: if strong {
+                    "two strong accesses, of which one does not include the other's thread in its scope, are not ordered"
+                } else {
+                    "two accesses, at least one of which is weak, are not ordered"
+                }
+                .to_owned(),
                 places: places.iter().map(|&(thread, line)| self.place(thread, line)).collect(),
+                like: 0,
             }
         };
         seen.races.iter().map(race).collect()
@@ -184,6 +279,7 @@ impl Reader<'_> {
             kind: FindingKind::Assert,
             message: format!("the assertion can be false{ends}"),
             places: Vec::new(),
+            like: 0,
         }
     }
 
@@ -231,6 +327,6 @@ impl Reader<'_> {
                 format!("{thread} {} at `{}`", word(stuck), place.text)
             })
             .collect();
-        Finding { kind: FindingKind::Hang, message: texts.join(", "), places }
+        Finding { kind: FindingKind::Hang, message: texts.join(", "), places, like: 0 }
     }
 }

@@ -11,12 +11,15 @@ use model::section;
 use super::candidate::Candidate;
 
 /// A sentence for each pair of a read and a write that seem to be ordered, and are not.
-pub(super) fn unseen<R: BitRow>(model: &Model, candidate: &Candidate<'_, R>) -> Vec<String> {
+pub(super) fn unseen<'c, R: BitRow>(
+    model: &'c Model,
+    candidate: &'c Candidate<'_, R>,
+) -> Vec<String> {
     let named = |name: &str| candidate.relation(model, name);
     let (Some(base), Some(causality)) = (named("base-causality"), named("causality")) else {
         return Vec::new();
     };
-    let orders = Orders { candidate, base, causality };
+    let orders = Orders { model, candidate, base, causality };
     let missed = candidate.fr.pairs().filter_map(|(read, write)| orders.missed(write, read));
     let early = candidate.rf.pairs().filter_map(|(write, read)| {
         orders.proxies(read, write).or_else(|| orders.kernels(read, write))
@@ -68,6 +71,7 @@ impl Wanted {
 }
 
 struct Orders<'c, R: BitRow> {
+    model: &'c Model,
     candidate: &'c Candidate<'c, R>,
     base: &'c BitRel<R>,
     causality: &'c BitRel<R>,
@@ -80,7 +84,8 @@ impl<R: BitRow> Orders<'_, R> {
             return self.proxies(write, read);
         }
         let u = self.candidate.structure.unfolding;
-        if let Some(why) = self.kernels(write, read).or_else(|| self.barriers(write, read)) {
+        let why = self.kernels(write, read).or_else(|| self.barriers(write, read));
+        if let Some(why) = why.or_else(|| self.early_fence(write, read)) {
             return Some(why);
         }
         let (before, after) = (&u.events[write], &u.events[read]);
@@ -94,6 +99,34 @@ impl<R: BitRow> Orders<'_, R> {
             section::ASYNC_OPERATIONS.number,
             reader = self.candidate.instruction(read).0,
             copy = self.text(operation),
+            writer = self.candidate.instruction(write).0,
+            wrote = self.text(write),
+        ))
+    }
+
+    /// A fence that releases, and that stands before the barrier at which its thread learns of the write: it does not cover
+    /// the write, although the signal after the barrier does follow it.
+    fn early_fence(&self, write: usize, read: usize) -> Option<String> {
+        let u = self.candidate.structure.unfolding;
+        let named = |name: &str| self.candidate.relation(self.model, name);
+        let (release, synchronizes) = (named("release-pattern")?, named("synchronizes")?);
+        let writer = u.events[write].thread?;
+        let reaches = |end: usize| end == read || self.base.has(end, read);
+        let (fence, signal) = release.pairs().find(|&(fence, signal)| {
+            u.events[fence].of.is_some_and(|of| of.kind == EventKind::Fence)
+                && u.events[fence].thread.is_some_and(|thread| thread != writer)
+                && self.base.has(write, signal)
+                && !self.base.has(write, fence)
+                && synchronizes.rows[fence].events().any(reaches)
+        })?;
+        Some(format!(
+            "{signals}'s `{fence}` stands before the barrier at which {signals} meets {writer}, and does not cover what \
+             {writer} wrote before it, such as `{wrote}`; it covers what {signals} did. A fence after the barrier does, or a release \
+             by `{signal}`, or `fence.sc` in both threads ({}).",
+            section::RELEASE_ACQUIRE_PATTERNS.number,
+            signals = self.candidate.instruction(fence).0,
+            fence = self.text(fence),
+            signal = self.text(signal),
             writer = self.candidate.instruction(write).0,
             wrote = self.text(write),
         ))

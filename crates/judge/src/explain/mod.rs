@@ -95,6 +95,8 @@ pub struct Explanation {
     /// One candidate for each part of the text: the allowed execution, or one for each set of broken axioms. Empty
     /// if no candidate has the outcome, or a limit was reached.
     pub graphs: Vec<ExecutionGraph>,
+    /// Why accesses of the allowed execution are not ordered that seem to be, a sentence each.
+    pub reasons: Vec<String>,
     /// `None` for a test with an instruction that the model does not cover.
     pub judgement: Option<Judgement>,
     pub headline: Headline,
@@ -130,6 +132,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         return Ok(Explanation {
             text: written(out),
             graphs: Vec::new(),
+            reasons: Vec::new(),
             judgement: None,
             headline: Headline::unsupported(why),
             exit,
@@ -170,6 +173,7 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
             return Ok(Explanation {
                 text: written(out),
                 graphs: Vec::new(),
+                reasons: Vec::new(),
                 judgement: Some(judgement),
                 headline,
                 exit: Exit::Undecided,
@@ -194,7 +198,9 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         | Verdict::Stuck(_)
         | Verdict::Unsupported(_) => Exit::AsExpected,
     };
-    Ok(Explanation { text: written(out), graphs, judgement: Some(judgement), headline, exit })
+    let reasons = survey.allowed.as_ref().map_or(Vec::new(), ExplainedCandidate::reasons);
+    let text = written(out);
+    Ok(Explanation { text, graphs, reasons, judgement: Some(judgement), headline, exit })
 }
 
 /// The verdict in words, with the executions that show it.
@@ -398,6 +404,14 @@ fn flagged<R: BitRow>(model: &Model, nodes: &[BitRel<R>]) -> Vec<(usize, usize, 
 }
 
 /// What all candidates amount to.
+impl ExplainedCandidate {
+    /// Why accesses are not ordered that seem to be.
+    fn reasons(&self) -> Vec<String> {
+        let notes = self.notes.iter().map(ToString::to_string);
+        notes.chain(self.unseen.iter().cloned()).collect()
+    }
+}
+
 struct Survey<'t> {
     model: &'t Model,
     deep: bool,

@@ -1,0 +1,160 @@
+//! Edits of a kernel after which a finding is gone: those of its test, at the instructions of the module.
+
+use std::collections::BTreeSet;
+
+use engine::clock::Deadline;
+use judge::{Property, Task};
+use litmus::revise::SourceTest;
+use repair::{EditedLine, RepairOptions, Repairs, repair};
+
+use crate::compose::Composed;
+use crate::verification::ADVICE;
+
+/// A change of one instruction of the module, in all threads that execute it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct KernelEdit {
+    /// The line of the instruction, or of the one before which another is inserted, from 1.
+    pub line: usize,
+    /// As the test writes it; `None` if it is inserted.
+    pub before: Option<String>,
+    /// `None` if it is removed.
+    pub after: Option<String>,
+}
+
+/// Edits that together suffice for one property.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KernelRepair {
+    pub property: Property,
+    pub edits: Vec<KernelEdit>,
+}
+
+/// What a search for repairs may take.
+#[derive(Clone, Copy, Debug)]
+pub struct RepairEffort {
+    /// Changed tests that are judged, at most.
+    pub questions: usize,
+    /// The work for each of them; `None` for any, and every engine.
+    pub work: Option<u64>,
+    /// The largest number of proposals.
+    pub proposals: usize,
+}
+
+impl RepairEffort {
+    /// What is spent without being asked.
+    pub const BRIEF: RepairEffort =
+        RepairEffort { questions: 1_000, work: Some(1 << 14), proposals: 1 };
+    pub const FULL: RepairEffort = RepairEffort { questions: 20_000, work: None, proposals: 5 };
+}
+
+/// The cheapest edits after which the launch has a property.
+pub(crate) fn repairs(
+    composed: &Composed,
+    property: Property,
+    task: &Task<'_>,
+    effort: RepairEffort,
+) -> Vec<KernelRepair> {
+    let Ok(source) = SourceTest::read("launch", composed.text.as_bytes()) else {
+        return Vec::new();
+    };
+    let options = RepairOptions {
+        bound: task.bound,
+        memory: task.memory,
+        proposals: effort.proposals,
+        questions: effort.questions,
+        work: effort.work,
+        until: match effort.work {
+            Some(_) => Some(Deadline::after(ADVICE)),
+            None => task.timeout.map(Deadline::after),
+        },
+        property,
+        ..RepairOptions::new(task.model)
+    };
+    let Repairs { proposals, .. } = repair(&source, &options);
+    let of = |lines: Vec<&EditedLine>| {
+        let edits: BTreeSet<KernelEdit> =
+            lines.into_iter().filter_map(|line| kernel_edit(composed, line)).collect();
+        KernelRepair { property, edits: edits.into_iter().collect() }
+    };
+    let proposals = proposals.iter();
+    proposals
+        .map(|of_test| of(of_test.edits.iter().flat_map(|edit| &edit.lines).collect()))
+        .collect()
+}
+
+/// The instruction of the module that an edit of the test changes.
+fn kernel_edit(composed: &Composed, edited: &EditedLine) -> Option<KernelEdit> {
+    let column = edited.thread.strip_prefix('P')?.parse().ok()?;
+    Some(KernelEdit {
+        line: composed.module_line(column, edited.line)?,
+        before: edited.before.clone(),
+        after: edited.after.clone(),
+    })
+}
+
+impl KernelEdit {
+    /// The changed line of the module, as it is and as it becomes. What the edit leaves as it is keeps its spelling.
+    pub fn of_module(&self, written: &str) -> (Option<String>, Option<String>) {
+        let indent: String = written.chars().take_while(|c| c.is_whitespace()).collect();
+        let (Some(before), Some(after)) = (&self.before, &self.after) else {
+            let own = self.before.as_ref().map(|_| written.to_owned());
+            return (own, self.after.as_ref().map(|after| format!("{indent}{after};")));
+        };
+        let after =
+            respelled(written, before, after).unwrap_or_else(|| format!("{indent}{after};"));
+        (Some(written.to_owned()), Some(after))
+    }
+}
+
+/// A line of the module with what differs between two spellings of it in a test; `None` if it cannot be told what that is.
+fn respelled(written: &str, before: &str, after: &str) -> Option<String> {
+    let (own, old, new) = (words(written), words(before), words(after));
+    // The guard is written with a blank in a test, or without.
+    if own.len() != old.len() || old.len() != new.len() {
+        return None;
+    }
+    let mut out = String::new();
+    let mut at = 0;
+    for ((word, old), new) in own.iter().zip(&old).zip(&new) {
+        let start = at + written[at..].find(word)?;
+        out.push_str(&written[at..start]);
+        out.push_str(if old == new { word } else { new });
+        at = start + word.len();
+    }
+    out.push_str(&written[at..]);
+    Some(out)
+}
+
+/// The names, numbers and opcodes of a line, without its comment.
+fn words(text: &str) -> Vec<&str> {
+    let text = text.split("//").next().unwrap_or(text);
+    let of_word = |c: char| c.is_ascii_alphanumeric() || "_$%.:".contains(c);
+    text.split(|c: char| !of_word(c)).filter(|word| !word.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(before: Option<&str>, after: Option<&str>) -> KernelEdit {
+        let own = |text: &str| text.to_owned();
+        KernelEdit { line: 1, before: before.map(own), after: after.map(own) }
+    }
+
+    #[test]
+    fn an_edit_changes_the_line_of_the_module_and_nothing_else_of_it() {
+        let changed = edit(
+            Some("@p1 atom.global.inc.u32 r38, [rd7], r37"),
+            Some("@p1 atom.acquire.gpu.global.inc.u32 r38, [rd7], r37"),
+        );
+        let (_, after) = changed.of_module("\t@%p1 atom.global.inc.u32 \t%r38, [%rd7], %r37;");
+        let after = after.expect("it is changed");
+        assert_eq!(after, "\t@%p1 atom.acquire.gpu.global.inc.u32 \t%r38, [%rd7], %r37;");
+    }
+
+    #[test]
+    fn what_is_inserted_stands_as_the_line_behind_it() {
+        let inserted = edit(None, Some("fence.acq_rel.gpu"));
+        let (before, after) = inserted.of_module("\tbar.sync 0;");
+        assert_eq!((before, after.as_deref()), (None, Some("\tfence.acq_rel.gpu;")));
+    }
+}
