@@ -10,7 +10,7 @@ use std::io::Read;
 use std::process::{Command, Output, Stdio};
 
 use crate::formats::{self, formats};
-use crate::{fix, fmt, generation, lower, run_options, suite, termination};
+use crate::{fix, fmt, generation, lower, run_options, suite, termination, words};
 
 const MESSAGE: &str = "tests/lower/message.ptx";
 const MADE: &str = "tests/lower/message.made.ptx";
@@ -567,8 +567,7 @@ fn mask(line: &str, before: &str, after: &str) -> String {
 fn what_users_see_is_as_recorded() {
     let folder = suite::root().join("tests/snapshots/cli");
     let update = std::env::var_os("UPDATE").is_some();
-    let mut wrong = String::new();
-    let mut names = BTreeSet::new();
+    let (mut wrong, mut names) = (String::new(), BTreeSet::new());
     let all = SNAPSHOTS.iter().chain(lower::SNAPSHOTS).chain(formats::SNAPSHOTS);
     for &(name, arguments) in all
         .chain(fix::SNAPSHOTS)
@@ -576,6 +575,7 @@ fn what_users_see_is_as_recorded() {
         .chain(generation::SNAPSHOTS)
         .chain(crate::lint_fix::SNAPSHOTS)
         .chain(run_options::SNAPSHOTS)
+        .chain(words::SNAPSHOTS)
         .chain(termination::SNAPSHOTS)
     {
         assert!(names.insert(format!("{name}.txt")), "two snapshots are called {name}");

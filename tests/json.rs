@@ -85,6 +85,13 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
         ]],
     ),
     (
+        "causeway-litmus/1",
+        &[
+            &["litmus", "tests/words/message.ptx"],
+            &["litmus", "tests/words/message.ptx", "try_lock(a)"],
+        ],
+    ),
+    (
         "causeway-lower/1",
         &[
             &["lower", "--rows", "tests/lower/few.csv"],

@@ -78,3 +78,4 @@ mod tables;
 mod terminal;
 mod termination;
 mod tidy;
+mod words;

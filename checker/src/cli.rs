@@ -28,6 +28,7 @@ use crate::sass::args::{Decode, SassExplain, SassRead};
 use crate::schema::SchemaArgs;
 use crate::serve;
 use crate::verify;
+use crate::words;
 
 /// Where options of every command stand in a help text: after those of the command itself.
 const LAST: usize = 900;
@@ -115,6 +116,15 @@ pub enum Command {
     /// could not be read; 4 a limit was reached and nothing was found.
     #[command(after_help = verify::args::EXAMPLE)]
     Verify(verify::args::Verify),
+    /// Make a litmus test of functions of a PTX module, or list them with what they order
+    ///
+    /// `check`, `explain`, `fix` and `explore` take the same words in a file's place: `causeway check k.ptx 'f(x) || g(x)'
+    /// --never '[x]=1'`.
+    ///
+    /// Exit codes: 0 the test, or the list, is printed; 2 the module could not be read or compiled, the functions or
+    /// conditions could not be understood, or a function has an instruction that no test has.
+    #[command(after_help = words::args::EXAMPLE)]
+    Litmus(words::args::Litmus),
     /// Format litmus tests in place: files, and every .litmus file in folders
     ///
     /// Aligns columns and normalizes spaces; keeps comments, documentation and the order of everything.

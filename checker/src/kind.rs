@@ -39,26 +39,28 @@ impl FileKind {
             FileKind::Cat => ("a memory model", "use it with `causeway check --model FILE`"),
             FileKind::Ptx => (
                 "a PTX module",
-                "use `causeway lint`, or `causeway lower` to compare it with its source",
+                "`causeway litmus` makes tests of its functions, `causeway verify` judges a launch, `causeway lint` checks each instruction",
             ),
             FileKind::Sass => (
                 "a listing of SASS",
                 "use `causeway sass read`, or `causeway lower` to compare it with its source",
             ),
-            FileKind::Llvm => {
-                ("LLVM IR", "use `causeway lower --from FILE.ll` to compare it with its PTX")
-            }
+            FileKind::Llvm => (
+                "LLVM IR",
+                "`causeway litmus FILE.ll --llc PATH` makes tests of its functions, `causeway lower --from FILE.ll` compares it with its PTX",
+            ),
             FileKind::Bitcode => (
                 "LLVM bitcode",
                 "convert it to LLVM IR with `llvm-dis`; `causeway lower` reads that",
             ),
             FileKind::Cuda => (
                 "CUDA C++",
-                "compile it with `nvcc -ptx`; `causeway lint` and `causeway lower` read the PTX",
+                "`causeway litmus FILE.cu --nvcc PATH` compiles it and makes tests of its functions",
             ),
-            FileKind::Cubin => {
-                ("a cubin", "print its listing with `nvdisasm -c`; `causeway sass read` reads that")
-            }
+            FileKind::Cubin => (
+                "a cubin",
+                "extract its PTX with `cuobjdump -ptx`, or print its listing with `nvdisasm -c`, which `causeway sass read` reads",
+            ),
             FileKind::Fatbin => (
                 "a fat binary",
                 "extract its code with `cuobjdump -ptx` or `cuobjdump -sass`; `causeway lint` and `causeway sass read` read that",

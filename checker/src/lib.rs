@@ -38,3 +38,4 @@ pub mod suite;
 pub mod terminal;
 pub mod verify;
 pub mod watch;
+pub mod words;

@@ -29,6 +29,8 @@ pub enum LineKind {
     Lint,
     #[serde(rename = "causeway-lint-summary/1")]
     LintSummary,
+    #[serde(rename = "causeway-litmus/1")]
+    Litmus,
     #[serde(rename = "causeway-lower/1")]
     Lower,
     #[serde(rename = "causeway-ptx-explain/1")]

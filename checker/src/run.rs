@@ -11,7 +11,7 @@ use crate::selection::{SelectedModel, engines, judging_model, model};
 use crate::terminal::TerminalText;
 use crate::{
     check, diff, explain, explore, fix, format, fuzz, generation, lint, lower, model_command,
-    options, ptx_explain, sass, schema, serve, verify,
+    options, ptx_explain, sass, schema, serve, verify, words,
 };
 
 /// Runs a command. Results go to `out`, escaped if people read them; errors and warnings go to `err`.
@@ -56,6 +56,7 @@ fn dispatch(cli: &Cli, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<E
         Command::Lint(command) => lint::command(command, out, err),
         Command::Lower(command) => lower::command::command(command, out, err),
         Command::Explore(command) => explore_command(command, out, err),
+        Command::Litmus(command) => words::litmus::command(command, out, err),
         Command::Verify(command) => verify::command(command, out, err),
         Command::Serve(command) => serve_command(command, out, err),
         Command::Schema(command) => schema::command(command, out),

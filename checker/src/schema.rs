@@ -22,6 +22,7 @@ use crate::lint;
 use crate::lower;
 use crate::ptx_explain;
 use crate::sass;
+use crate::words;
 
 #[derive(Args, Debug)]
 pub struct SchemaArgs {
@@ -56,6 +57,7 @@ fn schema(kind: LineKind) -> Value {
         LineKind::Fuzz => line::<fuzz::report::FuzzObject<'_>>(kind),
         LineKind::Lint => line::<lint::LintObject<'_>>(kind),
         LineKind::LintSummary => line::<lint::LintSummary>(kind),
+        LineKind::Litmus => line::<words::litmus::LitmusObject<'_>>(kind),
         LineKind::Lower => line::<lower::report::LowerObject<'_>>(kind),
         LineKind::PtxExplain => line::<ptx_explain::PtxExplainObject<'_>>(kind),
         LineKind::SassExplain => line::<sass::explain::SassExplainObject<'_>>(kind),

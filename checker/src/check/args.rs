@@ -6,11 +6,13 @@ use clap::Args;
 
 use crate::options::{EngineName, Judging, LimitArgs, PropertyName};
 use crate::report::ReportFormat;
+use crate::words::args::WordsArgs;
 
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
 pub struct Check {
-    /// Files, folders to search for .litmus files, or `-` for standard input, which may have several tests
+    /// Files, folders to search for .litmus files, or `-` for standard input, which may have several tests; or a PTX module
+    /// and functions of it, as in `k.ptx 'f(data) || g(data)' --never '[data]=1'` (see `causeway litmus`)
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// What to check
@@ -19,6 +21,8 @@ pub struct Check {
     /// The engine to use
     #[arg(long, value_enum, default_value_t = EngineName::Auto)]
     pub engine: EngineName,
+    #[command(flatten)]
+    pub asked: WordsArgs,
     #[command(flatten)]
     pub judging: Judging,
     /// Output format

@@ -27,13 +27,16 @@ use crate::selection::{self, SelectedModel, judging_model};
 use crate::slow::SlowTests;
 use crate::suite::{self, FileResult, SuiteInput, SuiteRequest};
 use crate::watch;
+use crate::words;
 
 /// Judges the tests once, or after each change with `--watch`.
 pub(crate) fn command(check: &Check, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let functions = words::in_paths(&check.paths, &check.asked);
     if check.watch {
         let model = check.judging.model.as_deref().filter(|path| path.is_file());
-        let watched: Vec<PathBuf> =
-            check.paths.iter().cloned().chain(model.map(Path::to_path_buf)).collect();
+        let files = if functions.is_some() { 1 } else { check.paths.len() };
+        let paths = check.paths[..files].iter().cloned();
+        let watched: Vec<PathBuf> = paths.chain(model.map(Path::to_path_buf)).collect();
         return watch::repeat(&watched, &mut |out, err| once(check, out, err), out, err);
     }
     once(check, out, err)
@@ -230,17 +233,7 @@ fn folder<'m>(
 
 /// The tests to judge; `None` after an error was printed.
 fn files(check: &Check, err: &mut dyn Write) -> io::Result<Option<Vec<SuiteInput>>> {
-    match input::find(&check.paths, "litmus") {
-        Ok(files) if files.is_empty() => {
-            writeln!(err, "error: no .litmus file found in the given paths")?;
-            Ok(None)
-        }
-        Ok(files) => Ok(Some(SuiteInput::of_files(files))),
-        Err(error) => {
-            writeln!(err, "error: {error}")?;
-            Ok(None)
-        }
-    }
+    suite::inputs(&check.paths, &check.asked, "check", err)
 }
 
 /// Lists the tests that would be judged, a line each: `PATH: NAME: CONDITION`.
@@ -261,7 +254,9 @@ fn list(
                 continue;
             }
             Ok(None) => continue,
-            Err(outcome) => suite::SuiteItem { path: path.clone(), outcome },
+            Err(outcome) => {
+                suite::SuiteItem { path: path.clone(), outcome, made: file.made.clone() }
+            }
         };
         exit = Exit::BadInput;
         out.flush()?;

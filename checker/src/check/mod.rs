@@ -123,7 +123,7 @@ fn case(item: &SuiteItem, test: &Test, judgement: &Judgement, help: Option<Strin
         .map_or(&[][..], |undefined| &undefined.where_)
         .iter()
         .map(|&place| Related {
-            place: FilePosition::line(&*file, test.line_number(place.0, place.1)),
+            place: FilePosition::line(&*file, item.line(test, place.0, place.1)),
             text: place_text(test, place),
         })
         .collect();
@@ -179,7 +179,11 @@ impl<'a> CheckedTest<'a> {
             let here = if path.starts_with('-') && path != "-" { "./" } else { "" };
             input::quoted(&format!("{here}{path}"))
         };
-        explains.then(|| format!("{} {}", self.explain, path()))
+        let subject = || match &self.item.made {
+            Some(made) => made.command_line.clone(),
+            None => path(),
+        };
+        explains.then(|| format!("{} {}", self.explain, subject()))
     }
 }
 

@@ -5,8 +5,10 @@ use std::path::{Path, PathBuf};
 use std::io;
 
 use super::{Check, Cli, Command, Ptx, Sass};
-use crate::options::Judging;
+use crate::options::{CompilerArgs, Judging};
 use crate::output::{self, InputPath};
+use crate::words;
+use crate::words::args::WordsArgs;
 
 /// Where an option or an argument has files to read.
 struct NamedInputs<'a>(Vec<InputPath<'a>>);
@@ -32,6 +34,19 @@ impl<'a> NamedInputs<'a> {
     fn tests(&mut self, paths: &'a [PathBuf]) {
         self.below(paths.iter().map(PathBuf::as_path), "litmus");
     }
+
+    fn programs(&mut self, compilers: &'a CompilerArgs) {
+        self.below(compilers.programs().map(PathBuf::as_path), "");
+    }
+
+    /// Tests, or a module with functions of it.
+    fn words_or_tests(&mut self, paths: &'a [PathBuf], asked: &'a WordsArgs) {
+        self.programs(&asked.compilers);
+        match words::in_paths(paths, asked) {
+            Some((module, _)) => self.add(module),
+            None => self.tests(paths),
+        }
+    }
 }
 
 impl Cli {
@@ -46,20 +61,27 @@ impl Cli {
         all.maybe(self.config.as_ref());
         match &self.command {
             Command::Check(check) => {
-                all.tests(&check.paths);
+                all.words_or_tests(&check.paths, &check.asked);
                 all.model(&check.judging);
             }
             Command::Explain(explain) => {
                 all.add(&explain.path);
+                all.programs(&explain.asked.compilers);
                 all.model(&explain.judging);
             }
             Command::Fix(fix) => {
                 all.add(&fix.path);
+                all.programs(&fix.asked.compilers);
                 all.model(&fix.judging);
             }
             Command::Verify(verify) => {
                 all.below(verify.paths.iter().map(PathBuf::as_path), "");
+                all.programs(&verify.compilers);
                 all.model(&verify.judging);
+            }
+            Command::Litmus(litmus) => {
+                all.add(&litmus.path);
+                all.programs(&litmus.asked.compilers);
             }
             Command::Fmt(fmt) => all.tests(&fmt.paths),
             Command::Gen(generated) => all.model(&generated.judging),
@@ -94,7 +116,7 @@ impl Cli {
                 all.tests(&lower.tests);
             }
             Command::Explore(explore) => {
-                all.tests(&explore.paths);
+                all.words_or_tests(&explore.paths, &explore.asked);
                 all.maybe(explore.table.as_ref());
                 all.maybe(explore.seen.as_ref());
                 all.model(&explore.judging);

@@ -8,6 +8,7 @@ use crate::fuzz::args::FuzzFormat;
 use crate::options::ExplainFormat;
 use crate::report::ReportFormat;
 use crate::verify::args::VerifyFormat;
+use crate::words::args::LitmusFormat;
 
 /// What standard output is.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,6 +34,8 @@ impl Cli {
             Command::Fix(fix) => text(fix.format == FixFormat::Text),
             Command::Verify(verify) if verify.print_test => PrintedKind::File,
             Command::Verify(verify) => text(verify.format == VerifyFormat::Text),
+            Command::Litmus(litmus) if litmus.format == LitmusFormat::Json => PrintedKind::Data,
+            Command::Litmus(litmus) if litmus.words.is_some() => PrintedKind::File,
             Command::Diff(diff) => text(diff.format == DiffFormat::Text),
             Command::Fuzz(fuzz) => text(fuzz.format == FuzzFormat::Text),
             Command::Merge(merge) => text(merge.format == FuzzFormat::Text),
@@ -42,7 +45,8 @@ impl Cli {
             Command::Explore(explore) => report(explore.format),
             Command::Ptx(Ptx::Explain(explain)) => text(explain.format == ExplainFormat::Text),
             Command::Sass(Sass::Explain(explain)) => text(explain.format == ExplainFormat::Text),
-            Command::Compare(_)
+            Command::Litmus(_)
+            | Command::Compare(_)
             | Command::Readings
             | Command::Serve(_)
             | Command::Sass(Sass::Decode(_) | Sass::Read(_)) => PrintedKind::Text,

@@ -5,12 +5,18 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use crate::options::{Judging, LimitArgs, PropertyName};
+use crate::words::args::WordsArgs;
 
 #[derive(Args, Debug)]
 pub struct Explain {
-    /// A litmus test, or `-` for standard input
+    /// A litmus test, or `-` for standard input; or a PTX module, with functions of it
     #[arg(value_name = "FILE")]
     pub path: PathBuf,
+    /// Functions of the module, as in 'f(data) @cta 0 || g(data) @cta 1' (see `causeway litmus`)
+    #[arg(value_name = "FUNCTIONS")]
+    pub words: Option<String>,
+    #[command(flatten)]
+    pub asked: WordsArgs,
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]

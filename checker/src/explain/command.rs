@@ -16,8 +16,8 @@ use text::report::nearest;
 
 use super::args::Explain;
 use crate::complaints::complain_of;
-use crate::kind::FileKind;
 use crate::selection::{SelectedModel, judging_model};
+use crate::words::{self, TestSource};
 use crate::{fix, input};
 
 /// The relations of a model with these names, or what is wrong with one.
@@ -50,13 +50,13 @@ pub fn command(explain: &Explain, out: &mut dyn Write, err: &mut dyn Write) -> i
     let chosen = judging_model(&explain.judging, err)?;
     let Some(SelectedModel { model, readings }) = chosen else { return Ok(Exit::BadInput) };
     let path = input::shown(&explain.path);
-    let bytes = match input::read_kind(&explain.path, FileKind::Litmus) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            writeln!(err, "error: {path}: {error}")?;
-            return Ok(Exit::BadInput);
-        }
-    };
+    let words = explain.words.as_deref();
+    let TestSource { bytes, made } =
+        match words::source(&explain.path, words, &explain.asked, "explain", err) {
+            Ok(source) => source,
+            Err(unread) => return words::litmus::complain(&path, &unread, err),
+        };
+    made.iter().try_for_each(|made| words::print_notes(made, err))?;
     let name = explain.path.to_string_lossy();
     let read = match &explain.ask {
         Some(question) => litmus::parse_question(&name, &bytes, question),
@@ -110,8 +110,10 @@ pub fn command(explain: &Explain, out: &mut dyn Write, err: &mut dyn Write) -> i
             property: explain.property.property(),
             ..RepairOptions::new(&model)
         };
-        let (path, ask) = (&*explain.path, explain.ask.as_deref());
-        fix::advise(path, &bytes, ask, explain.property, options, explain.weaken, out)
+        let ask = explain.ask.as_deref();
+        let advised =
+            fix::AdvisedTest { path: &explain.path, bytes: &bytes, made: made.as_deref() };
+        fix::advise(&advised, ask, explain.property, options, explain.weaken, out)
     };
     super::write(&explained, advise, explain.format, out)?;
     Ok(explanation.exit)

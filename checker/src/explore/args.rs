@@ -8,11 +8,13 @@ use machine::{Home, MachineRule, Options, Reduce};
 use crate::options::values::{Architectures, architectures};
 use crate::options::{Judging, LimitArgs};
 use crate::report::ReportFormat;
+use crate::words::args::WordsArgs;
 
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
 pub struct Explore {
-    /// Files, folders to search for .litmus files, or `-` for standard input
+    /// Files, folders to search for .litmus files, or `-` for standard input; or a PTX module and functions of it, as in
+    /// `k.ptx 'f(data) || g(data)'` (see `causeway litmus`)
     #[arg(required = true, value_name = "PATH")]
     pub paths: Vec<PathBuf>,
     /// The architecture, for example `sm_90`, or all families
@@ -51,6 +53,8 @@ pub struct Explore {
     /// The seed of the random walks
     #[arg(long, value_name = "N", default_value_t = 1, requires = "random")]
     pub seed: u64,
+    #[command(flatten)]
+    pub asked: WordsArgs,
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]

@@ -16,9 +16,9 @@ use crate::complaints;
 use crate::explore::args::Explore;
 use crate::generation::compare;
 use crate::input;
-use crate::kind::FileKind;
 use crate::progress;
 use crate::report::CommandRun;
+use crate::suite::{self, SuiteInput};
 use ::explore::ExploreLimits;
 use ::explore::random::Walks;
 use engine::clock::Deadline;
@@ -33,17 +33,8 @@ pub fn command(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let start = Instant::now();
-    let files = match input::find(&command.paths, "litmus") {
-        Ok(files) => files,
-        Err(error) => {
-            writeln!(err, "error: {error}")?;
-            return Ok(Exit::BadInput);
-        }
-    };
-    if files.is_empty() {
-        writeln!(err, "error: no .litmus file found in the given paths")?;
-        return Ok(Exit::BadInput);
-    }
+    let inputs = suite::inputs(&command.paths, &command.asked, "explore", err)?;
+    let Some(files) = inputs else { return Ok(Exit::BadInput) };
     let table = match command.table.as_deref().map(read_table).transpose() {
         Ok(table) => table,
         Err(complaint) => {
@@ -95,7 +86,7 @@ pub fn command(
         };
         done += 1;
         logged += usize::from(seen.as_ref().is_some_and(|seen| seen.has(&outcome)));
-        let item = ExploredFile { path: files[index].clone(), outcome };
+        let item = ExploredFile { path: files[index].path.clone(), outcome };
         summary.add(&item);
         if command.timeline.is_some() {
             timelines.add(&item);
@@ -174,16 +165,16 @@ fn question<'a>(command: &Explore, model: &'a Model) -> ExploreQuestion<'a> {
 
 /// Runs one file on each machine.
 fn explored(
-    path: &Path,
+    input: &SuiteInput,
     lowerings: &[Lowering<'_>],
     question: &ExploreQuestion<'_>,
     timeout: Option<Duration>,
 ) -> ExploreResult {
-    let bytes = match input::read_kind(path, FileKind::Litmus) {
-        Ok(bytes) => bytes,
+    let (path, bytes) = match input.read() {
+        Ok(read) => read,
         Err(error) => return ExploreResult::Unreadable(error),
     };
-    match litmus::parse(&path.to_string_lossy(), &bytes) {
+    match litmus::parse(&path, &bytes) {
         Ok(test) if test.dialect == Dialect::Cxx => {
             let why = "a test of C++ has no machine instructions";
             ExploreResult::Unreadable(io::Error::other(why))

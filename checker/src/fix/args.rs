@@ -10,6 +10,7 @@ use crate::options::EngineName;
 use crate::options::Judging;
 use crate::options::PropertyName;
 use crate::options::values::{seconds, size};
+use crate::words::args::WordsArgs;
 
 pub(crate) const EXAMPLE: &str = "\
 Example: show the cheapest edits that forbid the outcome of a test, then write them
@@ -20,9 +21,14 @@ Example: show the cheapest edits that forbid the outcome of a test, then write t
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
 pub struct Fix {
-    /// A litmus test in PTX, or `-` for standard input
+    /// A litmus test in PTX, or `-` for standard input; or a PTX module, with functions of it
     #[arg(value_name = "FILE")]
     pub path: PathBuf,
+    /// Functions of the module, as in 'f(data) @cta 0 || g(data) @cta 1' (see `causeway litmus`)
+    #[arg(value_name = "FUNCTIONS")]
+    pub words: Option<String>,
+    #[command(flatten)]
+    pub asked: WordsArgs,
     #[command(flatten)]
     pub judging: Judging,
     /// Forbid the outcome of this condition instead of that of the test, such as `exists (1:r0=1 /\ 1:r1=0)`; the file keeps

@@ -10,6 +10,7 @@ use engine::Engine;
 use engine::clock::Deadline;
 use engine::exit::Exit;
 use judge::Alternative;
+use litmus::Test;
 use litmus::revise::SourceTest;
 use model::rel::Model;
 use repair::{RepairLimit, RepairOptions, RepairState, Repairs, Weakening, repair, weaken};
@@ -18,10 +19,10 @@ use text::Diagnostic;
 use self::args::{Fix, FixFormat};
 use crate::complaints::complain_of;
 use crate::input::{self, quoted};
-use crate::kind::FileKind;
 use crate::lines::{self, LineKind};
 use crate::options::PropertyName;
 use crate::output::replace;
+use crate::words::{self, MadeTest, TestSource};
 
 /// Reads the test, searches, and prints or writes the result.
 pub fn command(
@@ -33,13 +34,26 @@ pub fn command(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let path = input::shown(&fix.path);
-    let bytes = match input::read_kind(&fix.path, FileKind::Litmus) {
-        Ok(bytes) => bytes,
-        Err(error) => {
-            writeln!(err, "error: {path}: {error}")?;
+    let words = fix.words.as_deref();
+    let TestSource { bytes, made } = match words::source(&fix.path, words, &fix.asked, "fix", err) {
+        Ok(source) => source,
+        Err(unread) => return words::litmus::complain(&path, &unread, err),
+    };
+    if let Some(made) = &made {
+        words::print_notes(made, err)?;
+        if fix.write {
+            writeln!(
+                err,
+                "error: {path}: `--write` changes a litmus test, and this one is made of functions"
+            )?;
+            let line = &made.command_line;
+            writeln!(
+                err,
+                "  = help: causeway litmus {line} --output t.litmus && causeway fix --write t.litmus"
+            )?;
             return Ok(Exit::BadInput);
         }
-    };
+    }
     let source = match read(&fix.path, &bytes, fix.ask.as_deref()) {
         Ok(source) => source,
         Err(diagnostics) => {
@@ -68,11 +82,12 @@ pub fn command(
         FixResult::Stronger(repair(&source, &options))
     };
     let printed = fix.write && input::is_standard(&fix.path);
+    let origins = EditOrigins { path: &path, test: &source.test, made: made.as_deref() };
     match fix.format {
         _ if printed => write!(out, "{}", result.text().unwrap_or(source.text()))?,
-        FixFormat::Text => report::text(&source, &path, &result, fix.edits, out)?,
+        FixFormat::Text => report::text(&source, &origins, &result, fix.edits, out)?,
         FixFormat::Json => {
-            lines::write(LineKind::Fix, report::object(&source, &path, &result), out)?;
+            lines::write(LineKind::Fix, report::object(&source, &origins, &result), out)?;
         }
     }
     if fix.write
@@ -98,6 +113,40 @@ fn read(path: &Path, bytes: &[u8], ask: Option<&str>) -> Result<SourceTest, Vec<
     }
 }
 
+/// A test of which `explain` says how to change it.
+pub(crate) struct AdvisedTest<'a> {
+    pub(crate) path: &'a Path,
+    pub(crate) bytes: &'a [u8],
+    /// What it was made of, if it is no file.
+    pub(crate) made: Option<&'a MadeTest>,
+}
+
+/// Where the instructions of a test come from.
+struct EditOrigins<'a> {
+    path: &'a str,
+    test: &'a Test,
+    /// What it was made of, if it is no file.
+    made: Option<&'a MadeTest>,
+}
+
+impl EditOrigins<'_> {
+    /// What the text of the test is called.
+    fn name(&self) -> String {
+        if self.made.is_some() { format!("test of {}", self.path) } else { self.path.to_owned() }
+    }
+
+    /// What stands for the test on a command line.
+    fn command_line(&self) -> String {
+        self.made.map_or_else(|| quoted(self.path), |made| made.command_line.clone())
+    }
+
+    /// The line of the module of a line of the test, in the column of a thread.
+    fn module_line(&self, thread: &str, line: usize) -> Option<usize> {
+        let column = self.test.program.threads.iter().position(|of| of.name == thread)?;
+        self.made?.composed.module_line(column, line)
+    }
+}
+
 /// The work for each changed test in `explain`, which is to answer soon.
 const WORK: u64 = 1 << 14;
 
@@ -107,24 +156,25 @@ const QUESTIONS: usize = 1_000;
 /// Prints how to forbid the outcome of an explained test if it is allowed, or what the test does not need; only
 /// the enumerating engine is used.
 pub(crate) fn advise(
-    path: &Path,
-    bytes: &[u8],
+    test: &AdvisedTest<'_>,
     ask: Option<&str>,
     property: PropertyName,
     options: RepairOptions<'_>,
     weaken_too: bool,
     out: &mut dyn Write,
 ) -> io::Result<()> {
-    let Ok(source) = read(path, bytes, ask) else { return Ok(()) };
-    let file = quoted(&input::shown(path));
+    let Ok(source) = read(test.path, test.bytes, ask) else { return Ok(()) };
+    let path = input::shown(test.path);
+    let origins = EditOrigins { path: &path, test: &source.test, made: test.made };
+    let file = origins.command_line();
     let subject = match ask {
         Some(ask) => format!("{file} --ask {}", quoted(ask)),
         None => property.option().map_or(file.clone(), |option| format!("{option} {file}")),
     };
     let options = RepairOptions { proposals: 1, questions: QUESTIONS, work: Some(WORK), ..options };
-    report::brief(&subject, &repair(&source, &options), out)?;
+    report::brief(&subject, &origins, &repair(&source, &options), out)?;
     if weaken_too {
-        report::brief_weaker(&subject, &weaken(&source, &options), out)?;
+        report::brief_weaker(&subject, &origins, &weaken(&source, &options), out)?;
     }
     Ok(())
 }

@@ -13,9 +13,8 @@ use repair::{
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::FixResult;
+use super::{EditOrigins, FixResult};
 use crate::format::diff::unified;
-use crate::input::quoted;
 use crate::report::count_of;
 
 /// What edits do to a test, of one and of several.
@@ -90,24 +89,25 @@ fn is_exhausted(repairs: &Repairs) -> bool {
 /// Prints a result as text.
 pub(super) fn text(
     source: &SourceTest,
-    path: &str,
+    origins: &EditOrigins<'_>,
     result: &FixResult,
     most: u32,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     match result {
-        FixResult::Stronger(repairs) => stronger(source, path, repairs, most, out),
-        FixResult::Weaker(weakening) => weaker(source, path, weakening, out),
+        FixResult::Stronger(repairs) => stronger(source, origins, repairs, most, out),
+        FixResult::Weaker(weakening) => weaker(source, origins, weakening, out),
     }
 }
 
 fn stronger(
     source: &SourceTest,
-    path: &str,
+    origins: &EditOrigins<'_>,
     repairs: &Repairs,
     most: u32,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let path = origins.path;
     let condition = with_threads(&source.test.condition_text);
     let subject = subject(source);
     match &repairs.state {
@@ -115,7 +115,7 @@ fn stronger(
         RepairState::Forbidden => {
             writeln!(out, "{path}: {subject} `{condition}` is already forbidden")?;
             if repairs.sometimes_stuck {
-                let file = quoted(path);
+                let file = origins.command_line();
                 writeln!(
                     out,
                     "note: some executions never finish: see `causeway check --property termination {file}`"
@@ -150,12 +150,12 @@ fn stronger(
         1 => writeln!(out, "1 edit {one}:")?,
         edits => writeln!(out, "{edits} edits {several}:")?,
     }
-    lines(&first.edits, "  ", out)?;
+    lines(&first.edits, "  ", origins, out)?;
     writeln!(out, "{}", account(first))?;
     rests(&first.resting, "", out)?;
     notes(&first.notes, "", out)?;
     writeln!(out)?;
-    write!(out, "{}", unified(path, "fixed", source.text(), &first.text))?;
+    write!(out, "{}", unified(&origins.name(), "fixed", source.text(), &first.text))?;
     if !others.is_empty() {
         writeln!(out, "\nOther proposals, by cost:")?;
     }
@@ -163,7 +163,7 @@ fn stronger(
         writeln!(out, "{}. {}", number + 2, account(proposal))?;
         rests(&proposal.resting, "   ", out)?;
         notes(&proposal.notes, "   ", out)?;
-        lines(&proposal.edits, "     ", out)?;
+        lines(&proposal.edits, "     ", origins, out)?;
     }
     let more = repairs.found - repairs.proposals.len();
     if more > 0 {
@@ -173,7 +173,12 @@ fn stronger(
 }
 
 /// Prints the first proposal in a few lines, for `explain`; nothing where there is none.
-pub(super) fn brief(subject: &str, repairs: &Repairs, out: &mut dyn Write) -> io::Result<()> {
+pub(super) fn brief(
+    subject: &str,
+    origins: &EditOrigins<'_>,
+    repairs: &Repairs,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     let Some(first) = repairs.proposals.first() else {
         if is_exhausted(repairs) {
             writeln!(out, "\n{}.", nothing(repairs))?;
@@ -194,7 +199,7 @@ pub(super) fn brief(subject: &str, repairs: &Repairs, out: &mut dyn Write) -> io
         RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => "To forbid it",
     };
     writeln!(out, "\n{aim}, see also `causeway fix {subject}`:")?;
-    lines(&first.edits, "  ", out)?;
+    lines(&first.edits, "  ", origins, out)?;
     rests(&first.resting, "  ", out)?;
     notes(&first.notes, "  ", out)
 }
@@ -202,6 +207,7 @@ pub(super) fn brief(subject: &str, repairs: &Repairs, out: &mut dyn Write) -> io
 /// Prints what the test does not need in a few lines, for `explain --weaken`.
 pub(super) fn brief_weaker(
     subject: &str,
+    origins: &EditOrigins<'_>,
     weakening: &Weakening,
     out: &mut dyn Write,
 ) -> io::Result<()> {
@@ -212,15 +218,19 @@ pub(super) fn brief_weaker(
         writeln!(out, "\nIt needs every order, scope, fence and wait for groups that it has.")?;
     } else {
         writeln!(out, "\nSuperfluous, each alone; see also `causeway fix --weaken {subject}`:")?;
-        superfluous(weakening, out)?;
+        superfluous(weakening, origins, out)?;
     }
     limited(weakening.limit.as_ref(), out)
 }
 
 /// Each edit that alone keeps the outcome forbidden, with the readings that this rests on.
-fn superfluous(weakening: &Weakening, out: &mut dyn Write) -> io::Result<()> {
+fn superfluous(
+    weakening: &Weakening,
+    origins: &EditOrigins<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
     for SuperfluousEdit { edit, resting } in &weakening.superfluous {
-        lines(std::slice::from_ref(edit), "  ", out)?;
+        lines(std::slice::from_ref(edit), "  ", origins, out)?;
         rests(resting, "    ", out)?;
     }
     Ok(())
@@ -254,10 +264,11 @@ fn none(repairs: &Repairs, most: u32, out: &mut dyn Write) -> io::Result<()> {
 
 fn weaker(
     source: &SourceTest,
-    path: &str,
+    origins: &EditOrigins<'_>,
     weakening: &Weakening,
     out: &mut dyn Write,
 ) -> io::Result<()> {
+    let path = origins.path;
     if let Some(why) = &weakening.excluded {
         return writeln!(out, "{path}: not searched: {why}");
     }
@@ -274,32 +285,58 @@ fn weaker(
         return limited(weakening.limit.as_ref(), out);
     }
     writeln!(out, "each of these alone keeps it forbidden:")?;
-    superfluous(weakening, out)?;
+    superfluous(weakening, origins, out)?;
     if !weakening.together.is_empty() {
         writeln!(out, "these together keep it forbidden{}:", checked(&weakening.engines))?;
-        lines(&weakening.together, "  ", out)?;
+        lines(&weakening.together, "  ", origins, out)?;
         rests(&weakening.resting, "  ", out)?;
         writeln!(out)?;
-        write!(out, "{}", unified(path, "weakened", source.text(), &weakening.text))?;
+        write!(out, "{}", unified(&origins.name(), "weakened", source.text(), &weakening.text))?;
     }
     limited(weakening.limit.as_ref(), out)
 }
 
 /// One line for each change, also where it is of several instructions: of several threads, or several times in one.
-fn lines(edits: &[ProgramEdit], indent: &str, out: &mut dyn Write) -> io::Result<()> {
+fn lines(
+    edits: &[ProgramEdit],
+    indent: &str,
+    origins: &EditOrigins<'_>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    struct Printed<'e> {
+        text: String,
+        threads: Vec<&'e str>,
+        times: usize,
+        places: Vec<String>,
+    }
     let all = edits.iter().flat_map(|edit| &edit.lines);
-    let mut printed: Vec<(String, Vec<&str>, usize)> = Vec::new();
+    let mut printed: Vec<Printed<'_>> = Vec::new();
     for line in all {
         let text = line.change();
-        match printed.iter_mut().find(|(known, ..)| *known == text) {
-            Some((_, threads, times)) if threads.contains(&&*line.thread) => *times += 1,
-            Some((_, threads, _)) => threads.push(&line.thread),
-            None => printed.push((text, vec![&line.thread], 1)),
+        let place = origins.module_line(&line.thread, line.line);
+        let place = place.map(|line| format!("{}:{line}", origins.path));
+        match printed.iter_mut().find(|known| known.text == text) {
+            Some(known) => {
+                if known.threads.contains(&&*line.thread) {
+                    known.times += 1;
+                } else {
+                    known.threads.push(&line.thread);
+                }
+                known.places.extend(place.filter(|place| !known.places.contains(place)));
+            }
+            None => printed.push(Printed {
+                text,
+                threads: vec![&line.thread],
+                times: 1,
+                places: place.into_iter().collect(),
+            }),
         }
     }
-    printed.into_iter().try_for_each(|(text, threads, times)| {
+    printed.into_iter().try_for_each(|Printed { text, threads, times, places }| {
         let times = if times == 1 { String::new() } else { format!(" ({times} times)") };
-        writeln!(out, "{indent}{}: {text}{times}", threads.join(", "))
+        let places =
+            if places.is_empty() { String::new() } else { format!(" ({})", places.join(", ")) };
+        writeln!(out, "{indent}{}: {text}{times}{places}", threads.join(", "))
     })
 }
 
@@ -446,6 +483,8 @@ struct FixLine<'a> {
     thread: &'a str,
     /// The line in the file, from 1.
     line: usize,
+    /// Of a test that was made of functions: the line in their module.
+    module_line: Option<usize>,
     /// The instruction before; `null` if it is inserted.
     before: Option<&'a str>,
     /// The instruction after; `null` if it is removed, as before if it is moved.
@@ -454,7 +493,7 @@ struct FixLine<'a> {
     next: Option<&'a str>,
 }
 
-fn edit(edit: &ProgramEdit) -> FixEdit<'_> {
+fn edit<'a>(edit: &'a ProgramEdit, origins: &EditOrigins<'_>) -> FixEdit<'a> {
     FixEdit {
         kind: edit.kind.name(),
         lines: edit
@@ -463,6 +502,7 @@ fn edit(edit: &ProgramEdit) -> FixEdit<'_> {
             .map(|line| FixLine {
                 thread: &line.thread,
                 line: line.line,
+                module_line: origins.module_line(&line.thread, line.line),
                 before: line.before.as_deref(),
                 after: line.after.as_deref(),
                 next: line.next.as_deref(),
@@ -479,11 +519,11 @@ fn cost(cost: EditCost) -> FixCost {
 /// A result as an object.
 pub(super) fn object<'a>(
     source: &'a SourceTest,
-    path: &'a str,
+    origins: &EditOrigins<'a>,
     result: &'a FixResult,
 ) -> FixObject<'a> {
     let mut object = FixObject {
-        file: path,
+        file: origins.path,
         name: &source.test.name,
         condition: &source.test.condition_text,
         outcome: "forbidden",
@@ -513,7 +553,7 @@ pub(super) fn object<'a>(
             object.possible = repairs.possible;
             object.questions = repairs.asked;
             object.notes = texts(&repairs.notes);
-            object.proposals = repairs.proposals.iter().map(proposal).collect();
+            object.proposals = repairs.proposals.iter().map(|of| proposal(of, origins)).collect();
         }
         FixResult::Weaker(weakening) => {
             if let Some(why) = &weakening.excluded {
@@ -522,12 +562,12 @@ pub(super) fn object<'a>(
             object.questions = weakening.asked;
             let superfluous = |of: &'a SuperfluousEdit| FixEdit {
                 readings: of.resting.names(),
-                ..edit(&of.edit)
+                ..edit(&of.edit, origins)
             };
             object.superfluous = weakening.superfluous.iter().map(superfluous).collect();
             let edits = &weakening.together;
             object.together = (!edits.is_empty()).then(|| FixProposal {
-                edits: edits.iter().map(edit).collect(),
+                edits: edits.iter().map(|of| edit(of, origins)).collect(),
                 cost: cost(edits.iter().fold(EditCost::default(), |all, edit| all + edit.cost)),
                 checked_by: &weakening.engines,
                 readings: weakening.resting.names(),
@@ -548,9 +588,9 @@ fn texts(notes: &[Note]) -> Vec<&str> {
     notes.iter().map(|note| note.text.as_str()).collect()
 }
 
-fn proposal(proposal: &Proposal) -> FixProposal<'_> {
+fn proposal<'a>(proposal: &'a Proposal, origins: &EditOrigins<'_>) -> FixProposal<'a> {
     FixProposal {
-        edits: proposal.edits.iter().map(edit).collect(),
+        edits: proposal.edits.iter().map(|of| edit(of, origins)).collect(),
         cost: cost(proposal.cost),
         checked_by: &proposal.engines,
         readings: proposal.resting.names(),

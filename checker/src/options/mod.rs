@@ -1,5 +1,6 @@
 //! The options that several commands share.
 
+mod compilers;
 mod property;
 mod reading;
 pub mod values;
@@ -10,6 +11,7 @@ use std::time::Duration;
 use bytesize::ByteSize;
 use clap::{Args, ValueEnum};
 
+pub use self::compilers::CompilerArgs;
 pub use self::property::PropertyName;
 pub(crate) use self::reading::list as list_readings;
 pub use self::reading::{AsyncRaces, ReadingArgs};

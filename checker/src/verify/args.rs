@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 
-use crate::options::{EngineName, Judging, LimitArgs};
+use crate::options::{CompilerArgs, EngineName, Judging, LimitArgs};
 
 pub(crate) const EXAMPLE: &str = "\
 Example: two CTAs of one thread each, a flag that is 0 at first, and what memory ends with
@@ -13,11 +13,13 @@ Example: two CTAs of one thread each, a flag that is 0 at first, and what memory
 
 #[derive(Args, Debug)]
 pub struct Verify {
-    /// A PTX module, or launch files: `.toml`
+    /// A PTX module, or launch files: `.toml`; with a compiler, the source of a module
     #[arg(value_name = "FILE", required = true)]
     pub paths: Vec<PathBuf>,
     #[command(flatten)]
     pub launch: LaunchArgs,
+    #[command(flatten)]
+    pub compilers: CompilerArgs,
     #[command(flatten)]
     pub judging: Judging,
     #[command(flatten)]

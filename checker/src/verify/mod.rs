@@ -19,6 +19,7 @@ use verify::{
 use self::args::{LaunchArgs, Verify, VerifyFormat};
 use crate::complaints::complain_of;
 use crate::input;
+use crate::lower::drive::module::module_text;
 use crate::options::EngineName;
 use crate::selection::{self, SelectedModel, judging_model};
 
@@ -168,7 +169,7 @@ fn one(
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
     let path = input::shown(&read.module);
-    let text = match input::text(&read.module) {
+    let text = match module_text(&read.module, &verify.compilers, err) {
         Ok(text) => text,
         Err(error) => {
             writeln!(err, "error: {path}: {error}")?;

@@ -127,7 +127,7 @@ pub(crate) fn check_name(name: &str) -> Result<(), LaunchError> {
 
 impl ArgumentValue {
     /// Reads `4`, `u32[4]=0`, `@a+16`.
-    fn parse(name: &str, value: &str) -> Result<ArgumentValue, LaunchError> {
+    pub(crate) fn parse(name: &str, value: &str) -> Result<ArgumentValue, LaunchError> {
         if let Some(inside) = value.strip_prefix('@') {
             let (buffer, offset) = inside.split_once('+').unwrap_or((inside, "0"));
             let u64 = ElementType { float: false, bits: 64 };

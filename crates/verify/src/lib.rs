@@ -3,24 +3,35 @@
 //! A launch ([`LaunchSpec`]) names kernels of a module, their grid and their arguments. [`compose`](compose::compose) makes
 //! a litmus test of it, with one column for each thread, and remembers which instruction of the module each row is.
 //! [`verify`](verification::verify) judges the launch by that test and says what is wrong with the kernel, with the lines of the module
-//! and of its source. So whatever reads a litmus test answers the same about the printed test.
+//! and of its source. [Words](words::compose) make a test of functions, too. So whatever reads a litmus test answers the same about the printed test.
 //!
 //! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 pub mod argument;
+mod columns;
 pub mod compose;
+pub mod condition;
 pub mod file;
 pub mod finding;
+pub mod functions;
 pub mod launch;
 mod machine_runs;
+mod reach;
 pub mod repairs;
 mod resident;
+mod shorten;
 mod special;
+pub mod survey;
 pub mod verification;
+pub mod words;
 
 pub use argument::{Argument, ArgumentValue};
-pub use compose::{Composed, compose};
+pub use columns::{ColumnThread, Composed};
+pub use compose::compose;
+pub use condition::WordsQuestion;
 pub use finding::{Finding, FindingKind, FindingPlace};
 pub use launch::{Dim3, KernelLaunch, LaunchError, LaunchSpec, ThreadChoice};
 pub use repairs::{KernelEdit, KernelRepair, RepairEffort};
+pub use survey::{ModuleSurvey, ProposedTest, SurveyedFunction, survey};
 pub use verification::{Verification, VerifyError, verify};
+pub use words::WordsTest;

@@ -7,7 +7,7 @@ use judge::{Property, Task};
 use litmus::revise::SourceTest;
 use repair::{EditedLine, RepairOptions, Repairs, repair};
 
-use crate::compose::Composed;
+use crate::columns::Composed;
 use crate::verification::ADVICE;
 
 /// A change of one instruction of the module, in all threads that execute it.

@@ -14,7 +14,8 @@ use model::value::Value;
 use ptx::Module;
 use text::Diagnostic;
 
-use crate::compose::{Composed, compose};
+use crate::columns::Composed;
+use crate::compose::compose;
 use crate::finding::{Finding, FindingKind, FindingPlace};
 use crate::launch::{LaunchError, LaunchSpec};
 use crate::repairs::{self, KernelRepair, RepairEffort};

@@ -3,6 +3,7 @@
 
 mod kernel;
 pub(crate) mod llc;
+pub(crate) mod module;
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -1,0 +1,260 @@
+//! Leaves out rows of a function that have no effect on the test: copies of parameters, what nobody reads, and labels
+//! that nobody names.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lift::function::{EntryValue, Function, FunctionLine};
+use model::isa::alu::{Alu, AluOp};
+use model::isa::cvta::{AddressOp, Cvta};
+use model::isa::{Instruction, Line, Operand, Reg, SpaceQualifier};
+
+/// A function with the cells of its column.
+pub(crate) struct ShortFunction {
+    pub(crate) function: Function,
+    /// Each with its line in the module.
+    pub(crate) cells: Vec<(String, usize)>,
+    /// The registers that a row reads, and their values at the start.
+    pub(crate) initial: Vec<(String, EntryValue)>,
+}
+
+impl ShortFunction {
+    /// `kept`: names of registers that the condition may observe.
+    pub(crate) fn new(function: Function, kept: &BTreeSet<String>) -> ShortFunction {
+        let rows = Rows::new(&function, kept).shortened();
+        let cells = cells(&function.rows, &rows.left_out);
+        let used = rows.used();
+        let entries = rows.entries.iter();
+        let mut initial: Vec<(String, EntryValue)> = entries
+            .filter(|(register, _)| used.contains(*register))
+            .map(|(register, value)| (rows.name(*register).to_owned(), (*value).clone()))
+            .collect();
+        // In the order of parameters.
+        initial.sort_by_key(|(_, value)| match value {
+            EntryValue::Parameter(parameter) => (*parameter, 0),
+            EntryValue::Piece { parameter, offset, .. } => (*parameter, *offset),
+            EntryValue::Value(_) | EntryValue::Address(_) | EntryValue::Special(_) => {
+                (usize::MAX, 0)
+            }
+        });
+        ShortFunction { function, cells, initial }
+    }
+}
+
+/// The rows of a function, and which of them are left out.
+struct Rows<'f> {
+    function: &'f Function,
+    left_out: Vec<bool>,
+    /// How many instructions write each register.
+    written: Vec<usize>,
+    entries: BTreeMap<Reg, &'f EntryValue>,
+    /// Registers that something other than a row reads.
+    observed: BTreeSet<Reg>,
+}
+
+impl<'f> Rows<'f> {
+    fn new(function: &'f Function, kept: &BTreeSet<String>) -> Rows<'f> {
+        let number = |name: &String| {
+            let at = function.registers.iter().position(|(known, _)| known == name)?;
+            u16::try_from(at).ok().map(Reg)
+        };
+        let results = function.result.iter().map(|word| &word.register);
+        let mut written = vec![0; function.registers.len()];
+        for line in function.rows.iter().flat_map(|row| &row.lines) {
+            for register in line.line.instruction.destinations() {
+                written[usize::from(register.0)] += 1;
+            }
+        }
+        Rows {
+            function,
+            left_out: vec![false; function.rows.len()],
+            written,
+            entries: function
+                .initial
+                .iter()
+                .filter_map(|(name, value)| Some((number(name)?, value)))
+                .collect(),
+            observed: results.chain(kept).filter_map(number).collect(),
+        }
+    }
+
+    fn name(&self, register: Reg) -> &'f str {
+        &self.function.registers[usize::from(register.0)].0
+    }
+
+    fn bits(&self, register: Reg) -> u16 {
+        self.function.registers[usize::from(register.0)].1
+    }
+
+    fn shortened(mut self) -> Rows<'f> {
+        self.copies();
+        while self.unread() {}
+        self.end();
+        self
+    }
+
+    /// A register that only a copy of an initial value writes has this value from the start: no register is read before
+    /// it is written.
+    fn copies(&mut self) {
+        for (at, row) in self.function.rows.iter().enumerate() {
+            let [step] = &row.lines[..] else { continue };
+            let Some((to, from, bits)) = copied(&step.line) else { continue };
+            let once = |register: Reg| self.written[usize::from(register.0)];
+            let fits = self.bits(to) == bits && once(to) == 1 && once(from) == 0;
+            if let Some(&value) = self.entries.get(&from).filter(|_| fits)
+                && !self.entries.contains_key(&to)
+                && (self.bits(from) == bits || is_narrow(value, bits))
+            {
+                self.entries.insert(to, value);
+                self.written[usize::from(to.0)] = 0;
+                self.left_out[at] = true;
+            }
+        }
+    }
+
+    /// The registers that something reads.
+    fn used(&self) -> BTreeSet<Reg> {
+        let mut used = self.observed.clone();
+        for (row, _) in self.function.rows.iter().zip(&self.left_out).filter(|(_, out)| !**out) {
+            for step in &row.lines {
+                used.extend(step.line.instruction.sources());
+                used.extend(step.line.guard.map(|guard| guard.predicate));
+                // Under a guard, a register may keep its value from the start.
+                let keeps = step.line.guard.is_some();
+                used.extend(step.line.instruction.destinations().filter(|_| keeps));
+            }
+        }
+        used
+    }
+
+    /// Leaves out rows that only compute what nobody reads.
+    fn unread(&mut self) -> bool {
+        let used = self.used();
+        let mut changed = false;
+        for (at, row) in self.function.rows.iter().enumerate() {
+            let idle = |line: &Line| {
+                let computes =
+                    matches!(line.instruction, Instruction::Alu(_)) || copied(line).is_some();
+                computes
+                    && !line.instruction.destinations().any(|register| used.contains(&register))
+            };
+            if !self.left_out[at]
+                && !row.lines.is_empty()
+                && row.lines.iter().all(|step| idle(&step.line))
+            {
+                self.left_out[at] = true;
+                changed = true;
+            }
+        }
+        changed
+    }
+
+    /// A thread also ends after its last row.
+    fn end(&mut self) {
+        let rows = &self.function.rows;
+        let last =
+            (0..rows.len()).rev().find(|&at| !self.left_out[at] && !rows[at].lines.is_empty());
+        if let Some(last) = last
+            && matches!(&rows[last].text[..], "ret" | "exit")
+        {
+            self.left_out[last] = true;
+        }
+    }
+}
+
+/// Whether a value has no more bits than this. Special registers that are not have a type of their width.
+fn is_narrow(value: &EntryValue, bits: u16) -> bool {
+    match value {
+        EntryValue::Value(value) => value.checked_shr(bits.into()).unwrap_or(0) == 0,
+        // The halves of an address.
+        EntryValue::Special(name) => bits >= 32 && !name.starts_with("envreg"),
+        EntryValue::Parameter(_) | EntryValue::Piece { .. } | EntryValue::Address(_) => false,
+    }
+}
+
+/// The registers that an instruction copies to and from, and the bits of its type: addresses of global memory are generic
+/// addresses.
+fn copied(line: &Line) -> Option<(Reg, Reg, u16)> {
+    if line.guard.is_some() {
+        return None;
+    }
+    if let Instruction::Alu(Alu { op: AluOp::Mov, ty, destination, sources }) = &line.instruction
+        && let [Operand::Reg(from)] = sources[..]
+    {
+        return Some((*destination, from, ty.bits));
+    }
+    if let Instruction::Cvta(Cvta { op, space, ty, destination, source }) = &line.instruction
+        && matches!(op, AddressOp::FromGeneric | AddressOp::ToGeneric)
+        && *space == SpaceQualifier::Global
+        && let Operand::Reg(from) = source
+    {
+        return Some((*destination, *from, ty.bits));
+    }
+    None
+}
+
+/// The cells of the rows that are left: each with the labels before it that a row names.
+fn cells(rows: &[FunctionLine], left_out: &[bool]) -> Vec<(String, usize)> {
+    let kept = rows.iter().zip(left_out).filter(|(_, out)| !**out);
+    let words =
+        kept.flat_map(|(row, _)| row.text.split(|c: char| !c.is_alphanumeric() && c != '_'));
+    let named: BTreeSet<&str> = words.collect();
+    let mut cells = Vec::new();
+    let mut labels = String::new();
+    for (row, out) in rows.iter().zip(left_out) {
+        for label in row.labels.iter().filter(|label| named.contains(&label[..])) {
+            labels.push_str(label);
+            labels.push_str(": ");
+        }
+        if !out && !row.lines.is_empty() {
+            cells.push((std::mem::take(&mut labels) + &row.text, row.line));
+        }
+    }
+    if !labels.is_empty() {
+        let line = rows.last().map_or(0, |row| row.line);
+        cells.push((labels.trim_end().to_owned(), line));
+    }
+    cells
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn short(body: &str, kept: &[&str]) -> (Vec<String>, Vec<String>) {
+        let text = format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n.entry k(.param .u64 a, .param .u64 n)\n{{\n.reg .pred %p<4>;\n.reg .b32 %r<9>;\n.reg .b64 %d<9>;\n{body}\n}}\n"
+        );
+        let (module, _) = ptx::read("k", text.as_bytes());
+        let module = module.expect("it is a module");
+        let function = lift::module::launched(&module, "k", &BTreeSet::new());
+        let function = function.expect("it is there").expect("it is read");
+        let kept = kept.iter().map(|name| (*name).to_owned()).collect();
+        let short = ShortFunction::new(function, &kept);
+        let cells = short.cells.into_iter().map(|(cell, _)| cell).collect();
+        (cells, short.initial.into_iter().map(|(register, _)| register).collect())
+    }
+
+    #[test]
+    fn copies_of_parameters_are_left_out() {
+        let copies = "ld.param.u64 %d1, [a];\ncvta.to.global.u64 %d2, %d1;\nL:\n";
+        let store = "st.global.u32 [%d2], 1;\nret;";
+        let (cells, initial) = short(&format!("{copies}{store}"), &[]);
+        assert_eq!(cells, ["st.global.u32 [d2], 1"]);
+        assert_eq!(initial, ["d2"]);
+        // A register that something else writes, too, is no copy.
+        let (cells, _) = short(&format!("{copies}{store} add.u64 %d2, %d2, 4; bra L;"), &[]);
+        assert!(cells.iter().any(|cell| cell.starts_with("cvta")), "{cells:?}");
+        // Nor is one that is written under a condition.
+        let guarded = "ld.param.u64 %d1, [a];\nsetp.eq.u64 %p1, %d1, 0;\n@%p1 mov.u64 %d2, %d1;\n@!%p1 mov.u64 %d2, 64;\n";
+        let (cells, _) = short(&format!("{guarded}{store}"), &[]);
+        assert_eq!(cells.iter().filter(|cell| cell.contains("mov.u64 d2")).count(), 2, "{cells:?}");
+    }
+
+    #[test]
+    fn what_nobody_reads_is_left_out() {
+        let body = "ld.param.u64 %d1, [a];\nmov.u32 %r1, 5;\nadd.u32 %r2, %r1, 1;\nld.global.u32 %r3, [%d1];\nret;";
+        assert_eq!(short(body, &[]).0, ["ld.global.u32 r3, [d1]"]);
+        let kept = ["mov.u32 r1, 5", "add.u32 r2, r1, 1", "ld.global.u32 r3, [d1]"];
+        assert_eq!(short(body, &["r2"]).0, kept);
+    }
+}

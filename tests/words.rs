@@ -1,0 +1,159 @@
+//! Functions of a module in the place of a test: `causeway litmus`, and the commands that take its words.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+
+use serde_json::Value;
+use verify::{WordsQuestion, WordsTest};
+
+use crate::fmt::{causeway, folder, said};
+use crate::suite;
+
+const MESSAGE: &str = "tests/words/message.ptx";
+const WORDS: &str = "producer(data, flag) || consumer(data, flag, out)";
+const LOCKS: &str = "try_lock(lock) || try_lock(lock)";
+
+/// Of the command line, as in `cli`.
+pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
+    ("help-litmus", &["litmus", "--help"]),
+    ("help-verify", &["verify", "--help"]),
+    ("litmus-list", &["litmus", MESSAGE]),
+    ("litmus-list-narrow", &["litmus", "tests/words/narrow.ptx"]),
+    ("litmus-narrow", &["litmus", "tests/words/narrow.ptx", "try_lock(a)"]),
+    ("litmus-test", &["litmus", MESSAGE, WORDS, "--never=[out]=0", "--init=data=7"]),
+    (
+        "litmus-placed",
+        &[
+            "litmus",
+            MESSAGE,
+            "producer(u64 a[4], &a+16) @warp 0,cta 0,gpu 1 || _Z8consumerPjS_S_(param_1=a, out, param_0=b[2]) @cta 3",
+            "--init=a={1,2}",
+            "--init=b=3",
+            "--sometimes=b[1]==3 /\\ not (a[0]=2 || P1:r2!=0)",
+        ],
+    ),
+    ("litmus-result", &["litmus", MESSAGE, LOCKS, "--always=P0:return=0 || P1:return=0"]),
+    ("litmus-unknown-function", &["litmus", MESSAGE, "producr(data, flag)"]),
+    ("litmus-few-arguments", &["litmus", MESSAGE, "producer(data) || consumer(data, flag, out)"]),
+    ("litmus-spare-argument", &["litmus", MESSAGE, "try_lock(a, 4)"]),
+    ("litmus-unknown-parameter", &["litmus", MESSAGE, "try_lock(lck=a)"]),
+    ("litmus-wrong-place", &["litmus", MESSAGE, "try_lock(a) @block 1"]),
+    ("litmus-warp-without-cta", &["litmus", MESSAGE, "try_lock(a) @warp 1"]),
+    ("litmus-open", &["litmus", MESSAGE, "try_lock(a || try_lock(a)"]),
+    ("litmus-wrong-register", &["litmus", MESSAGE, "try_lock(a, %tid.x=1)"]),
+    ("litmus-unknown-location", &["litmus", MESSAGE, WORDS, "--never=[outt]=0"]),
+    ("litmus-wrong-init", &["litmus", MESSAGE, WORDS, "--init=data[1]=0", "--never=[out]=0"]),
+    ("litmus-no-module", &["litmus", "tests/cli/holds.litmus", WORDS]),
+    ("litmus-no-compiler", &["litmus", "tests/words/message.cu", WORDS]),
+    ("litmus-condition-alone", &["litmus", MESSAGE, "--never=[out]=0"]),
+    ("check-words", &["check", "--engine=enumerate", MESSAGE, WORDS, "--never=[out]=0"]),
+    (
+        "check-words-github",
+        &["check", "--engine=enumerate", "--format=github", MESSAGE, WORDS, "--never=[out]=0"],
+    ),
+    ("check-condition-alone", &["check", "tests/cli/holds.litmus", "--never=[x]=0"]),
+    ("check-words-unknown", &["check", MESSAGE, "f(x)", "--never=[x]=0"]),
+    ("explain-words", &["explain", MESSAGE, WORDS, "--never=[out]=0"]),
+    ("fix-words", &["fix", "--engine=enumerate", MESSAGE, WORDS, "--never=[out]=0"]),
+    ("fix-words-write", &["fix", "--write", MESSAGE, WORDS, "--never=[out]=0"]),
+    ("explore-words", &["explore", MESSAGE, WORDS, "--never=[out]=0"]),
+    ("verify-no-compiler", &["verify", "tests/words/message.cu", "--grid=1", "--block=1"]),
+];
+
+fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
+    said(&causeway(arguments, &suite::root()))
+}
+
+/// What `check` finds, but for the name of the file.
+fn checked(arguments: &[&str]) -> Value {
+    let (_, out, err) =
+        run(&[&["check", "--engine=enumerate", "--format=json"], arguments].concat());
+    let mut value: Value = serde_json::from_str(&out).unwrap_or_else(|_| panic!("{out}{err}"));
+    for field in ["file", "seconds"] {
+        value.as_object_mut().expect("it is an object").remove(field);
+    }
+    value
+}
+
+#[test]
+fn the_answer_is_that_of_the_printed_test() {
+    let place = folder("words-printed");
+    for (words, condition) in [
+        (WORDS, "--never=[out]=0"),
+        (WORDS, "--always=out[0]==42"),
+        (LOCKS, "--never=P0:return=0 && P1:return=0"),
+        ("producer(data, flag) @cta 0 || consumer(data, flag, out) @cta 0", "--sometimes=[out]=42"),
+    ] {
+        let path = place.join("printed.litmus");
+        let path = path.to_str().expect("it is text");
+        let (code, _, err) = run(&["litmus", MESSAGE, words, condition, "--output", path]);
+        assert_eq!(code, Some(0), "{err}");
+        assert_eq!(checked(&[MESSAGE, words, condition]), checked(&[path]), "{words} {condition}");
+        let (code, out, err) = run(&["fmt", "--check", path]);
+        assert_eq!(code, Some(0), "{words}: {out}{err}");
+    }
+}
+
+#[test]
+fn a_compiler_that_is_named_makes_the_module() {
+    let place = folder("words-compiled");
+    let compiler = |name: &str, script: &str| {
+        let path = place.join(name);
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).expect("it can be written");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("it is ours");
+        path.to_str().expect("it is text").to_owned()
+    };
+    // The output is after `-o`.
+    let module = suite::root().join(MESSAGE);
+    let copies = compiler(
+        "copies",
+        &format!(
+            "while [ $# -gt 1 ]; do [ \"$1\" = -o ] && to=$2; shift; done; cp {} \"$to\"",
+            module.display()
+        ),
+    );
+    let fails = compiler("fails", "echo 'line 3: no such thing' >&2; exit 1");
+    let direct = run(&["litmus", MESSAGE, WORDS]).1.replace("message.ptx", "message");
+    for (option, ending) in [("--nvcc", "cu"), ("--clang", "cu"), ("--llc", "ll")] {
+        let path = place.join(format!("message.{ending}"));
+        fs::write(&path, "").expect("it can be written");
+        let file = path.to_str().expect("it is text");
+        let (code, out, err) = run(&["litmus", file, WORDS, option, &copies, "--target=sm_80"]);
+        assert_eq!(code, Some(0), "{err}");
+        assert_eq!(out.replace(&format!("message.{ending}"), "message"), direct);
+        let line = err.lines().next().expect("the command is printed");
+        assert!(line.starts_with(&copies) && line.contains("sm_80"), "{err}");
+        let (code, _, err) = run(&["litmus", file, option, &fails]);
+        assert_eq!(code, Some(2));
+        assert!(err.contains("does not compile it") && err.contains("no such thing"), "{err}");
+    }
+}
+
+/// Whatever is cut off a module or the words, there is an answer or an error.
+#[test]
+fn nothing_that_is_cut_off_panics() {
+    let text = fs::read_to_string(suite::root().join(MESSAGE)).expect("it is there");
+    let ends = text.char_indices().filter(|(_, c)| *c == '\n').map(|(at, _)| at);
+    let request = WordsTest {
+        words: WORDS,
+        question: Some((WordsQuestion::Never, "[out]=0")),
+        ..WordsTest::default()
+    };
+    let mut made = 0;
+    for end in ends.chain([text.len()]) {
+        made += usize::from(verify::words::compose("k", &text[..end], &request).is_ok());
+        if let Err(errors) = verify::survey("k", &text[..end]) {
+            assert!(!errors.is_empty());
+        }
+    }
+    assert!(made > 0);
+    let words = "ns::f<int>(int*)(data, u64 a[4], &a+8, n=-1, {0: 5, 8: @a}, %tid.x=1) @cta 0,gpu 1 || try_lock(lock)";
+    for (at, _) in words.char_indices() {
+        for with in ["", "(", "|", "@", "9999999999999", "é"] {
+            let words = format!("{}{with}{}", &words[..at], &words[at + 1..]);
+            let request = WordsTest { words: &words, ..request };
+            let errors = verify::words::compose("k", &text, &request).expect_err("there is no `f`");
+            assert!(!errors.is_empty());
+        }
+    }
+}
