@@ -42,6 +42,7 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("litmus-open", &["litmus", MESSAGE, "try_lock(a || try_lock(a)"]),
     ("litmus-wrong-register", &["litmus", MESSAGE, "try_lock(a, %tid.x=1)"]),
     ("litmus-unknown-location", &["litmus", MESSAGE, WORDS, "--never=[outt]=0"]),
+    ("litmus-no-result", &["litmus", MESSAGE, WORDS, "--never=P1:return=0"]),
     ("litmus-wrong-init", &["litmus", MESSAGE, WORDS, "--init=data[1]=0", "--never=[out]=0"]),
     ("litmus-no-module", &["litmus", "tests/cli/holds.litmus", WORDS]),
     ("litmus-no-compiler", &["litmus", "tests/words/message.cu", WORDS]),

@@ -86,13 +86,13 @@ pub(crate) struct ColumnTest<'t> {
     /// Entries of the initial state, besides those of registers and of the variables of functions.
     pub(crate) declared: Vec<String>,
     pub(crate) functions: &'t [ShortFunction],
-    pub(crate) columns: Vec<ThreadColumn>,
+    pub(crate) columns: Vec<PlacedColumn>,
     /// With its quantifier.
     pub(crate) condition: String,
 }
 
 /// A thread that executes a function.
-pub(crate) struct ThreadColumn {
+pub(crate) struct PlacedColumn {
     /// An index into the functions of the test.
     pub(crate) function: usize,
     /// Registers with their initial values, as the initial state has them.
@@ -130,7 +130,7 @@ impl ColumnTest<'_> {
         line(&format!(" {} ;", places.join(" | ")));
         let longest = self.functions.iter().map(|function| function.cells.len()).max().unwrap_or(0);
         for row in 0..longest {
-            let cell = |column: &ThreadColumn| {
+            let cell = |column: &PlacedColumn| {
                 self.functions[column.function].cells.get(row).map_or("", |(cell, _)| cell)
             };
             let all: Vec<&str> = self.columns.iter().map(cell).collect();
@@ -138,7 +138,7 @@ impl ColumnTest<'_> {
         }
         line(&self.condition);
         let thread =
-            |column: &ThreadColumn| ColumnThread { kernel: column.function, place: column.place };
+            |column: &PlacedColumn| ColumnThread { kernel: column.function, place: column.place };
         Composed {
             first_row: first_row(&out),
             threads: self.columns.iter().map(thread).collect(),

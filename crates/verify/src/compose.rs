@@ -8,7 +8,7 @@ use model::scope::Placement;
 use ptx::Module;
 
 use crate::argument::{Argument, ArgumentValue, Buffer};
-use crate::columns::{self, ColumnTest, ColumnValues, Composed, ThreadColumn};
+use crate::columns::{self, ColumnTest, ColumnValues, Composed, PlacedColumn};
 use crate::condition;
 use crate::functions::{self, FunctionName, list, named};
 use crate::launch::{KernelLaunch, LaunchError, LaunchSpec, ThreadPlace};
@@ -46,7 +46,7 @@ pub fn compose(module: &Module<'_>, launch: &LaunchSpec) -> Result<Composed, Vec
         .flat_map(|kernel| places.iter().map(move |&place| (kernel, place)))
         .enumerate()
         .map(|(number, (kernel, place))| composer.column(number, kernel, place))
-        .collect::<Result<Vec<ThreadColumn>, _>>()
+        .collect::<Result<Vec<PlacedColumn>, _>>()
         .map_err(one)?;
     let condition = composer.condition(&columns);
     let names: Vec<&str> = kernels.iter().map(|kernel| &kernel.function.name[..]).collect();
@@ -219,7 +219,7 @@ impl Composer<'_> {
         number: usize,
         kernel: usize,
         place: ThreadPlace,
-    ) -> Result<ThreadColumn, LaunchError> {
+    ) -> Result<PlacedColumn, LaunchError> {
         let Composer { launch, kernels, arguments, notes } = self;
         let function = &kernels[kernel];
         let gpu = launch.gpus.get(place.cta as usize).copied().unwrap_or(0);
@@ -263,11 +263,11 @@ impl Composer<'_> {
             sm: None,
         };
         let placement = columns::placement(&placement, kernels.len() > 1);
-        Ok(ThreadColumn { function: kernel, registers, placement, place })
+        Ok(PlacedColumn { function: kernel, registers, placement, place })
     }
 
     /// All assertions hold, and nobody ran into a trap.
-    fn condition(&self, columns: &[ThreadColumn]) -> String {
+    fn condition(&self, columns: &[PlacedColumn]) -> String {
         let functions: Vec<&Function> =
             columns.iter().map(|column| &self.kernels[column.function].function).collect();
         let assertions = self.launch.assertions.iter();

@@ -15,7 +15,7 @@ use text::report::{ByteSpan, Diagnostics, nearest};
 use self::locations::Locations;
 use self::read::{FunctionWords, WordsArgument, WordsColumn, WordsPlace, WordsValue};
 use crate::argument::{Argument, ArgumentValue, ElementType};
-use crate::columns::{self, ColumnTest, ColumnValues, Composed, ThreadColumn, first_row};
+use crate::columns::{self, ColumnTest, ColumnValues, Composed, PlacedColumn, first_row};
 use crate::compose::{self, has_trap, signature};
 use crate::condition::{self, WordsQuestion};
 use crate::functions::{self, FunctionName, list, named};
@@ -230,6 +230,11 @@ impl<'c> WordsComposer<'c> {
             read.map_err(|mut diagnostics| {
                 for of in &mut diagnostics {
                     question.option().clone_into(&mut of.path);
+                    // Where a function has a result, its register stands here.
+                    if of.code == "unknown-register" && of.message.ends_with("`return`") {
+                        let why = "only a `.func` with a result returns something";
+                        of.help = Some(why.to_owned());
+                    }
                 }
                 diagnostics
             })?;
@@ -274,7 +279,7 @@ impl<'c> WordsComposer<'c> {
         &self,
         number: usize,
         functions: &[ShortFunction],
-    ) -> Result<ThreadColumn, (ByteSpan, LaunchError)> {
+    ) -> Result<PlacedColumn, (ByteSpan, LaunchError)> {
         let column = &self.columns[number];
         let function = &functions[column.function];
         let (launch, place) = self.launch_of(number);
@@ -314,7 +319,7 @@ impl<'c> WordsComposer<'c> {
         let registers = values.registers(number, function);
         let registers = registers.map_err(|error| (column.words.function_at, error))?;
         let placement = columns::placement(&column.placement, false);
-        Ok(ThreadColumn { function: column.function, registers, placement, place })
+        Ok(PlacedColumn { function: column.function, registers, placement, place })
     }
 
     /// A launch that has the threads of the words, and the place of one of them: the columns of a CTA are its threads, in
