@@ -5,11 +5,14 @@ use engine::{ENGINES, ExecutionFacts, Limits};
 use execution::unfold::Unfolded;
 use litmus::Test;
 use model::memory::VariableId;
-use model::program::ContestedBytes;
+use model::program::{AccessEvents, ContestedBytes};
 use model::ptx;
 use model::value::Value;
 
-use crate::agree::{Answer, BOUND, ask, difference};
+use crate::agree::{
+    Answer, BOUND, ELSEWHERE, LONG, MIXED, SMALL, WIDE, ask, difference, law, parse,
+};
+use crate::suite;
 
 /// A thread that polls, up to three times, and does something before and after it.
 fn polling(loads: [&str; 3], again: &str, [before, after]: [&str; 2], partner: &str) -> Test {
@@ -241,4 +244,43 @@ fn bytes_of_several_threads_end_as_each_left_them() {
         assert_eq!(outcomes.len(), 4, "two values of the half word, two of the load");
         assert_eq!(difference(("all", &all), ("less", &less)), None, "{}", engine.name());
     }
+}
+
+/// The answers to a test, with events for all accesses, and without those that change nothing for other threads; whether there
+/// were fewer events.
+fn apart(test: &Test) -> Result<bool, String> {
+    let model = ptx::model();
+    let mut less = test.clone();
+    less.program.access_events = AccessEvents::OfInterest;
+    for engine in ENGINES {
+        if let [Ok(all), Ok(less)] = &[test, &less].map(|test| ask(*engine, &model, test))
+            && let Some(difference) = difference(("all", all), ("less", less))
+        {
+            return Err(format!("{}: {difference}", engine.name()));
+        }
+    }
+    let events = [test, &less].map(|test| {
+        let unfolded = Unfolded::new(&test.program, model.conventions, BOUND).ok()?;
+        Some(unfolded.paths.iter().flatten().map(|path| path.events.len()).sum::<usize>())
+    });
+    Ok(events[1] < events[0])
+}
+
+#[test]
+fn accesses_that_change_nothing_for_others_need_no_events() {
+    let (mut compared, mut fewer) = (0, 0);
+    for entry in suite::load(&suite::folder()) {
+        if entry.test.dialect == litmus::Dialect::Cxx {
+            continue;
+        }
+        match apart(&entry.test) {
+            Ok(less) => fewer += usize::from(less),
+            Err(what) => panic!("{}: {what}", entry.test.name),
+        }
+        compared += 1;
+    }
+    eprintln!("{fewer} of {compared} tests have fewer events");
+    assert!(fewer * 5 > compared, "{fewer} of {compared}");
+    let shapes = [SMALL, LONG, WIDE, MIXED, ELSEWHERE];
+    law("accesses apart", &shapes, 200, |sketch| apart(&parse(sketch)).map(drop));
 }

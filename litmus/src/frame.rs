@@ -50,6 +50,7 @@ pub(crate) const KEYS: &[&str] = &[
     "Dialect",
     "Arch",
     "Registers",
+    "Rounding",
     "Without-rule",
     "PTX-ISA",
     "Stuck",

@@ -25,7 +25,7 @@ use std::ops::Range;
 use machine::form::{Family, LoweredInstruction};
 use model::isa::alu::Comparison;
 use model::memory::Space;
-use model::program::{CountedLoops, Program, ThreadId};
+use model::program::{AccessEvents, CountedLoops, Program, ThreadId, ZeroDivision};
 use model::value::Value;
 pub use proposition::{Comparand, Prop};
 pub use ptx::qualifier::Dialect;
@@ -347,6 +347,7 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<(Test, Vec<Vec<ByteSpan>
     if !header.sass {
         draft.target = target(&header, report);
     }
+    draft.rounds_freely = rounds_to_nearest(&header, report);
     match body.rows.first() {
         Some(row) => placement::threads(row, &mut draft, report),
         None => {
@@ -383,6 +384,8 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<(Test, Vec<Vec<ByteSpan>
         omits_covered: false,
         few_addresses: false,
         counted_loops: CountedLoops::Complete,
+        zero_division: ZeroDivision::Undefined,
+        access_events: AccessEvents::All,
     };
     allocation::check(&mut program, &places, report);
     let condition_text =
@@ -463,6 +466,19 @@ fn target(header: &Header<'_>, report: &mut Diagnostics) -> Option<Target> {
         report.error("arch", header.key_at("Arch"), message).help("Arch=sm_90a");
     }
     target
+}
+
+/// Whether results of `.approx`, `.full` and `.ftz` are taken for those of IEEE 754, which the document does not promise.
+fn rounds_to_nearest(header: &Header<'_>, report: &mut Diagnostics) -> bool {
+    const KEY: &str = "Rounding";
+    let Some((_, value)) = header.metadata.iter().find(|(key, _)| *key == KEY) else {
+        return false;
+    };
+    if *value != "nearest" {
+        let message = format!("unknown rounding `{}`", cursor::short(value));
+        report.error("rounding", header.key_at(KEY), message).help("Rounding=nearest");
+    }
+    true
 }
 
 /// The version of PTX whose rules are checked.

@@ -1,8 +1,10 @@
 //! A program: placed threads over variables, with its observed final values.
 
+use crate::isa::alu::AluOp;
 use crate::isa::asynchronous::{Asynchronous, MbarrierOp};
 use crate::isa::bar::{Barrier, BarrierKind};
 use crate::isa::cvta::{AddressOp, Cvta};
+use crate::isa::integer::IntegerOp;
 use crate::isa::print::OperandNames;
 use crate::isa::tensor_memory::TensorOp;
 use crate::isa::warp::{ExchangeOp, LANES};
@@ -105,6 +107,9 @@ pub struct Program {
     pub few_addresses: bool,
     /// What is done with loops whose number of iterations no read decides.
     pub counted_loops: CountedLoops,
+    /// What an integer division by 0 is.
+    pub zero_division: ZeroDivision,
+    pub access_events: AccessEvents,
 }
 
 /// What is done with loops whose number of iterations no read decides.
@@ -115,6 +120,25 @@ pub enum CountedLoops {
     Bounded,
     /// They are followed to their end.
     Complete,
+}
+
+/// What an integer division by 0 is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum ZeroDivision {
+    /// It has the result that hardware gives it.
+    #[default]
+    Computed,
+    /// It has no meaning, as in the document.
+    Undefined,
+}
+
+/// Which accesses are events of an execution.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum AccessEvents {
+    #[default]
+    All,
+    /// Those that may change something for other threads: nobody looks at executions.
+    OfInterest,
 }
 
 /// Bytes that several threads, or one thread through aliases, may access.
@@ -283,9 +307,12 @@ impl Program {
             let mut exchanges = of.lines.iter().filter_map(|line| line.instruction.as_exchange());
             exchanges.any(|exchange| {
                 let ExchangeOp::Shuffle(shuffle) = exchange.op else { return false };
-                let Operand::Imm(by) = exchange.lane else { return true };
+                let (Operand::Imm(by), Operand::Imm(clamp)) = (exchange.lane, exchange.clamp)
+                else {
+                    return true;
+                };
                 let by = u32::try_from(by % u64::from(LANES)).expect("it is a lane");
-                shuffle.source(self.lane(id), by, exchange.clamp).0 == own
+                shuffle.source(self.lane(id), by, clamp).0 == own
             })
         })
     }
@@ -491,6 +518,12 @@ impl Program {
                     || ptx && (barrier.count.is_some() || reduces)
                     || barrier.aligned && one_warp
                     || barrier.warp;
+            }
+            if let Instruction::Alu(alu) = instruction {
+                let divides = matches!(alu.op, AluOp::Integer(IntegerOp::Div | IntegerOp::Rem));
+                return self.zero_division == ZeroDivision::Undefined
+                    && divides
+                    && !matches!(alu.sources[1], Operand::Imm(1..));
             }
             matches!(
                 instruction,

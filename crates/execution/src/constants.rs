@@ -3,6 +3,8 @@
 //! A thread knows its own index, and compilers keep numbers and addresses in registers: what they decide, and which bytes
 //! they name, is often a constant.
 
+use std::sync::Arc;
+
 use crate::event::Access;
 use crate::expr::{ExprId, Exprs};
 use crate::layout::Layout;
@@ -17,8 +19,53 @@ use model::value::{Value, low64};
 #[derive(Clone, Debug)]
 pub struct Constants {
     /// For each line, and the end, what each register holds if that is a constant; `None` where the thread never comes.
-    before: Vec<Option<Vec<Option<Value>>>>,
+    before: Vec<Option<HeldConstants>>,
     decisions: Vec<ConstantDecision>,
+}
+
+/// What each register holds, if that is a constant. Lines of long threads differ in few registers, so they share parts.
+#[derive(Clone, Debug)]
+struct HeldConstants(Vec<Arc<[Option<Value>; PART]>>);
+
+/// The registers of a part.
+const PART: usize = 32;
+
+impl HeldConstants {
+    fn new(all: &[Option<Value>]) -> HeldConstants {
+        let part = |some: &[Option<Value>]| {
+            let mut part = [None; PART];
+            part[..some.len()].copy_from_slice(some);
+            Arc::new(part)
+        };
+        HeldConstants(all.chunks(PART).map(part).collect())
+    }
+
+    fn get(&self, register: usize) -> Option<Value> {
+        self.0[register / PART][register % PART]
+    }
+
+    fn set(&mut self, register: usize, value: Option<Value>) {
+        if self.get(register) != value {
+            Arc::make_mut(&mut self.0[register / PART])[register % PART] = value;
+        }
+    }
+
+    /// Keeps what others hold, too. Returns whether that is less.
+    fn keep(&mut self, others: &HeldConstants) -> bool {
+        let mut less = false;
+        for (own, other) in self.0.iter_mut().zip(&others.0) {
+            if Arc::ptr_eq(own, other) {
+                continue;
+            }
+            for register in 0..PART {
+                if own[register].is_some() && own[register] != other[register] {
+                    Arc::make_mut(own)[register] = None;
+                    less = true;
+                }
+            }
+        }
+        less
+    }
 }
 
 /// Whether an instruction is executed, and a branch taken, as far as constants decide it.
@@ -33,9 +80,10 @@ impl Constants {
         let thread = &program.threads[usize::from(id.0)];
         let count = thread.lines.len();
         let initial = thread.registers.iter().map(|of| Some(layout.initial(of.initial)));
+        let initial: Vec<Option<Value>> = initial.collect();
         let mut known =
             Constants { before: vec![None; count + 1], decisions: vec![<_>::default(); count] };
-        known.before[0] = Some(initial.collect());
+        known.before[0] = Some(HeldConstants::new(&initial));
         let mut pending = vec![0];
         while let Some(at) = pending.pop() {
             if at == count {
@@ -72,24 +120,24 @@ impl Constants {
             let mut after = known.before[at].clone().expect("a pending line is reached");
             if executes != Some(false) {
                 for register in line.instruction.destinations() {
-                    let of = &mut after[usize::from(register.0)];
-                    let kept = executes == Some(true) || *of == result;
-                    *of = result.filter(|_| kept);
+                    let register = usize::from(register.0);
+                    let kept = executes == Some(true) || after.get(register) == result;
+                    after.set(register, result.filter(|_| kept));
                 }
             }
             let jumps = branch.filter(|_| executes != Some(false) && taken != Some(false));
             let falls_through = branch.is_none() || executes != Some(true) || taken != Some(true);
             let next = jumps.map(|branch| branch.target.min(count));
             for next in next.into_iter().chain(falls_through.then_some(at + 1)) {
-                let joined = known.before[next].get_or_insert_with(|| {
-                    pending.push(next);
-                    after.clone()
-                });
-                for (joined, of) in joined.iter_mut().zip(&after) {
-                    if joined.is_some() && joined != of {
-                        *joined = None;
-                        pending.push(next);
+                let changed = match &mut known.before[next] {
+                    Some(before) => before.keep(&after),
+                    none => {
+                        *none = Some(after.clone());
+                        true
                     }
+                };
+                if changed {
+                    pending.push(next);
                 }
             }
         }
@@ -105,7 +153,7 @@ impl Constants {
         operand: Operand,
     ) -> Option<Value> {
         match operand {
-            Operand::Reg(register) => self.before[line].as_ref()?[usize::from(register.0)],
+            Operand::Reg(register) => self.before[line].as_ref()?.get(register.0.into()),
             Operand::Imm(value) => Some(value.into()),
             Operand::Address(variable) => Some(layout.offset(variable, thread).into()),
         }

@@ -10,6 +10,7 @@
 pub mod accessed;
 pub mod agreed;
 pub mod air;
+pub mod apart;
 pub mod constants;
 pub mod contents;
 pub mod event;

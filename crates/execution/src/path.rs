@@ -10,6 +10,7 @@ mod address;
 mod asynchronous;
 mod barrier;
 mod cancel;
+mod computed;
 mod covered;
 mod exchange;
 mod facts;
@@ -45,7 +46,7 @@ use model::given::Tag;
 use model::isa::alu::{AluOp, Branch, Comparison};
 use model::isa::asynchronous::{AsyncMisuse, Asynchronous};
 use model::isa::fence::{FenceOrder, ProxyFence};
-use model::isa::{Guard, Instruction, Operand, Reg, Type};
+use model::isa::{Guard, Instruction, Type};
 use model::memory::Extent;
 use model::program::{AwaitedObject, CountedLoops, Launch, Program, Thread, ThreadId};
 use model::rel::Conventions;
@@ -607,15 +608,9 @@ impl Walk<'_> {
                 return self.asynchronous(state, of, guard_taint);
             }
             Instruction::Alu(alu) => {
-                let sources: Vec<(ExprId, Mask)> =
-                    alu.sources.iter().map(|&s| self.operand(state, s)).collect();
-                let values: Vec<ExprId> = sources.iter().map(|s| s.0).collect();
-                let value = state.exprs.alu(alu.op, alu.ty, &values);
-                let taint = sources.iter().fold(guard_taint, |all, s| all | s.1);
-                if alu.op.result(alu.ty).compares {
-                    state.note_comparison(value);
+                if !self.compute(state, alu, guard_taint) {
+                    return Next::Stop;
                 }
-                state.set(alu.destination, value, taint);
             }
             Instruction::Cvta(cvta) => {
                 let (source, taint) = self.operand(state, cvta.source);
@@ -684,18 +679,6 @@ impl Walk<'_> {
             state.taint[usize::from(register.0)] |= guard_taint;
         }
         state.pc += 1;
-    }
-
-    fn operand(&self, state: &mut PathState, operand: Operand) -> (ExprId, Mask) {
-        match operand {
-            Operand::Reg(Reg(register)) => {
-                (state.registers[usize::from(register)], state.taint[usize::from(register)])
-            }
-            Operand::Imm(value) => (state.exprs.constant(value.into()), 0),
-            Operand::Address(variable) => {
-                (state.exprs.constant(self.layout.offset(variable, self.thread).into()), 0)
-            }
-        }
     }
 
     /// Ends the path of a state with a fault.

@@ -8,7 +8,7 @@ use sass::single::{self, ReadOptions};
 use text::report::{ByteSpan, Diagnostics};
 
 use crate::column::{self, ColumnCell};
-use crate::draft::{PointsTo, ProgramBuilder, ThreadDraft};
+use crate::draft::{PointsTo, ProgramBuilder, ThreadDraft, WarpLanes};
 use crate::function::{
     EntryValue, FunctionLine, FunctionStep, FunctionVariable, HERE, Refusals, Refused,
 };
@@ -46,7 +46,7 @@ impl FunctionBuilder {
         let mut draft = ProgramBuilder::new(dialect);
         draft.declares_all = true;
         draft.rounds_freely = true;
-        draft.lone_lane = true;
+        draft.lanes = WarpLanes::Lone;
         draft.threads.push(ThreadDraft::new("P0".to_owned(), HERE));
         FunctionBuilder {
             draft,
@@ -62,7 +62,7 @@ impl FunctionBuilder {
     /// The same for a function that every lane of a launch executes.
     #[must_use]
     pub fn of_every_lane(mut self) -> FunctionBuilder {
-        self.draft.lone_lane = false;
+        self.draft.lanes = WarpLanes::All;
         self
     }
 

@@ -120,7 +120,7 @@ pub struct ThreadDraft {
 }
 
 /// The largest number of variables, and of registers of a thread. More do not fit the indices of the model.
-const MOST: usize = 4096;
+const MOST: usize = 1 << 15;
 
 impl ThreadDraft {
     pub fn new(name: String, placement: Placement) -> ThreadDraft {
@@ -200,6 +200,14 @@ impl RegisterDraft {
     }
 }
 
+/// Which lanes of its warp a thread is beside.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum WarpLanes {
+    All,
+    /// It is the only one.
+    Lone,
+}
+
 /// The tables in which names are looked up.
 #[derive(Debug)]
 pub struct ProgramBuilder {
@@ -218,7 +226,7 @@ pub struct ProgramBuilder {
     pub rounds_freely: bool,
     /// Whether the thread is compared with its own lowering, as the only lane of its warp: what several lanes, or asynchronous
     /// operations, do together is not compared.
-    pub lone_lane: bool,
+    pub lanes: WarpLanes,
     pub variables: Vec<VariableDraft>,
     by_name: BTreeMap<String, VariableId>,
     pub threads: Vec<ThreadDraft>,
@@ -236,7 +244,7 @@ impl ProgramBuilder {
             sass: false,
             declares_all: false,
             rounds_freely: false,
-            lone_lane: false,
+            lanes: WarpLanes::All,
             variables: Vec::new(),
             by_name: BTreeMap::new(),
             threads: Vec::new(),

@@ -252,8 +252,8 @@ impl Printer<'_> {
                     Shuffle::Butterfly => "bfly",
                     Shuffle::Index => "idx",
                 };
-                let lane = self.operand(of.lane);
-                format!("shfl.sync.{mode}.b32 {both}, {source}, {lane}, {}, {mask}", of.clamp)
+                let (lane, clamp) = (self.operand(of.lane), self.operand(of.clamp));
+                format!("shfl.sync.{mode}.b32 {both}, {source}, {lane}, {clamp}, {mask}")
             }
             ExchangeOp::All => vote("all.pred"),
             ExchangeOp::Any => vote("any.pred"),

@@ -210,8 +210,9 @@ macro_rules! visit {
                         to.one(OperandRole::Source, source);
                         to.one(OperandRole::Destination, destination);
                     }
-                    BarrierKind::Exchange(Exchange { source, lane, result, predicate, .. }) => {
-                        to.values([source, lane]);
+                    BarrierKind::Exchange(exchange) => {
+                        let Exchange { source, lane, clamp, result, predicate, .. } = exchange;
+                        to.values([source, lane, clamp]);
                         to.results(result);
                         to.results(predicate);
                     }

@@ -76,7 +76,7 @@ pub struct Exchange {
     /// Of a shuffle: `b`, from which the other lane is computed.
     pub lane: Operand,
     /// Of a shuffle: `c`, the clamp and the mask of segments.
-    pub clamp: u64,
+    pub clamp: Operand,
     pub result: Option<Reg>,
     /// Of a shuffle, whether the lane was in range; of `match.all`, whether all have the same value; of `elect`,
     /// whether this lane was elected.
@@ -92,7 +92,7 @@ impl Exchange {
             source: nothing,
             negated: false,
             lane: nothing,
-            clamp: 0,
+            clamp: nothing,
             result: None,
             predicate: None,
         }

@@ -61,8 +61,10 @@ impl Walk<'_> {
             let lanes: Vec<Value> = (0..LANES.into()).collect();
             let by = self.choose_among(state, by, &lanes);
             let by = u32::try_from(by).expect("it is a lane");
-            let (from, found) = shuffle.source(here, by, of.clamp);
-            (exchanged.in_range, exchanged.lane_taint) = (found, by_taint);
+            let (clamp, clamp_taint) = self.operand(state, of.clamp);
+            let clamp = self.choose(state, clamp);
+            let (from, found) = shuffle.source(here, by, clamp);
+            (exchanged.in_range, exchanged.lane_taint) = (found, by_taint | clamp_taint);
             if !self.takes_part(mask, from) {
                 self.fault(state.clone(), BarrierMisuse::Absent.text());
                 return Next::Stop;

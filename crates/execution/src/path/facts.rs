@@ -2,28 +2,44 @@
 
 use crate::accessed::Accessed;
 use crate::agreed::Agreed;
+use crate::apart::ApartBytes;
 use crate::layout::Layout;
 use crate::live::AccessSizes;
 use crate::written::Written;
-use model::program::{Program, Thread};
+use model::program::{AccessEvents, Program, Thread};
 use model::rel::Conventions;
 
-/// What is known of the accesses of a program before paths are listed, where loops ask for that.
+/// What is known of the accesses of a program before paths are listed, where loops ask for that, or nobody looks at events.
 #[derive(Debug, Default)]
 pub struct LoopFacts<'p> {
     pub accessed: Accessed<'p>,
     pub agreed: Agreed,
     pub sizes: AccessSizes,
     pub written: Written,
+    pub apart: ApartBytes,
 }
 
 impl<'p> LoopFacts<'p> {
     pub fn new(program: &'p Program, layout: &Layout, conventions: Conventions) -> LoopFacts<'p> {
         let loops = program.threads.iter().any(Thread::loops);
-        if !loops && !program.omits_covered {
+        let counts = loops || program.omits_covered;
+        // It takes the axioms of chapter 8, and dependencies that pass through memory.
+        let hides_apart = program.access_events == AccessEvents::OfInterest
+            && conventions.silent_atomics
+            && !conventions.counts_iterations
+            && !conventions.semantic_dependencies;
+        if !counts && !hides_apart {
             return LoopFacts::default();
         }
         let accessed = Accessed::new(program, layout);
+        let apart = if hides_apart {
+            ApartBytes::new(program, layout, &accessed)
+        } else {
+            ApartBytes::default()
+        };
+        if !counts {
+            return LoopFacts { apart, ..LoopFacts::default() };
+        }
         let agreed = if loops && conventions.silent_atomics {
             Agreed::new(program, layout, &accessed)
         } else {
@@ -34,6 +50,7 @@ impl<'p> LoopFacts<'p> {
         } else {
             Written::default()
         };
-        LoopFacts { agreed, sizes: AccessSizes::of(program, &accessed), written, accessed }
+        let sizes = AccessSizes::of(program, &accessed);
+        LoopFacts { accessed, agreed, sizes, written, apart }
     }
 }

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::Walk;
 use super::state::PathState;
+use super::{Assumption, Walk};
 use crate::contents::{MemoryContents, put_together};
 use crate::event::EventKind;
 use crate::expr::{Expr, ExprId};
@@ -91,7 +91,7 @@ impl Walk<'_> {
             let mut leaf = |leaf: Expr| {
                 if let Expr::Read(read) = leaf { chosen.get(&read).copied() } else { None }
             };
-            let holds = |check: &super::Assumption, leaf: &mut dyn FnMut(Expr) -> Option<Value>| {
+            let holds = |check: &Assumption, leaf: &mut dyn FnMut(Expr) -> Option<Value>| {
                 state.exprs.eval(check.expr(), leaf).is_none_or(|value| check.holds(value))
             };
             if state.checks.iter().all(|check| holds(check, &mut leaf)) {

@@ -69,7 +69,9 @@ fn bits(bytes: u32) -> Type {
 impl Walk<'_> {
     /// Whether no other thread accesses these bytes.
     pub(super) fn is_private(&self, access: Access) -> bool {
-        let Some(contested) = &self.program.contested else { return false };
+        let Some(contested) = &self.program.contested else {
+            return self.facts.apart.includes(self.thread, access.pa);
+        };
         let location = &self.layout.locations[usize::from(access.pa.object)];
         let (start, end) = (access.pa.start, access.pa.end());
         contested
@@ -244,7 +246,10 @@ impl Walk<'_> {
             contested.filter(|of| of.variable == variable).collect();
         let mut runs: Vec<Extent> = Vec::new();
         for at in bytes.start..bytes.end() {
-            if of_variable.iter().any(|of| (of.start..of.end()).contains(&at)) {
+            let byte = Extent { start: at, length: 1, ..bytes };
+            let apart =
+                self.program.contested.is_some() || self.facts.apart.includes(self.thread, byte);
+            if !apart || of_variable.iter().any(|of| (of.start..of.end()).contains(&at)) {
                 continue;
             }
             match runs.last_mut() {

@@ -19,6 +19,7 @@ use ptx::qualifier::Qualifier;
 use super::{InstructionReader, plan};
 use crate::cell::{Arg, InstructionCell};
 use crate::draft::DraftAccess;
+use crate::draft::WarpLanes;
 use text::report::ByteSpan;
 
 /// What a function or a row of a comparison says of such an instruction.
@@ -30,7 +31,7 @@ const UNKNOWN_SIZE: u32 = 4;
 impl<'a> InstructionReader<'_> {
     /// An instruction about asynchronous operations; `None` after an error, or where it does nothing in the model.
     pub(super) fn asynchronous(&mut self, cell: &InstructionCell<'a>) -> Vec<Instruction> {
-        if self.draft.lone_lane {
+        if self.draft.lanes == WarpLanes::Lone {
             return vec![Self::unsupported(cell, NOT_COMPARED)];
         }
         let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
@@ -466,7 +467,7 @@ impl<'a> InstructionReader<'_> {
             parts.splice(1.., spelling.parts.iter().copied());
         }
         let of_reads = ["alias", "sync_restrict::read", "release", "sys"];
-        if self.draft.lone_lane && parts[1..] != of_reads {
+        if self.draft.lanes == WarpLanes::Lone && parts[1..] != of_reads {
             return Some(Self::unsupported(cell, "this proxy is not modelled"));
         }
         let fence = match parts[1..] {

@@ -10,6 +10,7 @@ use ptx::rules::barrier::{self, CLUSTER_FORM, COUNT_MISSING, FORM};
 
 use super::InstructionReader;
 use crate::cell::{Arg, InstructionCell};
+use crate::draft::WarpLanes;
 
 /// The number of barriers of a CTA in PTX.
 const IDS: u64 = 16;
@@ -74,7 +75,7 @@ impl<'a> InstructionReader<'_> {
 
     /// `bar.warp.sync MASK`. Reading R31: a warp is not a scope of the model, and its barrier orders its lanes.
     fn warp_barrier(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
-        if self.draft.lone_lane {
+        if self.draft.lanes == WarpLanes::Lone {
             return Some(Self::unsupported(cell, "operations of a warp"));
         }
         let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();

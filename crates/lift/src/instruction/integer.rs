@@ -138,9 +138,9 @@ impl<'a> InstructionReader<'_> {
             operands.push(Operand::Reg(destination));
         } else if matches!(op, IntegerOp::Div | IntegerOp::Rem)
             && !self.draft.rounds_freely
-            && !matches!(operands[1], Operand::Imm(1..))
+            && matches!(operands[1], Operand::Imm(0))
         {
-            let why = "a quotient by what may be 0, which the document does not define";
+            let why = "a quotient by 0, which the document does not define";
             return Some(vec![Self::unsupported(cell, why)]);
         }
         let op = AluOp::Integer(op);

@@ -6,6 +6,7 @@ use model::isa::{Instruction, Operand, Reg, Type};
 
 use super::{InstructionReader, plan};
 use crate::cell::{Arg, InstructionCell};
+use crate::draft::WarpLanes;
 
 /// The result and the predicate, the operands that the lane brings, and the mask.
 struct LaneOperands<'a> {
@@ -23,7 +24,7 @@ impl<'a> InstructionReader<'_> {
 
     /// `shfl.sync.idx.b32 r0|p, r1, 0, 31, 0xffffffff`. Reading R31: the lanes exchange values, and nothing is ordered.
     pub(super) fn exchange(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
-        if self.draft.lone_lane {
+        if self.draft.lanes == WarpLanes::Lone {
             return Some(Self::unsupported(cell, "operations of a warp"));
         }
         let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
@@ -38,14 +39,9 @@ impl<'a> InstructionReader<'_> {
         let (result, predicate) = (operands.result, operands.predicate);
         let mut exchange = Exchange { result, predicate, ..Exchange::of(op) };
         if let [value, lane, clamp] = &operands.sources[..] {
-            self.fits(clamp, Type::U32);
-            let Arg::Number(clamp, _) = clamp else {
-                let what = "a clamp and segments that a register gives";
-                return Some(Self::unsupported(cell, what));
-            };
             exchange.source = self.sized(value, Type::U32)?;
             exchange.lane = self.sized(lane, Type::U32)?;
-            exchange.clamp = *clamp;
+            exchange.clamp = self.sized(clamp, Type::U32)?;
         } else if let [value] = &operands.sources[..] {
             if op.source_bits() == 1 {
                 let (source, negated) = self.predicate(value)?;
@@ -59,7 +55,7 @@ impl<'a> InstructionReader<'_> {
 
     /// `activemask.b32 r0`.
     pub(super) fn active_lanes(&mut self, cell: &InstructionCell<'a>) -> Option<Instruction> {
-        if self.draft.lone_lane {
+        if self.draft.lanes == WarpLanes::Lone {
             return Some(Self::unsupported(cell, "operations of a warp"));
         }
         let parts: Vec<&str> = cell.parts.iter().map(|part| part.text).collect();
