@@ -72,8 +72,8 @@ pub struct MemoryDeclaration<'a> {
 
 impl MemoryDeclaration<'_> {
     /// The bytes of the initial value, without zeros at the end that it does not write. `None` if it is not a
-    /// number or a list of numbers.
-    pub fn initial(&self) -> Option<Vec<u8>> {
+    /// number or a list of numbers. `named`: the number that a name in it stands for.
+    pub fn initial(&self, named: &dyn Fn(&str) -> Option<u64>) -> Option<Vec<u8>> {
         let Some(value) = self.value else { return Some(Vec::new()) };
         let size = self.element?.bytes() as usize;
         let value = value.trim();
@@ -81,7 +81,8 @@ impl MemoryDeclaration<'_> {
         let list = list.map_or(value, |list| list.trim().trim_end_matches(','));
         let mut bytes = Vec::new();
         for number in list.split(',').filter(|_| !list.is_empty()) {
-            let bits = constant::bits(number.trim(), self.element?)?;
+            let number = number.trim();
+            let bits = constant::bits(number, self.element?).or_else(|| named(number))?;
             bytes.extend_from_slice(bits.to_le_bytes().get(..size)?);
         }
         Some(bytes)

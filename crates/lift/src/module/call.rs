@@ -6,7 +6,7 @@ use ptx::qualifier::Dialect;
 use ptx::{Instruction, PrintedOperand, PrintedScalar};
 
 use super::operand::constant_type;
-use super::{Frame, FunctionReader, Purpose, ReadResult, names};
+use super::{Frame, FunctionReader, Purpose, ReadResult, callee, names};
 use crate::external::{self, CallNames, ExternalFunction, PassedArgument, pieces};
 use crate::written::{WrittenArg, WrittenGuard, WrittenInstruction, written};
 
@@ -15,6 +15,15 @@ const DEEPEST: usize = 16;
 
 /// The largest number of rows of a function with all that it calls.
 const LONGEST: usize = 20_000;
+
+/// The same of a function that a launch executes: a thread has fewer than 2^16 lines.
+const LONGEST_OF_LAUNCH: usize = 60_000;
+
+/// The results and the arguments of a call, by their names.
+struct CallOperands {
+    results: Vec<String>,
+    arguments: Vec<String>,
+}
 
 impl<'a> FunctionReader<'_, 'a> {
     /// `call (result), f, (arguments)`: the body of `f` is read here.
@@ -29,30 +38,56 @@ impl<'a> FunctionReader<'_, 'a> {
         };
         let (name, arguments) = match rest {
             [PrintedOperand::Scalar(name)] => (name.to_string(), Vec::new()),
-            [PrintedOperand::Scalar(name), PrintedOperand::List(arguments)] => {
+            [PrintedOperand::Scalar(name), PrintedOperand::List(arguments), ..] => {
                 (name.to_string(), texts(arguments))
             }
-            _ => return Err("an indirect call".to_owned()),
+            [PrintedOperand::Scalar(name), PrintedOperand::Scalar(_)] => {
+                (name.to_string(), Vec::new())
+            }
+            _ => return Err(format!("`{}` is not supported", instruction.text)),
         };
+        let called = CallOperands { results, arguments };
+        let launched = matches!(self.contents.purpose, Purpose::Launch(_));
+        if let Some(register) = callee::indirect(instruction) {
+            if !launched {
+                return Err("an indirect call".to_owned());
+            }
+            return self.indirect_call(&register, &called, guard);
+        }
         let name = self.contents.module.aliased(&name).unwrap_or(&name);
         let functions = &self.contents.functions;
         let Some(index) = functions.iter().position(|function| function.name == name) else {
-            let register = name.starts_with('%');
-            if register {
-                return Err("an indirect call".to_owned());
+            if launched {
+                return self.runtime_call(name, &called, guard);
             }
-            if matches!(self.contents.purpose, Purpose::Launch(_)) {
-                return self.runtime_call(name, guard);
-            }
-            return self.external_call(name, &results, &arguments, guard);
+            return self.external_call(name, &called.results, &called.arguments, guard);
         };
+        self.inlined(index, &called, guard)
+    }
+
+    /// The body of a function of the module, read here.
+    fn inlined(
+        &mut self,
+        index: usize,
+        operands: &CallOperands,
+        guard: Option<&WrittenGuard>,
+    ) -> ReadResult<()> {
+        let name = self.contents.functions[index].name;
         if self.frames.iter().any(|frame| frame.index == index) {
             return Err(format!("a recursive call of `{name}`"));
         }
-        if self.frames.len() > DEEPEST || self.builder.len() > LONGEST {
-            return Err(format!("a call of `{name}`: the functions that it calls are too long"));
+        let launched = matches!(self.contents.purpose, Purpose::Launch(_));
+        let longest = if launched { LONGEST_OF_LAUNCH } else { LONGEST };
+        if self.frames.len() > DEEPEST || self.builder.len() > longest {
+            let why = format!("a call of `{name}`: the functions that it calls are too long");
+            return Err(if launched {
+                format!("{why}: launch a kernel that calls fewer of them")
+            } else {
+                why
+            });
         }
         let called = &self.contents.functions[index];
+        let CallOperands { results, arguments } = operands;
         let lists = [(&called.parameters, arguments), (&called.results, results)];
         let mut memory = BTreeMap::new();
         for (declared, given) in lists {
@@ -60,7 +95,7 @@ impl<'a> FunctionReader<'_, 'a> {
                 return Err(format!("a call of `{name}` with other arguments"));
             }
             for (parameter, argument) in declared.iter().zip(given) {
-                let own = self.variable(&argument)?;
+                let own = self.variable(argument)?;
                 let own = own.ok_or("a call with arguments in registers")?;
                 memory.insert(parameter.name, own);
             }
@@ -69,13 +104,55 @@ impl<'a> FunctionReader<'_, 'a> {
         let end = self.label("call.end");
         self.jump_unless(guard, &end);
         self.name_variables(index);
-        self.names.open_body();
+        if launched {
+            self.names.open_called(index);
+        } else {
+            self.names.open_body();
+        }
         let end_of_call = Some(end.clone());
         self.frames.push(Frame { index, arguments: memory, end: end_of_call, ..Frame::default() });
         self.body(index);
         self.frames.pop();
         self.names.close();
         self.line = line;
+        self.push(&WrittenInstruction::label(end));
+        Ok(())
+    }
+
+    /// A call of the function whose address a register holds: a switch over those that it may be. An address of none of them is a
+    /// trap.
+    fn indirect_call(
+        &mut self,
+        register: &str,
+        operands: &CallOperands,
+        guard: Option<&WrittenGuard>,
+    ) -> ReadResult<()> {
+        let frame = self.frame();
+        let known = frame.callees.get(&frame.at).filter(|known| !known.is_empty());
+        let functions = known.unwrap_or_else(|| self.contents.taken()).clone();
+        let fits = |index: &usize| {
+            let of = &self.contents.functions[*index];
+            of.parameters.len() == operands.arguments.len()
+                && of.results.len() == operands.results.len()
+        };
+        let functions: Vec<usize> = functions.into_iter().filter(fits).collect();
+        if functions.is_empty() {
+            let why = "a call of a function that has no body here: link it, or compile it inline";
+            return Err(format!("`{register}`: {why}"));
+        }
+        let address = self.scalar(register, constant_type(&["b64"]))?;
+        let end = self.label("call.end");
+        self.jump_unless(guard, &end);
+        let chosen = self.names.plain("callee.chosen");
+        for function in functions {
+            let next = self.label("callee.next");
+            self.push(&written("setp.ne.u64", &[&chosen, &address, &callee::address(function)]));
+            self.push(&written("bra", &[&next]).when(&chosen));
+            self.inlined(function, operands, None)?;
+            self.push(&written("bra", &[&end]));
+            self.push(&WrittenInstruction::label(next));
+        }
+        self.trap(None);
         self.push(&WrittenInstruction::label(end));
         Ok(())
     }
@@ -154,11 +231,24 @@ impl<'a> FunctionReader<'_, 'a> {
     }
 
     /// A call of a function of the CUDA runtime by a thread of a launch.
-    fn runtime_call(&mut self, name: &str, guard: Option<&WrittenGuard>) -> ReadResult<()> {
-        match name {
-            "__assertfail" | "__assert_fail" => self.trap(guard),
-            // What it returns is not written, and its memory is 0.
-            "vprintf" => {}
+    fn runtime_call(
+        &mut self,
+        name: &str,
+        operands: &CallOperands,
+        guard: Option<&WrittenGuard>,
+    ) -> ReadResult<()> {
+        match (name, &operands.results[..], &operands.arguments[..]) {
+            ("__assertfail" | "__assert_fail", ..) => self.trap(guard),
+            // What it returns is not written, and its memory is 0. Memory that is free is not given again.
+            ("vprintf" | "free", ..) => {}
+            ("malloc", [place], [bytes]) => {
+                let end = guard.map(|_| self.label("call.end"));
+                if let Some(end) = &end {
+                    self.jump_unless(guard, end);
+                }
+                self.allocated(place, bytes)?;
+                self.after_call(end);
+            }
             _ => {
                 return Err(format!(
                     "a call of `{name}`, which has no body here: link it, or compile it inline"
@@ -208,7 +298,7 @@ impl<'a> FunctionReader<'_, 'a> {
     }
 
     /// The memory of an argument or a result, and its size.
-    fn memory_of_call(&mut self, name: &str) -> ReadResult<(String, u32)> {
+    pub(super) fn memory_of_call(&mut self, name: &str) -> ReadResult<(String, u32)> {
         let own = self.variable(name)?.ok_or("a call with arguments in registers")?;
         let bytes = self.builder.variables().iter().find(|one| one.name == own);
         let bytes = bytes.map_or(0, |one| one.bytes);

@@ -5,12 +5,15 @@
 //! place; their arguments are memory of the thread.
 
 mod call;
+mod callee;
+mod heap;
 pub(crate) mod names;
 pub(crate) mod operand;
 mod parameter;
 mod store;
 mod warp;
 
+use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use machine::form::Family;
@@ -26,8 +29,12 @@ use crate::function::{
 };
 use crate::opaque::LONE_LANE;
 use crate::written::{WrittenArg, WrittenGuard, WrittenInstruction, written};
+use callee::FunctionSet;
+use heap::HeapRegisters;
 use names::Names;
 use warp::Uncomputed;
+
+pub use heap::{HEAP, HEAP_BYTES};
 
 /// The reason why a part cannot be read.
 type ReadResult<T> = Result<T, String>;
@@ -55,6 +62,8 @@ struct ModuleContents<'m, 'a> {
     /// Of each function, the instructions that name what is not declared.
     faults: BTreeMap<usize, Vec<Refused>>,
     purpose: Purpose<'m>,
+    /// See [`ModuleContents::taken`].
+    taken: OnceCell<FunctionSet>,
 }
 
 /// A function whose body is being read: the function itself, or one that it calls.
@@ -69,6 +78,10 @@ struct Frame<'a> {
     tables: BTreeMap<&'a str, Vec<&'a str>>,
     /// The registers that one `mov` of a number writes, and no other instruction.
     numbers: BTreeMap<&'a str, PrintedOperand<'a>>,
+    /// The functions that each indirect call may call, by its index in the body.
+    callees: BTreeMap<usize, FunctionSet>,
+    /// The index of the current part of the body.
+    at: usize,
 }
 
 /// A function that is being read.
@@ -97,6 +110,8 @@ struct FunctionReader<'m, 'a> {
     local_addresses: BTreeSet<String>,
     passes_local: bool,
     builder: FunctionBuilder,
+    /// The registers of the device heap.
+    heap: Option<HeapRegisters>,
     refused: Vec<Refused>,
     /// The line of the current instruction.
     line: usize,
@@ -134,10 +149,23 @@ fn contents<'m, 'a>(
 ) -> ModuleContents<'m, 'a> {
     let mut names = Names::default();
     if let Purpose::Launch(reserved) = purpose {
-        reserved.iter().for_each(|name| names.take(name));
+        for name in reserved {
+            names.take(name);
+        }
     }
+    let launched = matches!(purpose, Purpose::Launch(_));
+    let mut dynamic: Option<String> = None;
     let globals = module.globals().into_iter().map(|declared| {
-        let own = names.fresh(declared.name);
+        // All arrays of dynamic shared memory begin at one address.
+        let is_dynamic = launched
+            && declared.external
+            && declared.bytes.is_none()
+            && declared.space.space() == Some(Space::Shared);
+        let own = dynamic.clone().filter(|_| is_dynamic);
+        let own = own.unwrap_or_else(|| names.fresh(declared.name));
+        if is_dynamic {
+            dynamic = Some(own.clone());
+        }
         (declared.name, GlobalVariable { declared, own })
     });
     let globals = globals.collect();
@@ -147,7 +175,8 @@ fn contents<'m, 'a>(
         let after = functions.partition_point(|function| function.line <= fault.line);
         by_function.entry(after.saturating_sub(1)).or_default().push(fault.clone());
     }
-    ModuleContents { module, functions, globals, faults: by_function, purpose }
+    let taken = OnceCell::new();
+    ModuleContents { module, functions, globals, faults: by_function, purpose, taken }
 }
 
 fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function, Refusals> {
@@ -163,7 +192,9 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
     }
     let builder = FunctionBuilder::new(Dialect::Ptx);
     let builder = if let Purpose::Launch(reserved) = contents.purpose {
-        reserved.iter().for_each(|name| names.take(name));
+        for name in reserved {
+            names.take(name);
+        }
         builder.of_every_lane()
     } else {
         builder
@@ -185,6 +216,7 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         calls: None,
         local_addresses: BTreeSet::new(),
         passes_local: false,
+        heap: None,
         builder,
         refused: Vec::new(),
         line,
@@ -290,9 +322,13 @@ impl<'a> FunctionReader<'_, 'a> {
         let contents = self.contents;
         self.refused.extend(contents.faults.get(&index).into_iter().flatten().cloned());
         let items = contents.module.body(index);
-        self.frames.last_mut().expect("a function is being read").numbers = numbers(&items);
+        let callees = self.callees(&items);
+        let frame = self.frames.last_mut().expect("a function is being read");
+        (frame.numbers, frame.callees) = (numbers(&items), callees);
+        self.names.labels_of_body(&items);
         let mut label = None;
         for (at, item) in items.iter().enumerate() {
+            self.frames.last_mut().expect("a function is being read").at = at;
             match item {
                 BodyItem::Open => self.names.open(&items[at + 1..]),
                 BodyItem::Close => self.names.close(),
@@ -385,7 +421,7 @@ impl<'a> FunctionReader<'_, 'a> {
         }
         let of_warp = warp::is_of_warp(opcode) && launched;
         let with_numbers: Vec<PrintedOperand<'_>>;
-        let operands = if of_warp && opcode == "shfl" {
+        let operands = if of_warp {
             with_numbers = self.with_number(&instruction.operands);
             &with_numbers
         } else {
@@ -437,8 +473,7 @@ fn numbers<'a>(items: &[BodyItem<'a>]) -> BTreeMap<&'a str, PrintedOperand<'a>> 
 }
 
 impl<'a> FunctionReader<'_, 'a> {
-    /// Operands with numbers in the place of registers that hold nothing else. Compilers write the clamp of a shuffle so,
-    /// which the model needs as a number.
+    /// Operands with numbers in the place of registers that hold nothing else: compilers write masks and clamps so.
     fn with_number(&self, operands: &[PrintedOperand<'a>]) -> Vec<PrintedOperand<'a>> {
         let numbers = &self.frame().numbers;
         let number = |operand: &PrintedOperand<'a>| {

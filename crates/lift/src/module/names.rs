@@ -26,7 +26,15 @@ struct NameBlock<'a> {
     variables: BTreeMap<&'a str, MemoryDeclaration<'a>>,
     /// The names in the column.
     of: BTreeMap<String, String>,
+    labels: BTreeSet<&'a str>,
+    /// Under which its names are kept for the next time that its body is read.
+    key: Option<BlockKey>,
+    /// Of a whole body: how many blocks it has opened.
+    opened: usize,
 }
+
+/// A block of the body of a function: the index of the function, and the number of blocks that open before it.
+type BlockKey = (usize, usize);
 
 impl NameBlock<'_> {
     fn declares(&self, name: &str) -> bool {
@@ -56,6 +64,8 @@ pub(crate) enum BlockName<'a> {
 pub(crate) struct Names<'a> {
     taken: BTreeSet<String>,
     blocks: Vec<NameBlock<'a>>,
+    /// The names of registers and memory of bodies that are read in the place of each call.
+    kept: BTreeMap<BlockKey, BTreeMap<String, String>>,
 }
 
 impl<'a> Names<'a> {
@@ -81,28 +91,40 @@ impl<'a> Names<'a> {
         self.blocks.push(NameBlock { body: true, ..NameBlock::default() });
     }
 
+    /// Opens the body of the function at an index. Its registers and memory, which have no value before a call, have the
+    /// same names in each call.
+    pub(crate) fn open_called(&mut self, function: usize) {
+        let key = (function, 0);
+        let of = self.kept.remove(&key).unwrap_or_default();
+        self.blocks.push(NameBlock { body: true, of, key: Some(key), ..NameBlock::default() });
+    }
+
+    /// The labels of the body that was opened last, which are those of one call.
+    pub(crate) fn labels_of_body(&mut self, items: &[BodyItem<'a>]) {
+        if let Some(block) = self.blocks.last_mut() {
+            block.labels = labels(items);
+        }
+    }
+
     /// Opens a block; `after` is the part of the body after its brace. Labels may be used before them.
     pub(crate) fn open(&mut self, after: &[BodyItem<'a>]) {
-        let mut block = NameBlock::default();
-        let mut depth = 0_usize;
-        for item in after {
-            match item {
-                BodyItem::Open => depth += 1,
-                BodyItem::Close if depth == 0 => break,
-                BodyItem::Close => depth -= 1,
-                BodyItem::Label(label) if depth == 0 => drop(block.names.insert(*label)),
-                BodyItem::Label(_)
-                | BodyItem::Instruction(_)
-                | BodyItem::Register { .. }
-                | BodyItem::Variable(_)
-                | BodyItem::Targets(_) => {}
-            }
-        }
-        self.blocks.push(block);
+        let labels = labels(after);
+        let body = self.blocks.iter_mut().rfind(|block| block.body);
+        let key = body.and_then(|body| {
+            body.opened += 1;
+            Some((body.key?.0, body.opened))
+        });
+        let of = key.and_then(|key| self.kept.remove(&key)).unwrap_or_default();
+        let names = labels.clone();
+        self.blocks.push(NameBlock { names, of, labels, key, ..NameBlock::default() });
     }
 
     pub(crate) fn close(&mut self) {
-        self.blocks.pop();
+        let Some(mut block) = self.blocks.pop() else { return };
+        if let Some(key) = block.key {
+            block.of.retain(|name, _| !block.labels.contains(&name[..]));
+            self.kept.insert(key, block.of);
+        }
     }
 
     /// Declares a register of the innermost block, or as many with numbers.
@@ -147,4 +169,24 @@ impl<'a> Names<'a> {
         self.blocks[home].of.insert(name.to_owned(), own.clone());
         own
     }
+}
+
+/// The labels of a block, of which this is the part after its brace, or of a whole body.
+fn labels<'a>(after: &[BodyItem<'a>]) -> BTreeSet<&'a str> {
+    let mut labels = BTreeSet::new();
+    let mut depth = 0_usize;
+    for item in after {
+        match item {
+            BodyItem::Open => depth += 1,
+            BodyItem::Close if depth == 0 => break,
+            BodyItem::Close => depth -= 1,
+            BodyItem::Label(label) if depth == 0 => drop(labels.insert(*label)),
+            BodyItem::Label(_)
+            | BodyItem::Instruction(_)
+            | BodyItem::Register { .. }
+            | BodyItem::Variable(_)
+            | BodyItem::Targets(_) => {}
+        }
+    }
+    labels
 }

@@ -5,7 +5,7 @@ use model::memory::Space;
 use ptx::{MemoryDeclaration, PrintedOperand, is_special};
 
 use super::names::BlockName;
-use super::{FunctionReader, ReadResult};
+use super::{FunctionReader, ReadResult, callee};
 use crate::function::{EntryValue, FunctionVariable, Place};
 use crate::written::{AddressArg, AsOperand, WrittenArg, WrittenScalar};
 
@@ -89,6 +89,12 @@ impl<'a> FunctionReader<'_, 'a> {
                 _ => Err(format!("`{text}`: a sum of an address is not supported here")),
             };
         }
+        if after.is_empty()
+            && matches!(self.names.of_block(name), BlockName::Undeclared)
+            && let Some(function) = self.contents.addressed(name)
+        {
+            return Ok(WrittenScalar::Number(callee::address(function)));
+        }
         if after.starts_with('.') {
             return Err(format!("an element of the vector `{name}` is not supported"));
         }
@@ -140,7 +146,8 @@ impl<'a> FunctionReader<'_, 'a> {
         let argument = found.space == SpaceQualifier::ParamFunc;
         let declared = found.space.space().unwrap_or(Space::Global);
         let space = if argument { Space::Local } else { declared };
-        let initial = found.initial();
+        let function = |word: &str| self.contents.addressed(word).map(callee::address);
+        let initial = found.initial(&function);
         let initial =
             initial.ok_or_else(|| format!("`{name}` is initialized with more than numbers"))?;
         let variable = FunctionVariable {

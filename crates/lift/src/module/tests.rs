@@ -419,3 +419,113 @@ fn what_is_not_declared_refuses_its_function_and_its_callers() {
         read.iter().map(|(_, one)| one.as_ref().err().map(|why| why.first().line)).collect();
     assert_eq!(lines, [Some(7), Some(7), None]);
 }
+
+/// The rows of the only kernel of a module, as a launch executes it, and its variables.
+fn launched_rows(text: &str) -> (Vec<String>, Vec<FunctionVariable>) {
+    let text = format!(".version 8.7\n.target sm_90\n.address_size 64\n{text}");
+    let (module, diagnostics) = ptx::read("m.ptx", text.as_bytes());
+    assert_eq!(diagnostics, []);
+    let module = module.expect("a module");
+    let function = launched(&module, "k", &BTreeSet::new()).expect("it is there");
+    let function = function.expect("it is read");
+    (function.rows.iter().map(FunctionLine::cell).collect(), function.variables)
+}
+
+/// Three functions of the same form, and a kernel.
+fn three_functions(kernel: &str) -> String {
+    let function = |name: &str, op: &str| {
+        format!(
+            ".func (.param .b32 {name}_result) {name}(.param .b32 {name}_0)\n{{\n.reg .b32 %r<3>;\n\
+             ld.param.u32 %r1, [{name}_0];\n{op}\nst.param.b32 [{name}_result+0], %r2;\nret;\n}}\n"
+        )
+    };
+    let (f, g) = (function("f", "add.u32 %r2, %r1, 1;"), function("g", "shl.b32 %r2, %r1, 1;"));
+    format!("{f}{g}{}{kernel}", function("h", "not.b32 %r2, %r1;"))
+}
+
+const INDIRECT: &str = "{\n.param .b32 param0;\nst.param.b32 [param0+0], %r1;\n.param .b32 retval0;\n\
+    prototype_0 : .callprototype (.param .b32 _) _ (.param .b32 _);\n\
+    call (retval0), %rd8, (param0), prototype_0;\nld.param.b32 %r2, [retval0+0];\n}\n";
+
+#[test]
+fn an_indirect_call_is_a_switch_over_the_functions_of_a_table() {
+    let (rows, variables) = launched_rows(&three_functions(&format!(
+        ".global .align 8 .u64 t[2] = {{f, g}};\n.visible .entry k(.param .u32 n)\n{{\n.reg .b32 %r<4>; .reg .b64 %rd<9>;\n\
+         ld.param.u32 %r1, [n];\nmov.u64 %rd6, t;\nld.global.u64 %rd8, [%rd6+8];\n{INDIRECT}ret;\n}}\n"
+    )));
+    let table = variables.iter().find(|variable| variable.name == "t").expect("it is declared");
+    assert_eq!(table.initial, [16_u64.to_le_bytes(), 32_u64.to_le_bytes()].concat());
+    let calls: Vec<&String> = rows.iter().filter(|row| row.starts_with("setp.ne.u64")).collect();
+    assert_eq!(calls, ["setp.ne.u64 callee_chosen, rd8, 16", "setp.ne.u64 callee_chosen, rd8, 32"]);
+    assert!(rows.iter().any(|row| row == "shl.b32 r2_2, r1_3, 1"), "{rows:#?}");
+    // Another address is a trap with the line of the call.
+    assert!(rows.iter().any(|row| row == "st.relaxed.sys.global.u32 [trap_line], 40"), "{rows:#?}");
+}
+
+#[test]
+fn an_indirect_call_is_one_of_what_local_memory_holds_there() {
+    let kernel = |more: &str| {
+        three_functions(&format!(
+            ".visible .entry k(.param .u32 n)\n{{\n.reg .pred %p<2>; .reg .b32 %r<4>; .reg .b64 %rd<9>;\n.local .align 8 .b8 v[16];\n\
+             ld.param.u32 %r1, [n];\nmov.u64 %rd1, v;\nmov.u64 %rd2, f;\nmov.u64 %rd3, g;\nmov.u64 %rd4, h;\n\
+             st.local.v2.u64 [%rd1], {{%rd2, %rd2}};\n{more}st.local.v2.u64 [%rd1], {{%rd3, %rd4}};\n$L_1:\n\
+             ld.local.u64 %rd8, [%rd1+8];\n{INDIRECT}ret;\n}}\n"
+        ))
+    };
+    let called = |text: &str| {
+        let rows = launched_rows(text).0;
+        let chosen = rows.into_iter().filter_map(|row| {
+            row.strip_prefix("setp.ne.u64 callee_chosen, rd8, ").map(str::to_owned)
+        });
+        chosen.collect::<Vec<String>>()
+    };
+    assert_eq!(called(&kernel("")), ["32", "48"]);
+    // Where a jump passes over the second store, the first one stays.
+    let jumps = "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra $L_1;\n";
+    assert_eq!(called(&kernel(jumps)), ["16", "32", "48"]);
+    // Another value of its address makes it other memory.
+    assert_eq!(called(&kernel("add.u64 %rd1, %rd1, 8;\n")), ["16", "32", "48"]);
+}
+
+#[test]
+fn a_function_that_is_called_twice_keeps_its_registers() {
+    let call = "{\n.param .b32 a;\nst.param.b32 [a+0], %r1;\n.param .b32 b;\ncall (b), f, (a);\nld.param.b32 %r1, [b+0];\n}\n";
+    let (rows, _) = launched_rows(&format!(
+        ".func (.param .b32 f_result) f(.param .b32 f_0)\n{{\n.reg .pred %p<2>; .reg .b32 %r<3>;\nld.param.u32 %r1, [f_0];\n\
+         setp.eq.u32 %p1, %r1, 0;\n@%p1 bra $L_1;\nadd.u32 %r1, %r1, 2;\n$L_1:\nst.param.b32 [f_result+0], %r1;\nret;\n}}\n\
+         .visible .entry k(.param .u32 n)\n{{\n.reg .b32 %r<2>;\nld.param.u32 %r1, [n];\n{call}{call}ret;\n}}\n"
+    ));
+    let sums: Vec<&String> = rows.iter().filter(|row| row.starts_with("add.u32")).collect();
+    assert_eq!(sums, ["add.u32 r1_2, r1_2, 2"; 2]);
+    let labels: Vec<&String> = rows.iter().filter(|row| row.starts_with("_L_1")).collect();
+    assert_eq!(labels, ["_L_1:", "_L_1_2:"]);
+}
+
+#[test]
+fn arrays_of_dynamic_shared_memory_are_one() {
+    let (rows, variables) = launched_rows(
+        ".extern .shared .align 4 .b8 a[];\n.extern .shared .align 16 .b8 b[];\n.visible .entry k()\n{\n.reg .b32 %r<2>;\n\
+         mov.u32 %r1, 1;\nst.shared.u32 [a], %r1;\nld.shared.u32 %r1, [b];\nret;\n}\n",
+    );
+    assert_eq!(rows[1..3], ["st.shared.u32 [a], r1", "ld.shared.u32 r1, [a]"]);
+    assert_eq!(variables.len(), 1);
+}
+
+#[test]
+fn malloc_gives_memory_of_the_heap_of_the_thread() {
+    let (rows, variables) = launched_rows(
+        ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.visible .entry k()\n{\n.reg .b64 %rd<3>;\n\
+         {\n.param .b64 a;\nst.param.b64 [a+0], 24;\n.param .b64 b;\ncall (b), malloc, (a);\nld.param.b64 %rd1, [b+0];\n}\nret;\n}\n",
+    );
+    assert_eq!(
+        rows[2..7],
+        [
+            "add.u64 heap_bytes, heap_bytes, 15",
+            "and.b64 heap_bytes, heap_bytes, -16",
+            "add.u64 heap_place, heap_base, heap_used",
+            "add.u64 heap_used, heap_used, heap_bytes",
+            "setp.gt.u64 heap_full, heap_used, 2048",
+        ]
+    );
+    assert!(variables.iter().any(|variable| variable.name == HEAP));
+}

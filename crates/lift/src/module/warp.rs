@@ -3,7 +3,7 @@
 //! The thread is the first of its warp, and the only one that is active. What other lanes contribute, and what is
 //! approximated, is an uninterpreted function of the operands of this lane.
 
-use super::{FunctionReader, ReadResult};
+use super::{FunctionReader, Purpose, ReadResult};
 use crate::opaque::{HASH, LONE_LANE, MATRICES, OTHER_LANES, chained};
 use crate::written::{AsOperand, WrittenArg, WrittenGuard, WrittenInstruction, written};
 
@@ -129,6 +129,13 @@ impl FunctionReader<'_, '_> {
         Ok(())
     }
 
+    /// Of a launch, other lanes are there, too.
+    fn alone(&mut self) {
+        if !matches!(self.contents.purpose, Purpose::Launch(_)) {
+            self.note(LONE_LANE);
+        }
+    }
+
     fn lanes(&mut self) {
         self.note(LONE_LANE);
         self.note(OTHER_LANES);
@@ -219,7 +226,7 @@ impl FunctionReader<'_, '_> {
 
     fn multiplied(&mut self, read: &Uncomputed<'_>) -> ReadResult<()> {
         let [to, sources @ ..] = read.operands else { return Err("it has no operands".into()) };
-        self.note(LONE_LANE);
+        self.alone();
         self.note(MATRICES);
         let all: Vec<WrittenArg> = sources.iter().flat_map(WrittenArg::elements).cloned().collect();
         let hash = self.hashed(read.guard, &all)?;
@@ -245,7 +252,7 @@ impl FunctionReader<'_, '_> {
         if !read.has("b16") {
             return Err("it has elements of another size than 16 bits".into());
         }
-        self.note(LONE_LANE);
+        self.alone();
         self.note(MATRICES);
         let words: Vec<WrittenArg> = (0..4)
             .map(|index| self.names.plain(&format!("matrix word {index}")).operand())
