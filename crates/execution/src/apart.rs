@@ -53,7 +53,10 @@ impl ApartBytes {
                     of.threads.insert(access.thread);
                     of.written |= !matches!(access.instruction, Instruction::Load(_));
                     of.plain &= is_generic(access);
-                    of.kept |= access.instruction.may_be_out_of_place() || is_uniform(access);
+                    // An operation at a multimem address is an event at each location.
+                    of.kept |= access.instruction.access().is_none()
+                        || access.instruction.may_be_out_of_place()
+                        || is_uniform(access);
                 }
             }
         }
