@@ -63,6 +63,22 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
         &[&["fuzz", "--law=naive", "--count=200", "--plant=enumerate-without-Causality"]],
     ),
     ("causeway-lint/1", &[&["lint", "tests/ptx", "tests/ptx/absent.ptx"]]),
+    (
+        "causeway-verify/1",
+        &[
+            &["verify", "examples/kernels/last_block.toml", "examples/kernels/split_k.toml"],
+            &[
+                "verify",
+                "examples/kernels/last_block.ptx",
+                "--grid=1",
+                "--block=1",
+                "--arg=part=u32[1]",
+                "--arg=counter=u32[1]=0",
+                "--arg=sum=u32[1]",
+            ],
+            &["verify", "tests/launches/bounded.ptx", "--grid=2", "--block=1", "--arg=a=u32[1]=0"],
+        ],
+    ),
     ("causeway-lint-summary/1", &[&["lint", "tests/ptx"]]),
     (
         "causeway-ptx-explain/1",

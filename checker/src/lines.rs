@@ -37,6 +37,8 @@ pub enum LineKind {
     PtxExplain,
     #[serde(rename = "causeway-sass-explain/1")]
     SassExplain,
+    #[serde(rename = "causeway-verify/1")]
+    Verify,
 }
 
 #[derive(Serialize)]

@@ -22,6 +22,7 @@ use crate::lint;
 use crate::lower;
 use crate::ptx_explain;
 use crate::sass;
+use crate::verify;
 use crate::words;
 
 #[derive(Args, Debug)]
@@ -61,6 +62,7 @@ fn schema(kind: LineKind) -> Value {
         LineKind::Lower => line::<lower::report::LowerObject<'_>>(kind),
         LineKind::PtxExplain => line::<ptx_explain::PtxExplainObject<'_>>(kind),
         LineKind::SassExplain => line::<sass::explain::SassExplainObject<'_>>(kind),
+        LineKind::Verify => line::<verify::report::VerifyObject<'_>>(kind),
     }
 }
 

@@ -1,7 +1,7 @@
 //! `causeway verify`: launches of PTX kernels.
 
 pub mod args;
-mod report;
+pub mod report;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use judge::Task;
 use text::origin::Origins;
 use verify::file::{Expected, LaunchFile};
 use verify::{
-    Argument, Dim3, KernelLaunch, LaunchError, LaunchSpec, RepairEffort, ThreadChoice,
+    Dim3, KernelLaunch, LaunchArgument, LaunchError, LaunchSpec, RepairEffort, ThreadChoice,
     Verification, VerifyError,
 };
 
@@ -78,16 +78,16 @@ pub fn command(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io:
 }
 
 /// Why a launch is not judged.
-enum Complaint {
+enum Unjudged {
     Launch { path: String, error: LaunchError },
     Diagnostics(Vec<text::Diagnostic>),
 }
 
-impl Complaint {
+impl Unjudged {
     fn print(&self, err: &mut dyn Write) -> io::Result<()> {
         match self {
-            Complaint::Launch { path, error } => print_error(path, error, err),
-            Complaint::Diagnostics(all) => complain_of(all, err),
+            Unjudged::Launch { path, error } => print_error(path, error, err),
+            Unjudged::Diagnostics(all) => complain_of(all, err),
         }
     }
 }
@@ -101,13 +101,13 @@ fn print_error(path: &str, error: &LaunchError, err: &mut dyn Write) -> io::Resu
     }
 }
 
-fn read(path: &Path, verify: &Verify) -> Result<ReadLaunch, Complaint> {
+fn read(path: &Path, verify: &Verify) -> Result<ReadLaunch, Unjudged> {
     let name = input::shown(path);
-    let failed = |error: LaunchError| Complaint::Launch { path: name.clone(), error };
+    let failed = |error: LaunchError| Unjudged::Launch { path: name.clone(), error };
     if path.extension().is_some_and(|extension| extension == "toml") {
         let text =
             input::text(path).map_err(|error| failed(LaunchError::new(error.to_string())))?;
-        let read = verify::file::read(&name, &text).map_err(Complaint::Diagnostics)?;
+        let read = verify::file::read(&name, &text).map_err(Unjudged::Diagnostics)?;
         let LaunchFile { ptx, launch, expected, .. } = read;
         let module = path.with_file_name(ptx);
         return Ok(ReadLaunch { name, module, launch, expected });
@@ -154,7 +154,7 @@ fn of_words(words: &LaunchArgs) -> Result<LaunchSpec, LaunchError> {
         arguments: words
             .arguments
             .iter()
-            .map(|text| Argument::parse(text))
+            .map(|text| LaunchArgument::parse(text))
             .collect::<Result<_, _>>()?,
         assertions: words.assertions.clone(),
         ..LaunchSpec::new(grid, block)

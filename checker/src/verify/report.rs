@@ -5,10 +5,12 @@ use std::io::{self, Write};
 
 use engine::exit::Exit;
 use judge::Property;
+use schemars::JsonSchema;
 use serde::Serialize;
-use verify::{FindingPlace, KernelEdit};
+use verify::{FindingPlace, KernelEdit, Verification};
 
 use super::JudgedLaunch;
+use crate::lines::{self, LineKind};
 
 /// The exit code of a launch.
 pub(super) fn exit(judged: &JudgedLaunch<'_>) -> Exit {
@@ -30,9 +32,8 @@ pub(super) fn exit(judged: &JudgedLaunch<'_>) -> Exit {
     let spare = found.iter().find(may).is_some();
     let missing = wanted.iter().any(|kind| !found.contains(kind));
     match (spare, missing, undecided) {
-        (true, ..) => Exit::Differs,
+        (true, ..) | (false, true, false) => Exit::Differs,
         (false, true, true) => Exit::Undecided,
-        (false, true, false) => Exit::Differs,
         (false, false, true) if found.is_empty() => Exit::Undecided,
         (false, false, _) => Exit::AsExpected,
     }
@@ -70,11 +71,10 @@ impl JudgedLaunch<'_> {
 
 pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result<()> {
     let verification = judged.verification;
-    let word = match (verification.findings.len(), verification.undecided.is_empty()) {
-        (0, true) => "clean".to_owned(),
-        (0, false) => "bounded".to_owned(),
-        (1, _) => "1 finding".to_owned(),
-        (count, _) => format!("{count} findings"),
+    let word = match verification.findings.len() {
+        0 => verdict(verification).to_owned(),
+        1 => "1 finding".to_owned(),
+        count => format!("{count} findings"),
     };
     writeln!(out, "{}: {word}   ({:.1} s)", judged.name, verification.seconds)?;
     for finding in &verification.findings {
@@ -96,7 +96,8 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
         writeln!(out, "why: {reason}")?;
     }
     for repair in &verification.repairs {
-        writeln!(out, "\nrepair: {}", repaired(repair.property))?;
+        let words: Vec<&str> = repair.properties.iter().map(|of| repaired(*of)).collect();
+        writeln!(out, "\nrepair: {} with these edits", words.join(", and "))?;
         for edit in &repair.edits {
             let written = judged.text.lines().nth(edit.line - 1).unwrap_or_default();
             let (before, after) = edit.of_module(written);
@@ -120,61 +121,97 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
     Ok(())
 }
 
-/// What a repair does.
-fn repaired(property: Property) -> &'static str {
-    match property {
-        Property::ProgramSpec => "the assertion holds with these edits",
-        Property::NoDataRace => "no race is left with these edits",
-        Property::Termination => "every execution finishes with these edits",
+/// The answer in one word.
+fn verdict(verification: &Verification) -> &'static str {
+    match (verification.findings.is_empty(), verification.undecided.is_empty()) {
+        (true, true) => "clean",
+        (true, false) => "bounded",
+        (false, _) => "findings",
     }
 }
 
-#[derive(Serialize)]
-struct LaunchObject<'o> {
+/// What a repair does.
+fn repaired(property: Property) -> &'static str {
+    match property {
+        Property::ProgramSpec => "the assertion holds",
+        Property::NoDataRace => "no race is left",
+        Property::Termination => "every execution finishes",
+    }
+}
+
+/// One launch: what is wrong with it.
+#[derive(Serialize, JsonSchema)]
+pub struct VerifyObject<'o> {
+    /// The launch file, or the module.
     file: &'o str,
+    /// The module.
+    module: &'o str,
     kernels: &'o [String],
+    /// `clean`, `bounded` if nothing was found and something was not decided, or `findings`.
+    verdict: &'static str,
+    /// Whether a launch file expects what was found; `null` where nothing is expected.
+    expected: Option<bool>,
     findings: Vec<FindingObject<'o>>,
+    /// Properties that are not decided.
     undecided: Vec<UndecidedObject<'o>>,
+    /// Why accesses are not ordered that seem to be, a sentence each.
     reasons: &'o [String],
+    /// Edits of the kernel after which findings are gone; each entry is one way.
     repairs: Vec<RepairObject>,
+    /// Assumptions about the kernels and the launch.
     notes: &'o [String],
     seconds: f64,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct FindingObject<'o> {
+    /// `data-race`, `scope-race`, `mixed-size-race`, `read-only-of-written`, `assert`, `out-of-bounds`, `misaligned`, `hang`,
+    /// `barrier-divergence` or `undefined`.
     kind: &'static str,
     message: &'o str,
     places: Vec<PlaceObject<'o>>,
+    /// How many more there are at these instructions, of other threads.
+    like: usize,
 }
 
-#[derive(Serialize)]
+/// An instruction of a thread.
+#[derive(Serialize, JsonSchema)]
 struct PlaceObject<'o> {
     cta: u32,
+    /// The number in the CTA.
     thread: u32,
+    /// As the test of the launch writes it.
     instruction: &'o str,
+    /// The line of the module.
     line: usize,
+    /// The file that the instruction was compiled from, if the module says it.
     source: Option<&'o str>,
     source_line: Option<usize>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct RepairObject {
-    property: &'static str,
+    /// What holds with these edits: `program_spec`, `no-data-race`, `termination`.
+    properties: Vec<&'static str>,
     edits: Vec<EditObject>,
 }
 
-#[derive(Serialize)]
+/// A change of one line of the module, in all threads that execute it.
+#[derive(Serialize, JsonSchema)]
 struct EditObject {
+    /// The line that changes, or before which another one is inserted.
     line: usize,
     source: Option<String>,
     source_line: Option<usize>,
+    /// The line before; `null` if one is inserted.
     before: Option<String>,
+    /// The line after; `null` if it is removed.
     after: Option<String>,
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, JsonSchema)]
 struct UndecidedObject<'o> {
+    /// `program_spec`, `no-data-race` or `termination`.
     property: &'static str,
     reason: &'o str,
 }
@@ -182,14 +219,18 @@ struct UndecidedObject<'o> {
 pub(super) fn json(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result<()> {
     let place = |place: &FindingPlace| (place.column, place.line, place.text.clone());
     let verification = judged.verification;
-    let object = LaunchObject {
+    let object = VerifyObject {
         file: judged.name,
+        module: judged.module,
+        verdict: verdict(verification),
+        expected: judged.expected.map(|_| exit(judged) == Exit::AsExpected),
         kernels: &judged.composed.kernels,
         findings: verification
             .findings
             .iter()
             .map(|finding| FindingObject {
                 kind: finding.kind.name(),
+                like: finding.like,
                 message: &finding.message,
                 places: finding
                     .places
@@ -219,13 +260,12 @@ pub(super) fn json(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
             .repairs
             .iter()
             .map(|repair| RepairObject {
-                property: repair.property.name(),
+                properties: repair.properties.iter().map(|of| of.name()).collect(),
                 edits: repair.edits.iter().map(|edit| judged.edit(edit)).collect(),
             })
             .collect(),
         notes: &judged.composed.notes,
         seconds: verification.seconds,
     };
-    serde_json::to_writer(&mut *out, &object)?;
-    writeln!(out)
+    lines::write(LineKind::Verify, object, out)
 }

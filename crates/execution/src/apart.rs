@@ -19,7 +19,7 @@ use model::program::{Program, ThreadId};
 pub struct ApartBytes(BTreeMap<(u16, u32), Option<ThreadId>>);
 
 /// A line of a thread.
-type Place = (ThreadId, usize);
+type LinePlace = (ThreadId, usize);
 
 /// What accesses a byte.
 #[derive(Default)]
@@ -71,7 +71,7 @@ impl ApartBytes {
 
     /// Leaves out what loops write that may wait for other threads.
     fn keep_loops(&mut self, program: &Program, accessed: &Accessed<'_>) {
-        let mut lines: BTreeMap<Place, Vec<&LineAccess<'_>>> = BTreeMap::new();
+        let mut lines: BTreeMap<LinePlace, Vec<&LineAccess<'_>>> = BTreeMap::new();
         for access in &accessed.accesses {
             lines.entry((access.thread, access.line)).or_default().push(access);
         }

@@ -31,7 +31,7 @@ use self::address::AddressUse;
 pub use self::address::{MISALIGNED, NOWHERE, converted};
 pub use self::barrier::UNLISTED;
 use self::barrier::cluster_barrier;
-use self::covered::Arrivals;
+use self::covered::{Arrivals, joins};
 pub use self::facts::LoopFacts;
 pub use self::private::{PrivateAccess, PrivateFinal};
 use self::state::{PathState, PendingPaths, Visits, proxy_tag, scope_tag};
@@ -48,7 +48,7 @@ use model::isa::asynchronous::{AsyncMisuse, Asynchronous};
 use model::isa::fence::{FenceOrder, ProxyFence};
 use model::isa::{Guard, Instruction, Type};
 use model::memory::Extent;
-use model::program::{AwaitedObject, CountedLoops, Launch, Program, Thread, ThreadId};
+use model::program::{AwaitedObject, CountedLoops, Launch, Program, ThreadId};
 use model::rel::Conventions;
 use model::value::{self, Value};
 
@@ -443,15 +443,6 @@ struct Walk<'a> {
     polls: Vec<Option<usize>>,
 }
 
-/// The lines at which paths meet; none if all paths are wanted.
-fn joins(program: &Program, thread: &Thread) -> BTreeSet<usize> {
-    if !program.omits_covered {
-        return BTreeSet::new();
-    }
-    let branches = thread.lines.iter().filter_map(|line| line.instruction.as_branch());
-    branches.map(|branch| branch.target).chain([thread.lines.len()]).collect()
-}
-
 /// What becomes of a state after one instruction.
 enum Next {
     Go,
@@ -495,6 +486,7 @@ impl Walk<'_> {
                 }
                 state.note_head();
             }
+            state.pc = self.polls[state.pc].unwrap_or(state.pc);
             match self.step(&mut state) {
                 Next::Go => {}
                 Next::Stop => return Ok(()),
@@ -529,10 +521,6 @@ impl Walk<'_> {
     fn step(&mut self, state: &mut PathState) -> Next {
         let program = self.program;
         let line = &program.threads[usize::from(self.thread.0)].lines[state.pc];
-        if let Some(last) = self.polls[state.pc] {
-            state.pc = last;
-            return Next::Go;
-        }
         let mut guard_taint = 0;
         if let Some(guard) = line.guard {
             guard_taint = state.taint[usize::from(guard.predicate.0)];

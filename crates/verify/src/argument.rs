@@ -4,7 +4,7 @@ use crate::launch::LaunchError;
 
 /// An argument with its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Argument {
+pub struct LaunchArgument {
     pub name: String,
     pub value: ArgumentValue,
 }
@@ -24,12 +24,12 @@ pub enum ArgumentValue {
         offset: u64,
     },
     /// The fields of a structure, each with its offset in bytes.
-    Fields(Vec<Field>),
+    Fields(Vec<ArgumentField>),
 }
 
 /// A field of an argument that is a structure.
 #[derive(Clone, PartialEq, Eq, Debug)]
-pub struct Field {
+pub struct ArgumentField {
     /// In bytes.
     pub offset: u32,
     /// Not fields again.
@@ -96,12 +96,12 @@ const FORMS: &str = "--arg n=4, --arg a='u32[4]=0', --arg a='f32[2]={1.5,2}', --
 /// The largest number of elements of a buffer, as in a litmus test.
 const MOST_ELEMENTS: u32 = 1 << 16;
 
-impl Argument {
+impl LaunchArgument {
     /// Reads `name=value`.
     ///
     /// # Errors
     /// What is wrong with it.
-    pub fn parse(text: &str) -> Result<Argument, LaunchError> {
+    pub fn parse(text: &str) -> Result<LaunchArgument, LaunchError> {
         let Some((name, value)) = text.split_once('=') else {
             return Err(
                 LaunchError::new(format!("`{text}` is not an argument with a value")).help(FORMS)
@@ -109,7 +109,7 @@ impl Argument {
         };
         let (name, value) = (name.trim(), value.trim());
         check_name(name)?;
-        Ok(Argument { name: name.to_owned(), value: ArgumentValue::parse(name, value)? })
+        Ok(LaunchArgument { name: name.to_owned(), value: ArgumentValue::parse(name, value)? })
     }
 }
 
@@ -185,7 +185,7 @@ fn fields(name: &str, list: &str) -> Result<ArgumentValue, LaunchError> {
         let (offset, value) = text.split_once(':').ok_or_else(|| not_read(name, text))?;
         let offset = offset.trim().parse().map_err(|_| not_read(name, text))?;
         let value = ArgumentValue::parse(name, value.trim())?;
-        Ok(Field { offset, value })
+        Ok(ArgumentField { offset, value })
     };
     list.split(',').map(field).collect::<Result<_, _>>().map(ArgumentValue::Fields)
 }

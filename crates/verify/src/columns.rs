@@ -4,10 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
 use lift::function::{EntryValue, Function, FunctionVariable};
+use lift::module::HEAP;
 use model::memory::Space;
 use model::scope::Placement;
 
-use crate::argument::{Argument, ArgumentValue, Field};
+use crate::argument::{ArgumentField, ArgumentValue, LaunchArgument};
+use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, ThreadPlace};
 use crate::shorten::ShortFunction;
 
@@ -25,6 +27,8 @@ pub struct Composed {
     pub(crate) first_row: usize,
     /// Of each function, the line of the module of each row.
     pub(crate) lines: Vec<Vec<usize>>,
+    /// Of a launch.
+    pub(crate) left_out: LeftOut,
 }
 
 /// The thread of a column.
@@ -72,6 +76,11 @@ impl Composed {
         self.lines[kernel].get(line.checked_sub(self.first_row)?).copied()
     }
 
+    /// Whether lanes of the warp of a column are not in the test.
+    pub fn leaves_out_lanes(&self, column: usize) -> bool {
+        self.threads.get(column).is_some_and(|thread| self.left_out.of_warp(thread.place))
+    }
+
     /// The line of the module of a line of the test, in the first column that has an instruction there.
     pub fn line_of_some_column(&self, line: usize) -> Option<usize> {
         (0..self.threads.len()).find_map(|column| self.module_line(column, line))
@@ -104,7 +113,7 @@ pub(crate) struct PlacedColumn {
 
 impl ColumnTest<'_> {
     /// Prints the test.
-    pub(crate) fn composed(self, notes: BTreeSet<String>) -> Composed {
+    pub(crate) fn composed(self, mut notes: BTreeSet<String>) -> Composed {
         let mut out = String::new();
         let mut line = |text: &str| {
             out.push_str(text);
@@ -116,8 +125,14 @@ impl ColumnTest<'_> {
         if let Some(target) = &self.target {
             line(&format!("Arch={target}"));
         }
+        let inexact = |part: &str| matches!(part, "approx" | "full" | "ftz");
+        if self.rows().any(|row| opcode(row).split('.').any(inexact)) {
+            line("Rounding=nearest");
+            notes.insert(ROUNDING.to_owned());
+        }
         line("{");
         self.declared.iter().for_each(|entry| line(entry));
+        self.tensor_memory().iter().for_each(|entry| line(entry));
         for column in &self.columns {
             if !column.registers.is_empty() {
                 line(&column.registers.join(" "));
@@ -149,10 +164,38 @@ impl ColumnTest<'_> {
                 .map(|function| function.cells.iter().map(|(_, line)| *line).collect())
                 .collect(),
             kernels: self.functions.iter().map(|of| of.function.name.clone()).collect(),
+            left_out: LeftOut::default(),
             text: out,
         }
     }
 }
+
+impl ColumnTest<'_> {
+    /// The instructions of all functions, without labels.
+    fn rows(&self) -> impl Iterator<Item = &str> {
+        self.functions.iter().flat_map(|of| &of.function.rows).map(|row| &row.text[..])
+    }
+
+    /// Memory for each `tcgen05.alloc` of each thread of a CTA.
+    fn tensor_memory(&self) -> Vec<String> {
+        let ctas = self.columns.iter().map(|column| column.place.cta).collect::<BTreeSet<u32>>();
+        let threads = |cta| self.columns.iter().filter(|column| column.place.cta == cta).count();
+        let threads = ctas.into_iter().map(threads).max().unwrap_or(0);
+        let allocations = self.rows().filter(|row| opcode(row).starts_with("tcgen05.alloc"));
+        let columns = allocations.filter_map(|row| row.rsplit(',').next()?.trim().parse().ok());
+        let of = |(number, columns): (usize, u32)| {
+            (0..threads)
+                .map(move |thread| format!(".tmem {TENSOR_MEMORY}_{number}_{thread}[{columns}];"))
+        };
+        columns.enumerate().flat_map(of).collect()
+    }
+}
+
+/// How variables for allocations of tensor memory are called.
+const TENSOR_MEMORY: &str = "tensor_memory";
+
+/// What is assumed of floats.
+const ROUNDING: &str = "results of `.approx`, `.full` and `.ftz` are those of IEEE 754, and functions such as `ex2` some function of their operands";
 
 /// The line of the first row of instructions, from 1: the one after the placements.
 pub(crate) fn first_row(text: &str) -> usize {
@@ -162,7 +205,7 @@ pub(crate) fn first_row(text: &str) -> usize {
 /// What the parameters and special registers of a function are in a column.
 pub(crate) struct ColumnValues<'v> {
     /// In the order of parameters.
-    pub(crate) arguments: &'v [&'v Argument],
+    pub(crate) arguments: &'v [&'v LaunchArgument],
     pub(crate) gpu: u32,
     pub(crate) special: &'v mut dyn FnMut(&str) -> Result<String, LaunchError>,
 }
@@ -224,7 +267,12 @@ impl ColumnValues<'_> {
     }
 
     /// A part of an argument that is a structure.
-    fn piece(&self, argument: &Argument, offset: u32, bits: u16) -> Result<String, LaunchError> {
+    fn piece(
+        &self,
+        argument: &LaunchArgument,
+        offset: u32,
+        bits: u16,
+    ) -> Result<String, LaunchError> {
         let name = &argument.name;
         let ArgumentValue::Fields(fields) = &argument.value else {
             if offset == 0 {
@@ -235,7 +283,7 @@ impl ColumnValues<'_> {
             ));
         };
         let exact = fields.iter().find(|field| field.offset == offset);
-        if let Some(Field { value, .. }) = exact {
+        if let Some(ArgumentField { value, .. }) = exact {
             if let ArgumentValue::Number(value) = value {
                 let mask = u64::MAX >> (64 - bits.clamp(1, 64));
                 return Ok((value & mask).to_string());
@@ -245,11 +293,11 @@ impl ColumnValues<'_> {
         // A part of a field that is a number; what no field has is 0.
         let inside = fields.iter().find(|field| field.offset < offset && offset < field.offset + 8);
         match inside {
-            Some(Field { offset: begin, value: ArgumentValue::Number(value) }) => {
+            Some(ArgumentField { offset: begin, value: ArgumentValue::Number(value) }) => {
                 let mask = u64::MAX >> (64 - bits.clamp(1, 64));
                 Ok((value >> (8 * (offset - begin)) & mask).to_string())
             }
-            Some(Field { offset: begin, .. }) => Err(LaunchError::new(format!(
+            Some(ArgumentField { offset: begin, .. }) => Err(LaunchError::new(format!(
                 "the kernel reads byte {offset} of `{name}`, in the middle of the field at {begin}"
             ))),
             None => Ok("0".to_owned()),
@@ -257,20 +305,25 @@ impl ColumnValues<'_> {
     }
 }
 
-/// The declarations of the variables of functions, each once. `shared`: the bytes of dynamic shared memory.
+/// The declarations of the variables of functions, each once. `shared`: the bytes of dynamic shared memory. `threads`: the number of columns.
 pub(crate) fn declarations(
     functions: &[ShortFunction],
     shared: Option<u32>,
+    threads: usize,
 ) -> Result<Vec<String>, LaunchError> {
     let mut declared: BTreeSet<&str> = BTreeSet::new();
     let all = functions.iter().flat_map(|of| &of.function.variables);
     all.filter(|variable| declared.insert(&variable.name))
-        .map(|variable| declaration(variable, shared))
+        .map(|variable| declaration(variable, shared, threads))
         .collect()
 }
 
 /// A variable of the module or of a function.
-fn declaration(variable: &FunctionVariable, shared: Option<u32>) -> Result<String, LaunchError> {
+fn declaration(
+    variable: &FunctionVariable,
+    shared: Option<u32>,
+    threads: usize,
+) -> Result<String, LaunchError> {
     let name = &variable.name;
     let space = match variable.space {
         Space::Global => "global",
@@ -294,6 +347,7 @@ fn declaration(variable: &FunctionVariable, shared: Option<u32>) -> Result<Strin
                 "`{name}` is declared `.extern`, and not defined here"
             )));
         }
+        (false, ..) if name == HEAP => variable.bytes * u32::try_from(threads).unwrap_or(1),
         (false, ..) => variable.bytes,
     };
     let element = [8, 4, 2, 1]

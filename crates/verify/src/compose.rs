@@ -3,14 +3,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lift::function::{Function, Parameter};
-use lift::module::{self, TRAP};
+use lift::module::{self, HEAP, HEAP_BYTES, TRAP};
 use model::scope::Placement;
 use ptx::Module;
 
-use crate::argument::{Argument, ArgumentValue, Buffer};
+use crate::argument::{ArgumentValue, Buffer, LaunchArgument};
 use crate::columns::{self, ColumnTest, ColumnValues, Composed, PlacedColumn};
 use crate::condition;
 use crate::functions::{self, FunctionName, list, named};
+use crate::lanes::LeftOut;
 use crate::launch::{KernelLaunch, LaunchError, LaunchSpec, ThreadPlace};
 use crate::shorten::ShortFunction;
 use crate::special::{self, LANES};
@@ -23,13 +24,16 @@ pub fn compose(module: &Module<'_>, launch: &LaunchSpec) -> Result<Composed, Vec
     let places = launch.places().map_err(one)?;
     check_arguments(launch)?;
     let names = launch.arguments.iter().map(|argument| argument.name.clone());
-    let reserved: BTreeSet<String> = names.chain([WORKSPACE.to_owned()]).collect();
+    let own = [WORKSPACE, TRAP, HEAP].map(str::to_owned);
+    let reserved: BTreeSet<String> = names.chain(own).collect();
+    let left_out = LeftOut::of(launch, &places);
     let all = functions::functions(module);
     let known: Vec<FunctionName> = all.into_iter().filter(|function| function.kernel).collect();
     let (mut kernels, mut arguments) = (Vec::new(), Vec::new());
     for kernel in &launch.kernels {
         let name = kernel_name(&known, kernel).map_err(one)?;
         let function = read(module, &name, &reserved)?;
+        left_out.check(&function)?;
         arguments.push(arguments_of(&function, kernel, launch)?);
         kernels.push(function);
     }
@@ -41,7 +45,7 @@ pub fn compose(module: &Module<'_>, launch: &LaunchSpec) -> Result<Composed, Vec
         arguments: &arguments,
         notes: kernels.iter().flat_map(|kernel| kernel.function.notes.iter().cloned()).collect(),
     };
-    let declared = composer.variables().map_err(one)?;
+    let declared = composer.variables(places.len() * kernels.len()).map_err(one)?;
     let columns = (0..kernels.len())
         .flat_map(|kernel| places.iter().map(move |&place| (kernel, place)))
         .enumerate()
@@ -61,7 +65,7 @@ pub fn compose(module: &Module<'_>, launch: &LaunchSpec) -> Result<Composed, Vec
         condition,
     };
     let notes = composer.notes;
-    Ok(test.composed(notes))
+    Ok(Composed { left_out, ..test.composed(notes) })
 }
 
 fn one(error: LaunchError) -> Vec<LaunchError> {
@@ -78,7 +82,12 @@ pub(crate) fn read(
     let function = function.expect("the name is that of a function of the module");
     function.map_err(|refusals| {
         let all = refusals.all().iter();
-        all.map(|refused| LaunchError::new(refused.why.clone()).at(refused.line)).collect()
+        let error = |why: &str| {
+            let wide = why.starts_with("32-bit addresses");
+            let help = if wide { "compile for 64-bit addresses" } else { LEAVE_OUT };
+            LaunchError::new(why).help(help)
+        };
+        all.map(|refused| error(&refused.why).at(refused.line)).collect()
     })
 }
 
@@ -105,7 +114,7 @@ fn check_arguments(launch: &LaunchSpec) -> Result<(), Vec<LaunchError>> {
             errors
                 .push(LaunchError::new(format!("the argument `{}` is given twice", argument.name)));
         }
-        if [TRAP, WORKSPACE].contains(&&argument.name[..]) {
+        if [TRAP, HEAP, WORKSPACE].contains(&&argument.name[..]) {
             errors.push(LaunchError::new(format!(
                 "`{}` is the name of something else",
                 argument.name
@@ -148,8 +157,8 @@ fn arguments_of<'l>(
     function: &Function,
     kernel: &KernelLaunch,
     launch: &'l LaunchSpec,
-) -> Result<Vec<&'l Argument>, Vec<LaunchError>> {
-    let mut arguments: Vec<&Argument> = Vec::new();
+) -> Result<Vec<&'l LaunchArgument>, Vec<LaunchError>> {
+    let mut arguments: Vec<&LaunchArgument> = Vec::new();
     match &kernel.arguments {
         None => arguments.extend(&launch.arguments),
         Some(names) => {
@@ -190,13 +199,13 @@ struct Composer<'c> {
     launch: &'c LaunchSpec,
     kernels: &'c [ShortFunction],
     /// Of each kernel.
-    arguments: &'c [Vec<&'c Argument>],
+    arguments: &'c [Vec<&'c LaunchArgument>],
     notes: BTreeSet<String>,
 }
 
 impl Composer<'_> {
     /// Entries of the initial state, besides registers.
-    fn variables(&self) -> Result<Vec<String>, LaunchError> {
+    fn variables(&self, threads: usize) -> Result<Vec<String>, LaunchError> {
         let mut all = Vec::new();
         for argument in &self.launch.arguments {
             if let ArgumentValue::Buffer(buffer) = &argument.value {
@@ -206,7 +215,7 @@ impl Composer<'_> {
         if self.launch.cooperative {
             all.push(format!(".global .b32 {WORKSPACE}[2];"));
         }
-        all.extend(columns::declarations(self.kernels, self.launch.shared)?);
+        all.extend(columns::declarations(self.kernels, self.launch.shared, threads)?);
         for later in 1..self.kernels.len() {
             let order = self.launch.order.name();
             all.push(format!("kernel {} -> {later} @{order};", later - 1));
@@ -228,6 +237,9 @@ impl Composer<'_> {
             // here.
             if name == "envreg2" && launch.cooperative {
                 return Ok(WORKSPACE.to_owned());
+            }
+            if name == HEAP {
+                return Ok(format!("{HEAP}+{}", HEAP_BYTES as usize * number));
             }
             let value = special::value(name, launch, place).ok_or_else(|| {
                 let kernel = &function.function.name;
@@ -286,6 +298,10 @@ impl Composer<'_> {
 pub(crate) fn has_trap(function: &Function) -> bool {
     function.variables.iter().any(|variable| variable.name == TRAP)
 }
+
+/// What helps where a part of a kernel cannot be read.
+const LEAVE_OUT: &str =
+    "compile the kernel without it: keep the accesses, barriers and branches whose order matters";
 
 /// The memory of the barrier of the grid, in a cooperative launch: two words, the second of which counts.
 const WORKSPACE: &str = "grid_workspace";

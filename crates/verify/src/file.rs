@@ -10,7 +10,7 @@ use text::Diagnostic;
 use text::report::{ByteSpan, Diagnostics};
 use toml::Value;
 
-use crate::argument::{self, Argument, ArgumentValue, ElementType, Field};
+use crate::argument::{self, ArgumentField, ArgumentValue, ElementType, LaunchArgument};
 use crate::launch::{Dim3, KernelLaunch, LaunchError, LaunchSpec, ThreadChoice, ThreadPlace};
 
 /// A launch file.
@@ -212,7 +212,7 @@ impl ExtentText {
 }
 
 impl ArgumentText {
-    fn argument(self) -> Result<Argument, LaunchError> {
+    fn argument(self) -> Result<LaunchArgument, LaunchError> {
         let name = self.name;
         argument::check_name(&name)?;
         let missing = || {
@@ -224,7 +224,7 @@ impl ArgumentText {
                 let offset = offset.parse().map_err(|_| {
                     LaunchError::new(format!("`{offset}` is not the offset of a field of `{name}`"))
                 })?;
-                Ok(Field { offset, value: by_value(&name, None, &value)? })
+                Ok(ArgumentField { offset, value: by_value(&name, None, &value)? })
             };
             ArgumentValue::Fields(fields.into_iter().map(field).collect::<Result<_, _>>()?)
         } else if let Some((element, count)) = self.ty.as_deref().and_then(array) {
@@ -247,7 +247,7 @@ impl ArgumentText {
                 by_value(&name, ty, &self.value.ok_or_else(missing)?)?
             }
         };
-        Ok(Argument { name, value })
+        Ok(LaunchArgument { name, value })
     }
 }
 
@@ -263,7 +263,7 @@ fn by_value(
     value: &Value,
 ) -> Result<ArgumentValue, LaunchError> {
     if let Value::String(text) = value {
-        return Ok(Argument::parse(&format!("{name}={text}"))?.value);
+        return Ok(LaunchArgument::parse(&format!("{name}={text}"))?.value);
     }
     let float = value.is_float();
     let ty = ty.unwrap_or(ElementType { float, bits: if float { 32 } else { 64 } });

@@ -73,7 +73,7 @@ pub struct FindingPlace {
 
 /// One thing that is wrong.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Finding {
+pub struct KernelFinding {
     pub kind: FindingKind,
     pub message: String,
     pub places: Vec<FindingPlace>,

@@ -4,7 +4,7 @@ use std::fmt;
 
 use model::program::LaunchOrder;
 
-use crate::argument::Argument;
+use crate::argument::LaunchArgument;
 
 /// The extent of a grid, a block or a cluster, or an index into one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -33,7 +33,7 @@ impl Dim3 {
 
     /// How many of these extents are in `whole`, in each direction; `None` if they do not divide it.
     pub fn parts_of(self, whole: Dim3) -> Option<Dim3> {
-        let part = |whole: u32, own: u32| (whole % own == 0).then_some(whole / own);
+        let part = |whole: u32, own: u32| whole.is_multiple_of(own).then_some(whole / own);
         Some(Dim3 {
             x: part(whole.x, self.x)?,
             y: part(whole.y, self.y)?,
@@ -109,7 +109,7 @@ pub struct LaunchSpec {
     pub shared: Option<u32>,
     /// How many CTAs run at once, where not all do.
     pub resident: Option<u32>,
-    pub arguments: Vec<Argument>,
+    pub arguments: Vec<LaunchArgument>,
     /// Conditions on the final contents of memory. Each holds at the end of every execution.
     pub assertions: Vec<String>,
 }

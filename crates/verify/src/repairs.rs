@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 
 use engine::clock::Deadline;
-use judge::{Property, Task};
+use judge::{Property, Task, Verdict, judge};
 use litmus::revise::SourceTest;
-use repair::{EditedLine, RepairOptions, Repairs, repair};
+use repair::{EditedLine, RepairOptions, repair};
 
 use crate::columns::Composed;
 use crate::verification::ADVICE;
@@ -21,10 +21,10 @@ pub struct KernelEdit {
     pub after: Option<String>,
 }
 
-/// Edits that together suffice for one property.
+/// Edits that together give the launch properties that it lacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelRepair {
-    pub property: Property,
+    pub properties: Vec<Property>,
     pub edits: Vec<KernelEdit>,
 }
 
@@ -42,43 +42,73 @@ pub struct RepairEffort {
 impl RepairEffort {
     /// What is spent without being asked.
     pub const BRIEF: RepairEffort =
-        RepairEffort { questions: 1_000, work: Some(1 << 14), proposals: 1 };
+        RepairEffort { questions: 1_000, work: Some(1 << 14), proposals: 2 };
     pub const FULL: RepairEffort = RepairEffort { questions: 20_000, work: None, proposals: 5 };
 }
 
-/// The cheapest edits after which the launch has a property.
+/// The cheapest edits after which the launch has all properties that it lacks, or else as many as one search finds edits for.
 pub(crate) fn repairs(
     composed: &Composed,
-    property: Property,
+    lacking: &[Property],
     task: &Task<'_>,
     effort: RepairEffort,
 ) -> Vec<KernelRepair> {
     let Ok(source) = SourceTest::read("launch", composed.text.as_bytes()) else {
         return Vec::new();
     };
-    let options = RepairOptions {
-        bound: task.bound,
-        memory: task.memory,
-        proposals: effort.proposals,
-        questions: effort.questions,
-        work: effort.work,
-        until: match effort.work {
-            Some(_) => Some(Deadline::after(ADVICE)),
-            None => task.timeout.map(Deadline::after),
-        },
+    let mut partial: Vec<KernelRepair> = Vec::new();
+    for &property in lacking {
+        let options = RepairOptions {
+            bound: task.bound,
+            memory: task.memory,
+            proposals: effort.proposals,
+            questions: effort.questions,
+            work: effort.work,
+            until: match effort.work {
+                Some(_) => Some(Deadline::after(ADVICE)),
+                None => task.timeout.map(Deadline::after),
+            },
+            property,
+            ..RepairOptions::new(task.model)
+        };
+        let mut complete: Vec<KernelRepair> = Vec::new();
+        for proposal in repair(&source, &options).proposals {
+            let lines = proposal.edits.iter().flat_map(|edit| &edit.lines);
+            let edits: BTreeSet<KernelEdit> =
+                lines.filter_map(|line| kernel_edit(composed, line)).collect();
+            let others = lacking.iter().filter(|other| **other != property);
+            let mended = others.filter(|other| has_property(&proposal.text, **other, task));
+            let mut properties: Vec<Property> = mended.copied().chain([property]).collect();
+            properties.sort_by_key(|of| lacking.iter().position(|known| known == of));
+            let edits = edits.into_iter().collect();
+            let all = properties.len() == lacking.len();
+            let found = KernelRepair { properties, edits };
+            if all {
+                complete.push(found);
+            } else {
+                partial.push(found);
+            }
+        }
+        if !complete.is_empty() {
+            return complete;
+        }
+    }
+    partial.sort_by_key(|repair| lacking.len() - repair.properties.len());
+    partial.truncate(1);
+    partial
+}
+
+/// Whether a changed test has a property, as far as brief work shows it.
+fn has_property(changed: &str, property: Property, task: &Task<'_>) -> bool {
+    let Ok(test) = litmus::parse("launch", changed.as_bytes()) else { return false };
+    let task = Task {
         property,
-        ..RepairOptions::new(task.model)
+        verdict_only: true,
+        races: false,
+        until: Some(Deadline::after(ADVICE)),
+        ..task.clone()
     };
-    let Repairs { proposals, .. } = repair(&source, &options);
-    let of = |lines: Vec<&EditedLine>| {
-        let edits: BTreeSet<KernelEdit> =
-            lines.into_iter().filter_map(|line| kernel_edit(composed, line)).collect();
-        KernelRepair { property, edits: edits.into_iter().collect() }
-    };
-    let proposals = proposals.iter();
-    proposals
-        .map(|of_test| of(of_test.edits.iter().flat_map(|edit| &edit.lines).collect()))
-        .collect()
+    judge(&test, &task).verdict == Verdict::Holds
 }
 
 /// The instruction of the module that an edit of the test changes.

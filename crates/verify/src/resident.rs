@@ -9,7 +9,7 @@ use judge::{Property, Task, judge};
 use ptx::Module;
 
 use crate::compose::compose;
-use crate::finding::{Finding, FindingKind};
+use crate::finding::{FindingKind, KernelFinding};
 use crate::launch::{LaunchError, LaunchSpec, ThreadChoice, ThreadPlace};
 use crate::verification::Reader;
 
@@ -18,7 +18,7 @@ const MOST: usize = 64;
 
 /// A hang of CTAs that wait for one that is not resident, and whether all sets of CTAs were tried.
 pub(crate) struct ResidentHang {
-    pub(crate) hang: Option<Finding>,
+    pub(crate) hang: Option<KernelFinding>,
     pub(crate) complete: bool,
 }
 
@@ -75,10 +75,10 @@ pub(crate) fn hang(
             }
             let others: Vec<String> =
                 ctas.iter().filter(|cta| !started.contains(cta)).map(u32::to_string).collect();
-            let text = finding.message;
             finding.message = format!(
-                "with {resident} resident CTAs, CTA {} does not start: {text}",
-                others.join(", ")
+                "with {resident} resident CTAs, CTA {} does not start: {}",
+                others.join(", "),
+                finding.message
             );
             finding.kind = FindingKind::Hang;
             return Ok(ResidentHang { hang: Some(finding), complete });

@@ -57,10 +57,8 @@ pub(crate) fn value(name: &str, launch: &LaunchSpec, place: ThreadPlace) -> Opti
         "envreg1" if launch.cooperative => (0, false),
         "smid" => (place.cta.into(), true),
         "nsmid" => (grid.count(), true),
-        "gridid" => (0, true),
-        "clock" | "clock_hi" | "clock64" | "globaltimer" | "globaltimer_lo" | "globaltimer_hi" => {
-            (0, true)
-        }
+        "gridid" | "clock" | "clock_hi" | "clock64" | "globaltimer" | "globaltimer_lo"
+        | "globaltimer_hi" => (0, true),
         _ => return None,
     };
     Some(SpecialValue { value, assumed })

@@ -9,14 +9,16 @@ use explore::Exploration;
 use judge::explain::{ExplainOptions, explanation};
 use judge::{CLUSTER_EXITED, Judgement, Property, Task, Verdict, judge};
 use litmus::Test;
-use model::program::{Stays, Stuck, ThreadId};
+use model::isa::bar::BarrierMisuse;
+use model::program::{AccessEvents, Stays, Stuck, ThreadId};
 use model::value::Value;
 use ptx::Module;
 use text::Diagnostic;
 
 use crate::columns::Composed;
 use crate::compose::compose;
-use crate::finding::{Finding, FindingKind, FindingPlace};
+use crate::finding::{FindingKind, FindingPlace, KernelFinding};
+use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, LaunchSpec};
 use crate::repairs::{self, KernelRepair, RepairEffort};
 use crate::{machine_runs, resident};
@@ -24,7 +26,7 @@ use crate::{machine_runs, resident};
 /// What was found of a launch. Reading R116.
 #[derive(Debug, Default)]
 pub struct Verification {
-    pub findings: Vec<Finding>,
+    pub findings: Vec<KernelFinding>,
     /// What was not looked at: the property, and why.
     pub undecided: Vec<Undecided>,
     /// Why accesses are not ordered, a sentence each.
@@ -67,7 +69,9 @@ pub fn verify(
     effort: RepairEffort,
 ) -> Result<(Composed, Verification), VerifyError> {
     let composed = compose(module, launch)?;
-    let test = litmus::parse("launch", composed.text.as_bytes()).map_err(VerifyError::Test)?;
+    let mut test = litmus::parse("launch", composed.text.as_bytes()).map_err(VerifyError::Test)?;
+    // Most of what a compiler makes of a kernel is about memory that no other thread sees.
+    test.program.access_events = AccessEvents::OfInterest;
     let start = Instant::now();
     let mut all = Verification::default();
     let reader = Reader { composed: &composed, test: &test };
@@ -93,10 +97,10 @@ pub fn verify(
         all.reasons = reader.reasons(&ExplainTask { property: races, task });
     }
     if !all.is_undefined() {
-        // What leaves no race often mends the assertion, too: one property after the other would say the same twice.
-        let wanted = [races, Property::ProgramSpec, Property::Termination];
-        let first = wanted.into_iter().find(|property| lacking.contains(property));
-        all.repairs = first.map_or(Vec::new(), |of| repairs::repairs(&composed, of, task, effort));
+        all.repairs = repairs::repairs(&composed, &lacking, task, effort);
+        if effort.work.is_some() {
+            all.repairs.truncate(1);
+        }
     }
     let open = |property| all.undecided.iter().any(|of| of.property == property);
     if all.findings.is_empty() && (open(Property::ProgramSpec) || open(Property::Termination)) {
@@ -138,6 +142,23 @@ impl Verification {
         match &judgement.verdict {
             Verdict::Undefined(reason) => {
                 let finding = reader.undefined(reason, seen);
+                // The launch lacks lanes that the kernel has.
+                let absent = finding.places.first().filter(|place| {
+                    reason.contains(BarrierMisuse::Absent.text())
+                        && reader.composed.leaves_out_lanes(place.column)
+                });
+                // A descriptor of a matrix is more than the address that a test has in its place.
+                let described = finding.kind == FindingKind::OutOfBounds
+                    && finding.places.iter().any(|place| has_descriptors(&place.text));
+                let unknown = match absent {
+                    Some(place) => Some(LeftOut::unknown(&place.text)),
+                    None => described
+                        .then(|| "the address in a matrix descriptor is not followed".to_owned()),
+                };
+                if let Some(why) = unknown {
+                    self.undecided.push(Undecided { property, why });
+                    return false;
+                }
                 let mended = finding.kind == FindingKind::DataRace;
                 self.findings.push(finding);
                 return mended && property == Property::ProgramSpec;
@@ -147,7 +168,7 @@ impl Verification {
                 return false;
             }
             Verdict::Undecided(why) => {
-                self.undecided.push(Undecided { property, why: why.clone() })
+                self.undecided.push(Undecided { property, why: why.clone() });
             }
             Verdict::Stuck(_) => self.findings.extend(reader.stuck(seen)),
             Verdict::Fails if property == Property::ProgramSpec => {
@@ -156,7 +177,7 @@ impl Verification {
             Verdict::Holds | Verdict::Fails => {}
         }
         let exited = seen.warnings.iter().filter(|warning| warning.name == CLUSTER_EXITED);
-        self.findings.extend(exited.map(|raised| Finding {
+        self.findings.extend(exited.map(|raised| KernelFinding {
             kind: FindingKind::Undefined,
             message: "shared memory of a CTA of the cluster that may have exited is accessed (reading R114)"
                 .to_owned(),
@@ -172,9 +193,16 @@ impl Verification {
     }
 }
 
+/// Whether operands of an instruction are descriptors of matrices in shared memory.
+fn has_descriptors(text: &str) -> bool {
+    let opcode = opcode(text);
+    ["wgmma.mma_async", "tcgen05.mma", "tcgen05.cp"].iter().any(|of| opcode.starts_with(of))
+}
+
 /// Findings at the same instructions, of several threads, as one.
-fn merged(findings: Vec<Finding>) -> Vec<Finding> {
-    let mut merged: BTreeMap<(FindingKind, BTreeSet<usize>, String), Finding> = BTreeMap::new();
+fn merged(findings: Vec<KernelFinding>) -> Vec<KernelFinding> {
+    let mut merged: BTreeMap<(FindingKind, BTreeSet<usize>, String), KernelFinding> =
+        BTreeMap::new();
     for finding in findings {
         let lines = finding.places.iter().map(|place| place.line).collect();
         let races = [FindingKind::DataRace, FindingKind::ScopeRace].contains(&finding.kind);
@@ -233,9 +261,9 @@ impl Reader<'_> {
         named.take(MOST_REASONS).collect()
     }
 
-    fn undefined(&self, reason: &str, seen: &ExecutionFacts) -> Finding {
+    fn undefined(&self, reason: &str, seen: &ExecutionFacts) -> KernelFinding {
         let places = seen.undefined.iter().flat_map(|undefined| &undefined.where_);
-        Finding {
+        KernelFinding {
             kind: FindingKind::of_undefined(reason),
             message: reason.to_owned(),
             places: places.map(|&(thread, line)| self.place(thread, line)).collect(),
@@ -243,7 +271,7 @@ impl Reader<'_> {
         }
     }
 
-    fn races(&self, seen: &ExecutionFacts) -> Vec<Finding> {
+    fn races(&self, seen: &ExecutionFacts) -> Vec<KernelFinding> {
         let race = |race: &engine::Race| {
             let places = [race.first, race.second];
             let is_strong = |&(thread, line): &(ThreadId, u16)| {
@@ -251,7 +279,7 @@ impl Reader<'_> {
                 of.lines[usize::from(line)].instruction.scope().is_some()
             };
             let strong = places.iter().all(is_strong);
-            Finding {
+            KernelFinding {
                 kind: if strong { FindingKind::ScopeRace } else { FindingKind::DataRace },
                 message: if strong {
                     "two strong accesses, of which one does not include the other's thread in its scope, are not ordered"
@@ -266,17 +294,17 @@ impl Reader<'_> {
         seen.races.iter().map(race).collect()
     }
 
-    fn assertion(&self, judgement: &Judgement) -> Finding {
+    fn assertion(&self, judgement: &Judgement) -> KernelFinding {
         let outcome = judgement.found.outcomes.keys().find(|outcome| self.is_wrong(outcome));
         self.wrong("an execution", outcome.map(Vec::as_slice))
     }
 
     /// An assertion that does not hold at the end of `what`.
-    fn wrong(&self, what: &str, outcome: Option<&[Value]>) -> Finding {
+    fn wrong(&self, what: &str, outcome: Option<&[Value]>) -> KernelFinding {
         let ends = outcome.map_or(String::new(), |outcome| {
             format!(": {what} ends with {}", self.test.display_outcome(outcome))
         });
-        Finding {
+        KernelFinding {
             kind: FindingKind::Assert,
             message: format!("the assertion can be false{ends}"),
             places: Vec::new(),
@@ -290,7 +318,7 @@ impl Reader<'_> {
     }
 
     /// What runs of the machine show.
-    fn of_machine(&self, runs: &Exploration) -> Vec<Finding> {
+    fn of_machine(&self, runs: &Exploration) -> Vec<KernelFinding> {
         let wrong = runs.outcomes.keys().find(|outcome| self.is_wrong(outcome));
         let wrong = wrong.map(|outcome| self.wrong("a run of the machine", Some(outcome)));
         let stays = match (&runs.fault_at, &runs.stuck_at) {
@@ -300,7 +328,7 @@ impl Reader<'_> {
                 let kind = FindingKind::OutOfBounds;
                 let message = "a run of the machine comes to an address outside all buffers";
                 let message = message.to_owned();
-                Some(Finding { kind, message, ..self.staying(&faults) })
+                Some(KernelFinding { kind, message, ..self.staying(&faults) })
             }
             (None, stuck) => stuck.as_ref().map(|stuck| self.staying(stuck)),
         };
@@ -308,11 +336,11 @@ impl Reader<'_> {
     }
 
     /// Where threads stay for ever.
-    pub(crate) fn stuck(&self, seen: &ExecutionFacts) -> Option<Finding> {
+    pub(crate) fn stuck(&self, seen: &ExecutionFacts) -> Option<KernelFinding> {
         seen.stuck.as_ref().map(|stuck| self.staying(stuck))
     }
 
-    fn staying(&self, stuck: &[Stuck]) -> Finding {
+    fn staying(&self, stuck: &[Stuck]) -> KernelFinding {
         let word = |stuck: &Stuck| match stuck.why {
             Stays::Waits => "waits for ever",
             Stays::Loops => "repeats a loop for ever",
@@ -328,6 +356,6 @@ impl Reader<'_> {
                 format!("{thread} {} at `{}`", word(stuck), place.text)
             })
             .collect();
-        Finding { kind: FindingKind::Hang, message: texts.join(", "), places, like: 0 }
+        KernelFinding { kind: FindingKind::Hang, message: texts.join(", "), places, like: 0 }
     }
 }

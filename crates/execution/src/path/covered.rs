@@ -6,7 +6,7 @@
 //! outcome. A read that is left out races with what a later read of these bytes races with, if no event between them
 //! orders another thread before the latter.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::private::PrivateWrite;
 use super::state::PathState;
@@ -14,6 +14,7 @@ use super::{Assumption, SkippedOperation, Walk};
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
 use model::given::Tag;
+use model::program::{Program, Thread};
 
 /// The maximum number of states that are kept for a line.
 const KEPT: usize = 48;
@@ -22,6 +23,15 @@ const KEPT: usize = 48;
 #[derive(Default)]
 pub(super) struct Arrivals {
     by_line: BTreeMap<usize, Vec<PathState>>,
+}
+
+/// The lines at which paths meet; none if all paths are wanted.
+pub(super) fn joins(program: &Program, thread: &Thread) -> BTreeSet<usize> {
+    if !program.omits_covered {
+        return BTreeSet::new();
+    }
+    let branches = thread.lines.iter().filter_map(|line| line.instruction.as_branch());
+    branches.map(|branch| branch.target).chain([thread.lines.len()]).collect()
 }
 
 impl Walk<'_> {

@@ -25,7 +25,6 @@ use model::bits::{BitRel, BitRow};
 use model::program::{Stays, Stuck};
 use model::reading::Readings;
 use model::rel::{Flag, Model, NodeId};
-use model::section;
 use picture::graph::ExecutionGraph;
 use text::escape::escaped;
 
@@ -40,7 +39,7 @@ use crate::larger::larger_bound;
 use crate::races;
 use crate::task::{BOUND, Property, Task};
 use crate::verdict::{Observation, Verdict};
-use crate::words::{race_text, undefined_places, with_threads};
+use crate::words::{undefined_places, with_threads};
 
 pub use self::refute::refute;
 
@@ -199,8 +198,8 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
         | Verdict::Unsupported(_) => Exit::AsExpected,
     };
     let reasons = survey.allowed.as_ref().map_or(Vec::new(), ExplainedCandidate::reasons);
-    let text = written(out);
-    Ok(Explanation { text, graphs, reasons, judgement: Some(judgement), headline, exit })
+    let words = written(out);
+    Ok(Explanation { text: words, graphs, reasons, judgement: Some(judgement), headline, exit })
 }
 
 /// The verdict in words, with the executions that show it.
@@ -278,7 +277,7 @@ fn account_of(
         let apart = if index == 0 { "\n" } else { "" };
         writeln!(out, "{apart}note: {}", note.text)?;
     }
-    told_races(test, judgement, out)
+    show::races(test, judgement, out)
 }
 
 /// An execution that keeps every axiom.
@@ -307,18 +306,6 @@ fn allowed(
     }
     account.notes.iter().try_for_each(|note| writeln!(out, "  {note}"))?;
     account.unseen.iter().try_for_each(|note| writeln!(out, "  {note}"))
-}
-
-fn told_races(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
-    let races = &judgement.found.seen.races;
-    if races.is_empty() {
-        return Ok(());
-    }
-    let number = section::CONFLICT_AND_RACES.number;
-    let (what, leave) =
-        if races.len() == 1 { ("Data race", "leaves") } else { ("Data races", "leave") };
-    writeln!(out, "\n{what} ({number}), which {leave} the program defined:")?;
-    races.iter().try_for_each(|&race| writeln!(out, "  {}", race_text(test, race)))
 }
 
 /// One account of a candidate, ready to print.

@@ -6,9 +6,11 @@ use std::io::{self, Write};
 use engine::witness::{Witness, WitnessEvent};
 use litmus::{Quantifier, Test};
 use model::given::Chosen;
+use model::section;
 
 use super::open::{Edge, NodeKind};
-use crate::words::condition;
+use crate::judgement::Judgement;
+use crate::words::{condition, race_text};
 
 /// A letter for each event that an account speaks of.
 pub(super) type Letters = BTreeMap<usize, String>;
@@ -247,4 +249,17 @@ fn strength(edge: &Edge, witness: &Witness, threads: &[String]) -> Option<String
         thread(there),
         thread(here)
     ))
+}
+
+/// The data races of a program that is defined.
+pub(super) fn races(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<()> {
+    let races = &judgement.found.seen.races;
+    if races.is_empty() {
+        return Ok(());
+    }
+    let number = section::CONFLICT_AND_RACES.number;
+    let (what, leave) =
+        if races.len() == 1 { ("Data race", "leaves") } else { ("Data races", "leave") };
+    writeln!(out, "\n{what} ({number}), which {leave} the program defined:")?;
+    races.iter().try_for_each(|&race| writeln!(out, "  {}", race_text(test, race)))
 }

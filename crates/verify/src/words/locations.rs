@@ -7,7 +7,7 @@ use lift::module::TRAP;
 use ptx::Module;
 
 use super::read::{FunctionWords, WordsArgument, WordsValue};
-use crate::argument::{Argument, ArgumentValue, ElementType, buffer};
+use crate::argument::{ArgumentValue, ElementType, LaunchArgument, buffer};
 use crate::functions::list;
 use crate::launch::LaunchError;
 use crate::reach;
@@ -109,7 +109,7 @@ impl Locations {
         &mut self,
         function: &Function,
         parameter: usize,
-        argument: &Argument,
+        argument: &LaunchArgument,
     ) -> Result<(), LaunchError> {
         if let Some(wrong) = self.wrong.take() {
             return Err(wrong);

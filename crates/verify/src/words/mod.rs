@@ -14,7 +14,7 @@ use text::report::{ByteSpan, Diagnostics, nearest};
 
 use self::locations::Locations;
 use self::read::{FunctionWords, WordsArgument, WordsColumn, WordsPlace, WordsValue};
-use crate::argument::{Argument, ArgumentValue, ElementType};
+use crate::argument::{ArgumentValue, ElementType, LaunchArgument};
 use crate::columns::{self, ColumnTest, ColumnValues, Composed, PlacedColumn, first_row};
 use crate::compose::{self, has_trap, signature};
 use crate::condition::{self, WordsQuestion};
@@ -75,7 +75,7 @@ pub(crate) fn compose_in(
 const WORDS: &str = "the functions of the test";
 
 /// An argument of a column, and where it is.
-type PlacedArgument = (Argument, ByteSpan);
+type PlacedArgument = (LaunchArgument, ByteSpan);
 
 /// A column with what belongs to its parameters.
 struct BoundColumn<'w> {
@@ -190,7 +190,7 @@ impl<'c> WordsComposer<'c> {
         let functions = columns::shortened(std::mem::take(&mut self.functions), &kept);
         let whole = ByteSpan::new(0, self.request.words.len());
         let mut declared = locations.declarations(&functions);
-        let variables = columns::declarations(&functions, self.request.shared);
+        let variables = columns::declarations(&functions, self.request.shared, self.columns.len());
         declared.extend(variables.map_err(|error| self.in_words(whole, error))?);
         let mut all = Vec::new();
         for number in 0..self.columns.len() {
@@ -309,7 +309,7 @@ impl<'c> WordsComposer<'c> {
                 .help(format!("give it as an argument: %{name}=0"))
             })
         };
-        let arguments: Vec<&Argument> =
+        let arguments: Vec<&LaunchArgument> =
             column.arguments.iter().map(|(argument, _)| argument).collect();
         let mut values = ColumnValues {
             arguments: &arguments,
@@ -416,7 +416,7 @@ fn arguments(
             wrong(at, format!("`{}` has {counts}", words.function))
         })?;
         let value = value(argument, parameter).map_err(|error| (at, error))?;
-        let argument = Argument { name: parameter.name.clone(), value };
+        let argument = LaunchArgument { name: parameter.name.clone(), value };
         if given.insert(index, (argument, at)).is_some() {
             return Err(wrong(at, format!("the parameter `{}` is given twice", parameter.name)));
         }

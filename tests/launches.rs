@@ -1,0 +1,240 @@
+//! Launches of kernels: `causeway verify`.
+
+use std::fs;
+use std::path::PathBuf;
+
+use judge::Task;
+use verify::file::{self, LaunchFile};
+use verify::{
+    ArgumentValue, Dim3, FindingKind, LaunchArgument, LaunchSpec, RepairEffort, ThreadChoice,
+    Verification, VerifyError, verify,
+};
+
+use crate::suite;
+
+fn kernels() -> PathBuf {
+    suite::root().join("examples/kernels")
+}
+
+/// Judges a launch of a module that is a text.
+fn judged(module: &str, launch: &LaunchSpec) -> Result<Verification, VerifyError> {
+    let (module, diagnostics) = ptx::read("k.ptx", module.as_bytes());
+    assert_eq!(diagnostics, []);
+    let model = model::ptx::model();
+    let task = Task { counts: false, ..Task::new(&model) };
+    let read = module.expect("a module");
+    verify(&read, launch, &task, RepairEffort::BRIEF).map(|(_, verification)| verification)
+}
+
+/// A kernel with these parameters and this body.
+fn kernel(parameters: &[&str], body: &str) -> String {
+    let parameters: Vec<String> =
+        parameters.iter().map(|name| format!(".param .u64 {name}")).collect();
+    format!(
+        ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k({})\n{{\n\
+         .reg .b32 %r<20>; .reg .b64 %rd<20>; .reg .pred %p<9>;\n{body}\n}}\n",
+        parameters.join(", ")
+    )
+}
+
+fn launch(grid: u32, block: u32, arguments: &[&str], assertions: &[&str]) -> LaunchSpec {
+    let of = |x| Dim3 { x, ..Dim3::ONE };
+    let own = |text: &&str| LaunchArgument::parse(text).expect("an argument");
+    LaunchSpec {
+        arguments: arguments.iter().map(own).collect(),
+        assertions: assertions.iter().map(|text| (*text).to_owned()).collect(),
+        ..LaunchSpec::new(of(grid), of(block))
+    }
+}
+
+fn kinds(verification: &Verification) -> Vec<FindingKind> {
+    verification.findings.iter().map(|finding| finding.kind).collect()
+}
+
+#[test]
+fn each_example_is_as_its_file_expects() {
+    let mut files: Vec<PathBuf> = fs::read_dir(kernels())
+        .expect("the folder is there")
+        .map(|entry| entry.expect("it can be read").path())
+        .filter(|path| path.extension().is_some_and(|its| its == "toml"))
+        .collect();
+    files.sort();
+    assert!(files.len() >= 6, "{files:?}");
+    for path in files {
+        let text = fs::read_to_string(&path).expect("it can be read");
+        let LaunchFile { ptx, launch, expected, .. } = file::read("launch.toml", &text)
+            .unwrap_or_else(|all| panic!("{}: {}", path.display(), all[0]));
+        let module = fs::read_to_string(path.with_file_name(ptx)).expect("it can be read");
+        let verification = judged(&module, &launch)
+            .unwrap_or_else(|error| panic!("{}: {error:?}", path.display()));
+        let found: Vec<&str> = kinds(&verification).iter().map(|kind| kind.name()).collect();
+        let wanted: Vec<String> = expected.expect("it expects something").findings;
+        assert_eq!(verification.undecided, [], "{}", path.display());
+        for kind in wanted.iter().filter(|kind| *kind != "clean") {
+            assert!(found.contains(&&kind[..]), "{}: {found:?}", path.display());
+        }
+        assert!(found.iter().all(|kind| wanted.iter().any(|of| of == kind)), "{found:?}");
+        // What is wrong with these has a repair, which is at an instruction of the kernel.
+        assert_eq!(found.is_empty(), verification.repairs.is_empty(), "{}", path.display());
+        for edit in verification.repairs.iter().flat_map(|repair| &repair.edits) {
+            let line = module.lines().nth(edit.line - 1).expect("the line is there");
+            let (before, after) = edit.of_module(line);
+            assert!(before.is_none_or(|before| before == line) && after.is_some());
+        }
+    }
+}
+
+const SELF_INDEX: &str = "ld.param.u64 %rd1, [a]; cvta.to.global.u64 %rd2, %rd1; mov.u32 %r1, %ctaid.x; \
+     mov.u32 %r2, %ntid.x; mov.u32 %r3, %tid.x; mad.lo.s32 %r4, %r1, %r2, %r3; mul.wide.u32 %rd3, %r4, 4; \
+     add.s64 %rd4, %rd2, %rd3; st.global.u32 [%rd4], %r4; ret;";
+
+#[test]
+fn each_thread_has_its_index() {
+    let module = kernel(&["a"], SELF_INDEX);
+    let asserted = ["a[0]==0 && a[1]==1", "a[2] = 2 /\\ a[3] = 3"];
+    let right = judged(&module, &launch(2, 2, &["a=u32[4]"], &asserted)).expect("it is judged");
+    assert_eq!((kinds(&right), right.undecided), (vec![], vec![]));
+    let wrong = judged(&module, &launch(2, 2, &["a=u32[4]"], &["a[3]==2"]));
+    assert_eq!(kinds(&wrong.expect("it is judged")), [FindingKind::Assert]);
+}
+
+#[test]
+fn a_buffer_has_the_size_that_the_launch_gives_it() {
+    let module = kernel(&["a"], SELF_INDEX);
+    let small = judged(&module, &launch(2, 2, &["a=u32[3]"], &[])).expect("it is judged");
+    assert_eq!(kinds(&small), [FindingKind::OutOfBounds]);
+    assert!(small.findings[0].places[0].text.starts_with("st.global"), "{small:?}");
+}
+
+#[test]
+fn a_trap_is_an_outcome() {
+    let body = "ld.param.u64 %rd1, [a]; ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 7; @%p1 trap; ret;";
+    let module = kernel(&["a"], body);
+    let runs = judged(&module, &launch(1, 1, &["a=u32[1]=7"], &[])).expect("it is judged");
+    assert_eq!(kinds(&runs), [FindingKind::Assert]);
+    assert!(runs.findings[0].message.contains("trap_line"), "{runs:?}");
+    let passes = judged(&module, &launch(1, 1, &["a=u32[1]=6"], &[])).expect("it is judged");
+    assert_eq!(kinds(&passes), []);
+}
+
+/// Each CTA says that it is there, and waits for the other one.
+const GRID_BARRIER: &str = "ld.param.u64 %rd1, [a]; red.release.gpu.global.add.u32 [%rd1], 1; \
+     $L: ld.acquire.gpu.global.u32 %r1, [%rd1]; setp.lt.u32 %p1, %r1, 2; @%p1 bra $L; ret;";
+
+#[test]
+fn a_barrier_of_the_grid_needs_all_of_its_ctas() {
+    let module = kernel(&["a"], GRID_BARRIER);
+    let all = launch(2, 1, &["a=u32[1]=0"], &[]);
+    assert_eq!(kinds(&judged(&module, &all).expect("it is judged")), []);
+    let one = LaunchSpec { resident: Some(1), ..all };
+    let hangs = judged(&module, &one).expect("it is judged");
+    assert_eq!(kinds(&hangs), [FindingKind::Hang]);
+    assert!(hangs.findings[0].message.contains("CTA 1 does not start"), "{hangs:?}");
+}
+
+#[test]
+fn two_strong_accesses_of_a_narrow_scope_are_a_race_of_scopes() {
+    let body = "ld.param.u64 %rd1, [a]; atom.relaxed.cta.global.add.u32 %r1, [%rd1], 1; ret;";
+    let module = kernel(&["a"], body);
+    let found = judged(&module, &launch(2, 1, &["a=u32[1]=0"], &[])).expect("it is judged");
+    assert_eq!(kinds(&found), [FindingKind::ScopeRace]);
+}
+
+#[test]
+fn a_fence_before_the_barrier_does_not_cover_what_others_wrote() {
+    let body = |fences: [&str; 2]| {
+        let [before, behind] = fences;
+        format!(
+            "ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [f]; ld.param.u64 %rd3, [o]; mov.u32 %r1, %ctaid.x; \
+             setp.ne.u32 %p1, %r1, 0; @%p1 bra $WAIT; mov.u32 %r2, %tid.x; setp.eq.u32 %p2, %r2, 1; \
+             @%p2 st.global.u32 [%rd1], 1; {before} bar.sync 0; {behind} setp.eq.u32 %p3, %r2, 0; \
+             @%p3 st.relaxed.gpu.global.u32 [%rd2], 1; ret;\n$WAIT: ld.acquire.gpu.global.u32 %r3, [%rd2]; \
+             setp.eq.u32 %p4, %r3, 0; @%p4 bra $WAIT; ld.global.u32 %r4, [%rd1]; \
+             mov.u32 %r2, %tid.x; setp.eq.u32 %p3, %r2, 0; @%p3 st.global.u32 [%rd3], %r4; ret;"
+        )
+    };
+    let arguments = ["x=u32[1]=0", "f=u32[1]=0", "o=u32[1]=0"];
+    let of = |fences| {
+        let module = kernel(&["x", "f", "o"], &body(fences));
+        let launch = LaunchSpec {
+            threads: ThreadChoice::OfEachCta(vec![0, 1]),
+            ..launch(2, 2, &arguments, &["o[0]==1"])
+        };
+        judged(&module, &launch).expect("it is judged")
+    };
+    let early = of(["fence.acq_rel.gpu;", ""]);
+    assert!(kinds(&early).contains(&FindingKind::DataRace), "{early:?}");
+    let said = early.reasons.iter().any(|reason| reason.contains("stands before the barrier"));
+    assert!(said, "{:?}", early.reasons);
+    assert_eq!(kinds(&of(["", "fence.acq_rel.gpu;"])), []);
+}
+
+#[test]
+fn a_wrong_launch_is_told_with_a_remedy() {
+    let module = kernel(&["a"], SELF_INDEX);
+    let missing = "the kernel `k` has 1 parameters, and the launch gives 0 arguments";
+    let behind = "`@a+16` is behind the 16 bytes of `a`";
+    for (launch, wanted) in [
+        (launch(2, 2, &[], &[]), missing),
+        (launch(1000, 1000, &["a=u32[4]"], &[]), "1000000 threads are too many"),
+        (launch(1, 1, &["a=@b"], &[]), "`@b` is not a buffer of the launch"),
+        (launch(1, 1, &["a=u32[4]", "b=@a+16"], &[]), behind),
+        (launch(1, 1, &["a=1", "a=2"], &[]), "the argument `a` is given twice"),
+    ] {
+        let Err(VerifyError::Launch(errors)) = judged(&module, &launch) else {
+            panic!("{wanted}: it is judged");
+        };
+        assert!(errors[0].message.starts_with(wanted), "{errors:?}");
+    }
+    let unknown = LaunchSpec {
+        kernels: vec![verify::KernelLaunch { name: Some("f".to_owned()), arguments: None }],
+        ..launch(1, 1, &["a=u32[1]"], &[])
+    };
+    let Err(VerifyError::Launch(errors)) = judged(&module, &unknown) else {
+        panic!("an unknown kernel is judged");
+    };
+    assert_eq!(errors[0].help.as_deref(), Some("its kernels: k"));
+}
+
+#[test]
+fn arguments_are_read_and_wrong_ones_are_refused() {
+    let value = |text: &str| LaunchArgument::parse(text).expect("an argument").value;
+    assert_eq!(value("n=-1"), ArgumentValue::Number(u64::MAX));
+    assert_eq!(value("n=u32=0x10"), ArgumentValue::Number(16));
+    assert_eq!(value("x=f32=1.5"), ArgumentValue::Number(0x3fc0_0000));
+    let inside = ArgumentValue::Inside { buffer: "a".to_owned(), offset: 16 };
+    assert_eq!(value("b=@a+16"), inside);
+    for wrong in
+        ["n", "n=", "n=u32", "a=u32[0]", "a=u32[2]={1,2,3}", "a=u7[2]", "P0=1", "a b=1", "n=u8=256"]
+    {
+        assert!(LaunchArgument::parse(wrong).is_err(), "{wrong}");
+    }
+    for wrong in ["", "0", "1,2,3,4", "x", "1,,2"] {
+        assert_eq!(Dim3::parse(wrong), None, "{wrong}");
+    }
+}
+
+#[test]
+fn no_broken_module_and_no_broken_launch_file_is_too_odd() {
+    let module = fs::read_to_string(kernels().join("split_k.ptx")).expect("it is there");
+    let text = fs::read_to_string(kernels().join("split_k.toml")).expect("it is there");
+    let launch = file::read("launch.toml", &text).expect("it is right").launch;
+    let lines: Vec<&str> = module.lines().collect();
+    let (mut composed, mut read_files) = (0, 0);
+    for end in 0..lines.len() {
+        let cut = lines[..end].join("\n");
+        let (read, _) = ptx::read("k.ptx", cut.as_bytes());
+        // That it ends is enough: the body may be whole already.
+        composed +=
+            usize::from(read.is_some_and(|module| verify::compose(&module, &launch).is_ok()));
+    }
+    for end in (0..text.len()).filter(|end| text.is_char_boundary(*end)) {
+        read_files += usize::from(file::read("launch.toml", &text[..end]).is_ok());
+    }
+    // A launch is whole before its arguments, and a module with its last line.
+    assert!(composed < lines.len() && read_files < text.len(), "{composed} {read_files}");
+    let unknown = file::read("launch.toml", &text.replace("grid", "gird"));
+    let errors = unknown.expect_err("the key is unknown");
+    assert!(errors[0].message.contains("unknown field `gird`"), "{}", errors[0]);
+    assert_eq!(errors[0].span.line, 5, "{}", errors[0]);
+}
