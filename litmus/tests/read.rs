@@ -441,7 +441,6 @@ fn what_is_outside_the_model_is_unsupported_and_no_error_of_syntax() {
         "add.ftz.f32 r0, r1, r2",
         "rcp.approx.f32 r0, r1",
         "div.u32 r0, r1, 0",
-        "rem.u32 r0, r1, r2",
         "tex.2d.v4.f32.s32 {r0, r1, r2, r3}, [x, {r1, r2}]",
     ] {
         let source = format!("PTX t\n{{ x=0; }}\n P0@cta 0,gpu 0 ;\n {outside} ;\nexists (x=0)\n");

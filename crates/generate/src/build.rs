@@ -22,6 +22,7 @@ use model::isa::{Address, Guard, Instruction, Line, Operand, Reg, SpaceQualifier
 use model::memory::{Alias, Proxy, Space, Variable, VariableId};
 use model::program::{
     CountedLoops, InitialValue, Observed, Program, ProgramNames, Register, Thread, ThreadId,
+    ZeroDivision,
 };
 use model::scope::{Placement, Scope};
 use model::value::Value;
@@ -66,7 +67,8 @@ pub fn program(cycle: &Cycle) -> CycleProgram {
     let (locations, forms) = (shape.locations(), cycle.forms_of_accesses());
     let contents = CycleContents::of(cycle);
     // As a test that is read has it.
-    let program = Program { counted_loops: CountedLoops::Complete, ..Program::default() };
+    let (counted_loops, zero_division) = (CountedLoops::Complete, ZeroDivision::Undefined);
+    let program = Program { counted_loops, zero_division, ..Program::default() };
     let mut built = CycleProgram { program, outcome: Vec::new(), addresses: Vec::new() };
     let plain = |name: String, bytes: usize| Variable {
         name,
