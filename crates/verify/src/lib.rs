@@ -1,8 +1,8 @@
 //! Judges launches of PTX kernels.
 //!
-//! A launch ([`LaunchSpec`]) names kernels of a module, their grid and their arguments. [`compose`](compose::compose) makes
+//! A launch ([`LaunchSpec`]) names kernels of a module, their grid and their arguments. [`compose`](fn@compose) makes
 //! a litmus test of it, with one column for each thread, and remembers which instruction of the module each row is.
-//! [`verify`](verification::verify) judges the launch by that test and says what is wrong with the kernel, with the lines of the module
+//! [`verify`](fn@verify) judges the launch by that test and says what is wrong with the kernel, with the lines of the module
 //! and of its source. [Words](words::compose) make a test of functions, too. So whatever reads a litmus test answers the same about the printed test.
 //!
 //! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
