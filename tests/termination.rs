@@ -1,11 +1,13 @@
 //! Whether every execution finishes: `check --property termination`.
 
+use std::collections::BTreeSet;
 use std::fs;
 
 use engine::ENGINES;
 use engine::exit::Exit;
 use judge::{Judgement, Property, Task, Verdict, judge};
 use litmus::Test;
+use model::program::ThreadId;
 use model::ptx;
 use model::rel::Model;
 
@@ -194,5 +196,28 @@ fn every_thread_that_may_stay_is_named() {
         for thread in ["P0 repeats", "P1 repeats", "P2 repeats"] {
             assert!(note.text.contains(thread), "{}", note.text);
         }
+    }
+}
+
+/// P0 and P1 wait for flags that P2 sets or not: each stays alone in some execution, and then it is known where both stay.
+const TOGETHER: &str = "PTX together
+{ x=0; y=0; a=0; b=0; }
+ P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 0 | P3@cta 3,gpu 0 ;
+ L: ld.relaxed.gpu.u32 r0, [x] | L: ld.relaxed.gpu.u32 r0, [y] | ld.relaxed.gpu.u32 r1, [a] | st.relaxed.gpu.u32 [a], 1 ;
+ setp.eq.u32 p, r0, 0 | setp.eq.u32 p, r0, 0 | ld.relaxed.gpu.u32 r2, [b] | st.relaxed.gpu.u32 [b], 1 ;
+ @p bra L | @p bra L | st.relaxed.gpu.u32 [x], r1 | ;
+ | | st.relaxed.gpu.u32 [y], r2 | ;
+exists (P0:r0=1)
+";
+
+#[test]
+fn threads_that_stay_together_are_known_though_each_stays_alone_too() {
+    let test = parsed(TOGETHER);
+    let model = ptx::model();
+    for engine in ENGINES {
+        let task = Task { engines: vec![*engine], ..task(&model) };
+        let together = judge(&test, &task).found.seen.stuck_together;
+        let both = [0, 1].map(ThreadId).into_iter().collect();
+        assert_eq!(together, BTreeSet::from([both]), "{}", engine.name());
     }
 }

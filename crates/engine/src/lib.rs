@@ -220,6 +220,9 @@ pub struct ExecutionFacts {
     /// Where threads stay in executions that never finish, if one was found: all of one, and of any other
     /// in which more do.
     pub stuck: Option<Vec<Stuck>>,
+    /// The threads that stay for ever together in an execution, where no other execution has all of them and more:
+    /// at most [`MOST_TOGETHER`] of these sets.
+    pub stuck_together: BTreeSet<BTreeSet<ThreadId>>,
     /// Whether it is known that there is such an execution or that there is none.
     pub stuck_is_known: bool,
     /// The limit that ended the search for them, if one did.
@@ -252,7 +255,12 @@ impl ExecutionFacts {
 
     /// Adds where threads stay in one more execution that never finishes.
     pub(crate) fn join_stuck(&mut self, more: Vec<Stuck>) {
+        let threads = threads_of(&more);
         join_stuck(self.stuck.get_or_insert_default(), more);
+        if !self.knows_together(&threads) {
+            self.stuck_together.retain(|known| !known.is_subset(&threads));
+            self.stuck_together.insert(threads);
+        }
     }
 
     /// Whether all that was seen is a loop that is repeated for ever: no bound is enough for it.
@@ -260,12 +268,26 @@ impl ExecutionFacts {
         self.stuck.is_some() && !self.finishes
     }
 
-    /// Whether a thread stays where none was seen to stay.
+    /// Whether a thread stays where none was seen to stay, or threads stay together that were not seen to.
     fn knows_less_than(&self, unfolding: &Unfolding<'_>) -> bool {
+        let stuck = unfolding.stuck();
         let known =
             |stuck: &Stuck| self.stuck.iter().flatten().any(|of| of.place() == stuck.place());
-        !unfolding.stuck().iter().all(known)
+        !stuck.iter().all(known) || !self.knows_together(&threads_of(&stuck))
     }
+
+    /// Whether these threads are known to stay together, or no more of them are wanted.
+    fn knows_together(&self, threads: &BTreeSet<ThreadId>) -> bool {
+        self.stuck_together.len() >= MOST_TOGETHER
+            || self.stuck_together.iter().any(|known| threads.is_subset(known))
+    }
+}
+
+/// The sets of threads that stay for ever together beyond which no more of them are sought.
+pub const MOST_TOGETHER: usize = 64;
+
+fn threads_of(stuck: &[Stuck]) -> BTreeSet<ThreadId> {
+    stuck.iter().map(|stuck| stuck.thread).collect()
 }
 
 /// Adds where threads stay in one more execution to where they are known to stay.
