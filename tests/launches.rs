@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use judge::Task;
 use verify::file::{self, LaunchFile};
 use verify::{
-    ArgumentValue, Dim3, FindingKind, LaunchArgument, LaunchSpec, RepairEffort, ThreadChoice,
-    Verification, VerifyError, verify,
+    ArgumentValue, Dim3, FindingKind, KernelModule, LaunchArgument, LaunchSpec, RepairEffort,
+    ThreadChoice, Verification, VerifyError, verify,
 };
 
 use crate::suite;
@@ -18,11 +18,9 @@ fn kernels() -> PathBuf {
 
 /// Judges a launch of a module that is a text.
 fn judged(module: &str, launch: &LaunchSpec) -> Result<Verification, VerifyError> {
-    let (module, diagnostics) = ptx::read("k.ptx", module.as_bytes());
-    assert_eq!(diagnostics, []);
+    let read = KernelModule::read("k.ptx", module).expect("a module");
     let model = model::ptx::model();
     let task = Task { counts: false, ..Task::new(&model) };
-    let read = module.expect("a module");
     verify(&read, launch, &task, RepairEffort::BRIEF).map(|(_, verification)| verification)
 }
 
@@ -223,7 +221,7 @@ fn no_broken_module_and_no_broken_launch_file_is_too_odd() {
     let (mut composed, mut read_files) = (0, 0);
     for end in 0..lines.len() {
         let cut = lines[..end].join("\n");
-        let (read, _) = ptx::read("k.ptx", cut.as_bytes());
+        let read = KernelModule::read("k.ptx", &cut).ok();
         // That it ends is enough: the body may be whole already.
         composed +=
             usize::from(read.is_some_and(|module| verify::compose(&module, &launch).is_ok()));
@@ -237,4 +235,20 @@ fn no_broken_module_and_no_broken_launch_file_is_too_odd() {
     let errors = unknown.expect_err("the key is unknown");
     assert!(errors[0].message.contains("unknown field `gird`"), "{}", errors[0]);
     assert_eq!(errors[0].span.line, 5, "{}", errors[0]);
+}
+
+#[test]
+fn what_no_assembler_accepts_is_told_where_the_kernel_has_it() {
+    let wrong = kernel(&["a"], "ld.param.u64 %rd1, [a];\nst.relaxd.gpu.global.u32 [%rd1], 1;\nret;");
+    let Err(VerifyError::Launch(errors)) = judged(&wrong, &launch(1, 1, &["a=u32[1]"], &[])) else {
+        panic!("a store that nobody knows is judged");
+    };
+    assert_eq!(errors.len(), 1, "{errors:?}");
+    assert_eq!(errors[0].line, Some(8), "{errors:?}");
+    assert!(errors[0].message.contains("relaxd"), "{errors:?}");
+    // Another function of the module may be wrong.
+    let other = ".func other()\n{\nst.relaxd.gpu.global.u32 [%rd1], 1;\nret;\n}\n";
+    let right = kernel(&["a"], "ret;") + other;
+    let judged = judged(&right, &launch(1, 1, &["a=u32[1]"], &[])).expect("it is judged");
+    assert_eq!(kinds(&judged), []);
 }

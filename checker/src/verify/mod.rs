@@ -12,8 +12,8 @@ use judge::Task;
 use text::origin::Origins;
 use verify::file::{Expected, LaunchFile};
 use verify::{
-    Dim3, KernelLaunch, LaunchArgument, LaunchError, LaunchSpec, RepairEffort, ThreadChoice,
-    Verification, VerifyError,
+    Dim3, KernelLaunch, KernelModule, LaunchArgument, LaunchError, LaunchSpec, RepairEffort,
+    ThreadChoice, Verification, VerifyError,
 };
 
 use self::args::{LaunchArgs, Verify, VerifyFormat};
@@ -176,10 +176,12 @@ fn one(
             return Ok(Exit::BadInput);
         }
     };
-    let (module, diagnostics) = ptx::read(&path, text.as_bytes());
-    let Some(module) = module else {
-        complain_of(&diagnostics, err)?;
-        return Ok(Exit::BadInput);
+    let module = match KernelModule::read(&path, &text) {
+        Ok(module) => module,
+        Err(diagnostics) => {
+            complain_of(&diagnostics, err)?;
+            return Ok(Exit::BadInput);
+        }
     };
     let refused = |errors: &[LaunchError], err: &mut dyn Write| {
         for error in errors {

@@ -3,9 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lift::function::{Function, Parameter};
-use lift::module::{self, HEAP, HEAP_BYTES, TRAP};
+use lift::module::{HEAP, HEAP_BYTES, TRAP};
 use model::scope::Placement;
-use ptx::Module;
 
 use crate::argument::{ArgumentValue, Buffer, LaunchArgument};
 use crate::columns::{self, ColumnTest, ColumnValues, Composed, PlacedColumn};
@@ -13,6 +12,7 @@ use crate::condition;
 use crate::functions::{self, FunctionName, list, named};
 use crate::lanes::LeftOut;
 use crate::launch::{KernelLaunch, LaunchError, LaunchSpec, ThreadPlace};
+use crate::module::KernelModule;
 use crate::shorten::ShortFunction;
 use crate::special::{self, LANES};
 
@@ -20,19 +20,22 @@ use crate::special::{self, LANES};
 ///
 /// # Errors
 /// At least one.
-pub fn compose(module: &Module<'_>, launch: &LaunchSpec) -> Result<Composed, Vec<LaunchError>> {
+pub fn compose(
+    module: &KernelModule<'_>,
+    launch: &LaunchSpec,
+) -> Result<Composed, Vec<LaunchError>> {
     let places = launch.places().map_err(one)?;
     check_arguments(launch)?;
     let names = launch.arguments.iter().map(|argument| argument.name.clone());
     let own = [WORKSPACE, TRAP, HEAP].map(str::to_owned);
     let reserved: BTreeSet<String> = names.chain(own).collect();
     let left_out = LeftOut::of(launch, &places);
-    let all = functions::functions(module);
+    let all = functions::functions(&module.module);
     let known: Vec<FunctionName> = all.into_iter().filter(|function| function.kernel).collect();
     let (mut kernels, mut arguments) = (Vec::new(), Vec::new());
     for kernel in &launch.kernels {
         let name = kernel_name(&known, kernel).map_err(one)?;
-        let function = read(module, &name, &reserved)?;
+        let function = module.function(&name, &reserved)?;
         left_out.check(&function)?;
         arguments.push(arguments_of(&function, kernel, launch)?);
         kernels.push(function);
@@ -58,7 +61,7 @@ pub fn compose(module: &Module<'_>, launch: &LaunchSpec) -> Result<Composed, Vec
     let test = ColumnTest {
         name: names[0].chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect(),
         doc: format!("{} with grid {grid} and block {block}", names.join(", ")),
-        target: module.target().map(|target| target.to_string()),
+        target: module.module.target().map(|target| target.to_string()),
         declared,
         functions: &kernels,
         columns,
@@ -70,25 +73,6 @@ pub fn compose(module: &Module<'_>, launch: &LaunchSpec) -> Result<Composed, Vec
 
 fn one(error: LaunchError) -> Vec<LaunchError> {
     vec![error]
-}
-
-/// The function of this name in the module, as each thread of a test executes it.
-pub(crate) fn read(
-    module: &Module<'_>,
-    name: &str,
-    reserved: &BTreeSet<String>,
-) -> Result<Function, Vec<LaunchError>> {
-    let function = module::launched(module, name, reserved);
-    let function = function.expect("the name is that of a function of the module");
-    function.map_err(|refusals| {
-        let all = refusals.all().iter();
-        let error = |why: &str| {
-            let wide = why.starts_with("32-bit addresses");
-            let help = if wide { "compile for 64-bit addresses" } else { LEAVE_OUT };
-            LaunchError::new(why).help(help)
-        };
-        all.map(|refused| error(&refused.why).at(refused.line)).collect()
-    })
 }
 
 /// The kernel that a launch names.
@@ -298,10 +282,6 @@ impl Composer<'_> {
 pub(crate) fn has_trap(function: &Function) -> bool {
     function.variables.iter().any(|variable| variable.name == TRAP)
 }
-
-/// What helps where a part of a kernel cannot be read.
-const LEAVE_OUT: &str =
-    "compile the kernel without it: keep the accesses, barriers and branches whose order matters";
 
 /// The memory of the barrier of the grid, in a cooperative launch: two words, the second of which counts.
 const WORKSPACE: &str = "grid_workspace";

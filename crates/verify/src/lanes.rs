@@ -103,7 +103,7 @@ fn mask_of(text: &str) -> Option<u64> {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Dim3, LaunchSpec, ThreadChoice, compose};
+    use crate::{Dim3, KernelModule, LaunchSpec, ThreadChoice, compose};
 
     /// What is said of a launch of four lanes, of which the test has some, of a kernel with this instruction.
     fn said(instruction: &str, lanes: &[u32]) -> Vec<String> {
@@ -111,12 +111,11 @@ mod tests {
             ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n\
              .reg .pred %p<2>; .reg .b32 %r<4>;\nmov.u32 %r2, -1;\n{instruction};\nret;\n}}\n"
         );
-        let (module, diagnostics) = ptx::read("m.ptx", text.as_bytes());
-        assert_eq!(diagnostics, []);
+        let module = KernelModule::read("m.ptx", &text).expect("a module");
         let block = Dim3 { x: 4, ..Dim3::ONE };
         let threads = ThreadChoice::OfEachCta(lanes.to_vec());
         let launch = LaunchSpec { threads, ..LaunchSpec::new(Dim3::ONE, block) };
-        match compose(&module.expect("a module"), &launch) {
+        match compose(&module, &launch) {
             Ok(_) => Vec::new(),
             Err(errors) => errors.into_iter().map(|error| error.message).collect(),
         }

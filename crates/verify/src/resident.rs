@@ -6,11 +6,11 @@
 use std::collections::BTreeSet;
 
 use judge::{Property, Task, judge};
-use ptx::Module;
 
 use crate::compose::compose;
 use crate::finding::{FindingKind, KernelFinding};
 use crate::launch::{LaunchError, LaunchSpec, ThreadChoice, ThreadPlace};
+use crate::module::KernelModule;
 use crate::verification::Reader;
 
 /// The most sets of CTAs that are tried.
@@ -24,7 +24,7 @@ pub(crate) struct ResidentHang {
 
 /// Looks for a set of CTAs that never end while the rest has not started.
 pub(crate) fn hang(
-    module: &Module<'_>,
+    module: &KernelModule<'_>,
     launch: &LaunchSpec,
     resident: u32,
     task: &Task<'_>,

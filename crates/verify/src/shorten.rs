@@ -226,7 +226,7 @@ mod tests {
         );
         let (module, _) = ptx::read("k", text.as_bytes());
         let module = module.expect("it is a module");
-        let function = lift::module::launched(&module, "k", &BTreeSet::new());
+        let function = lift::module::launched(&module, "k", &BTreeSet::new(), &[]);
         let function = function.expect("it is there").expect("it is read");
         let kept = kept.iter().map(|name| (*name).to_owned()).collect();
         let short = ShortFunction::new(function, &kept);

@@ -6,9 +6,9 @@ use lift::function::Function;
 use ptx::Module;
 use text::Diagnostic;
 
-use crate::compose;
 use crate::condition::WordsQuestion;
 use crate::functions::{FunctionName, functions};
+use crate::module::KernelModule;
 use crate::reach::{self, ParameterAccess};
 use crate::words::{WordsTest, compose_in};
 
@@ -51,11 +51,11 @@ const MOST_PROPOSED: usize = 12;
 /// # Errors
 /// If it cannot be read, or has no function with a body.
 pub fn survey(path: &str, text: &str) -> Result<ModuleSurvey, Vec<Diagnostic>> {
-    let (module, faults) = ptx::read(path, text.as_bytes());
-    let Some(module) = module else { return Err(faults) };
-    let names = functions(&module);
-    if names.is_empty() && !faults.is_empty() {
-        return Err(faults);
+    let read_module = KernelModule::read(path, text)?;
+    let module = &read_module.module;
+    let names = functions(module);
+    if names.is_empty() && !read_module.faults.is_empty() {
+        return Err(read_module.faults);
     }
     let mut read: Vec<ReadFunction> = Vec::new();
     let mut surveyed: Vec<SurveyedFunction> = Vec::new();
@@ -73,9 +73,9 @@ pub fn survey(path: &str, text: &str) -> Result<ModuleSurvey, Vec<Diagnostic>> {
             refused: None,
             name,
         };
-        function.count(&module, index);
+        function.count(module, index);
         if read.len() < MOST_READ && !function.strong.is_empty() {
-            match compose::read(&module, &function.name.name, &BTreeSet::new()) {
+            match read_module.function(&function.name.name, &BTreeSet::new()) {
                 Ok(lifted) => read.push(ReadFunction::new(&function.name, &lifted)),
                 Err(errors) => {
                     let first = errors.into_iter().next();
@@ -90,7 +90,7 @@ pub fn survey(path: &str, text: &str) -> Result<ModuleSurvey, Vec<Diagnostic>> {
     proposals.retain(|test| {
         let question = test.question.as_ref().map(|(question, text)| (*question, &text[..]));
         let request = WordsTest { words: &test.words, question, ..WordsTest::default() };
-        compose_in(path, text, (&module, &faults), &request).is_ok()
+        compose_in(&read_module, &request).is_ok()
     });
     proposals.truncate(MOST_PROPOSED);
     Ok(ModuleSurvey { functions: surveyed, proposals })

@@ -12,7 +12,6 @@ use litmus::Test;
 use model::isa::bar::BarrierMisuse;
 use model::program::{AccessEvents, Stays, Stuck, ThreadId};
 use model::value::Value;
-use ptx::Module;
 use text::Diagnostic;
 
 use crate::columns::Composed;
@@ -20,6 +19,7 @@ use crate::compose::compose;
 use crate::finding::{FindingKind, FindingPlace, KernelFinding};
 use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, LaunchSpec};
+use crate::module::KernelModule;
 use crate::repairs::{self, KernelRepair, RepairEffort};
 use crate::{machine_runs, resident};
 
@@ -63,7 +63,7 @@ impl From<Vec<LaunchError>> for VerifyError {
 /// # Errors
 /// If the launch has no test.
 pub fn verify(
-    module: &Module<'_>,
+    module: &KernelModule<'_>,
     launch: &LaunchSpec,
     task: &Task<'_>,
     effort: RepairEffort,

@@ -131,13 +131,14 @@ pub fn functions_besides(module: &Module<'_>, faults: &[Refused]) -> Functions {
 }
 
 /// The function of this name as each thread of a launch executes it. Its registers and variables have other names than
-/// `reserved`. `None` if the module has no such function with a body.
+/// `reserved`. `faults` refuse their functions, and those that call them. `None` if the module has no such function with a body.
 pub fn launched(
     module: &Module<'_>,
     name: &str,
     reserved: &BTreeSet<String>,
+    faults: &[Refused],
 ) -> Option<Result<Function, Refusals>> {
-    let contents = contents(module, &[], Purpose::Launch(reserved));
+    let contents = contents(module, faults, Purpose::Launch(reserved));
     let index = contents.functions.iter().position(|declared| declared.name == name)?;
     Some(function(&contents, index))
 }

@@ -8,18 +8,18 @@ use std::collections::{BTreeMap, BTreeSet};
 use lift::function::{EntryValue, Function, Parameter};
 use litmus::format::{Unformatted, format};
 use model::scope::Placement;
-use ptx::Module;
-use text::diagnostic::{Diagnostic, Severity};
+use text::diagnostic::Diagnostic;
 use text::report::{ByteSpan, Diagnostics, nearest};
 
 use self::locations::Locations;
 use self::read::{FunctionWords, WordsArgument, WordsColumn, WordsPlace, WordsValue};
 use crate::argument::{ArgumentValue, ElementType, LaunchArgument};
 use crate::columns::{self, ColumnTest, ColumnValues, Composed, PlacedColumn, first_row};
-use crate::compose::{self, has_trap, signature};
+use crate::compose::{has_trap, signature};
 use crate::condition::{self, WordsQuestion};
 use crate::functions::{self, FunctionName, list, named};
 use crate::launch::{Dim3, LaunchError, LaunchSpec, ThreadPlace};
+use crate::module::KernelModule;
 use crate::shorten::ShortFunction;
 use crate::special::{self, LANES};
 
@@ -43,27 +43,19 @@ pub fn compose(
     text: &str,
     request: &WordsTest<'_>,
 ) -> Result<Composed, Vec<Diagnostic>> {
-    match ptx::read(path, text.as_bytes()) {
-        (Some(module), faults) => compose_in(path, text, (&module, &faults), request),
-        (None, faults) => Err(faults),
-    }
+    compose_in(&KernelModule::read(path, text)?, request)
 }
 
-/// The same for a module that was read, with what is wrong in it.
+/// The same for a module that was read.
 pub(crate) fn compose_in(
-    path: &str,
-    text: &str,
-    (module, faults): (&Module<'_>, &[Diagnostic]),
+    module: &KernelModule<'_>,
     request: &WordsTest<'_>,
 ) -> Result<Composed, Vec<Diagnostic>> {
     let words = read::read(WORDS, request.words)?;
     let composer = WordsComposer {
-        path,
-        text,
         module,
-        faults,
         request,
-        known: functions::functions(module),
+        known: functions::functions(&module.module),
         functions: Vec::new(),
         columns: Vec::new(),
         notes: BTreeSet::new(),
@@ -87,10 +79,7 @@ struct BoundColumn<'w> {
 }
 
 struct WordsComposer<'c> {
-    path: &'c str,
-    text: &'c str,
-    module: &'c Module<'c>,
-    faults: &'c [Diagnostic],
+    module: &'c KernelModule<'c>,
     request: &'c WordsTest<'c>,
     known: Vec<FunctionName>,
     functions: Vec<Function>,
@@ -100,7 +89,7 @@ struct WordsComposer<'c> {
 
 impl<'c> WordsComposer<'c> {
     fn composed(mut self, words: &'c FunctionWords) -> Result<Composed, Vec<Diagnostic>> {
-        let mut locations = Locations::new(self.module, words);
+        let mut locations = Locations::new(&self.module.module, words);
         let reserved = locations.reserved();
         let places = placements(words).map_err(|(at, error)| self.in_words(at, error))?;
         for (column, placement) in words.columns.iter().zip(places) {
@@ -141,22 +130,12 @@ impl<'c> WordsComposer<'c> {
     /// An error in the module, at its line.
     fn in_module(&self, error: LaunchError) -> Vec<Diagnostic> {
         let mut start = 0;
-        let mut lines = self.text.split_inclusive('\n');
+        let mut lines = self.module.text.split_inclusive('\n');
         let before = error.line.map_or(0, |line| line - 1);
         start += lines.by_ref().take(before).map(str::len).sum::<usize>();
         let line = lines.next().filter(|_| error.line.is_some()).unwrap_or_default();
-        let at = ByteSpan::new(start, start + line.len()).trimmed(self.text);
-        told(self.path, self.text, at, error)
-    }
-
-    /// What is wrong in the module within a function.
-    fn faults_of(&self, function: &FunctionName) -> Vec<Diagnostic> {
-        let later = self.known.iter().map(|known| known.line).filter(|line| *line > function.line);
-        let own = function.line..later.min().unwrap_or(usize::MAX);
-        let within = |fault: &&Diagnostic| {
-            fault.severity == Severity::Error && own.contains(&fault.span.line)
-        };
-        self.faults.iter().filter(within).cloned().collect()
+        let at = ByteSpan::new(start, start + line.len()).trimmed(self.module.text);
+        told(self.module.path, self.module.text, at, error)
     }
 
     /// Finds the function of a column, and its arguments.
@@ -171,11 +150,7 @@ impl<'c> WordsComposer<'c> {
         let known = self.functions.iter().position(|function| function.name == name.name);
         let function = known.unwrap_or(self.functions.len());
         if known.is_none() {
-            let faults = self.faults_of(name);
-            if !faults.is_empty() {
-                return Err(faults);
-            }
-            let read = compose::read(self.module, &name.name, reserved);
+            let read = self.module.function(&name.name, reserved);
             self.functions.push(read.map_err(|errors| {
                 errors.into_iter().flat_map(|error| self.in_module(error)).collect::<Vec<_>>()
             })?);
@@ -199,8 +174,8 @@ impl<'c> WordsComposer<'c> {
         }
         let test = ColumnTest {
             name: self.name(&functions),
-            doc: format!("From {}: {}", file_name(self.path), one_line(self.request.words)),
-            target: self.module.target().map(|target| target.to_string()),
+            doc: format!("From {}: {}", file_name(self.module.path), one_line(self.request.words)),
+            target: self.module.module.target().map(|target| target.to_string()),
             declared,
             functions: &functions,
             columns: all,
@@ -216,7 +191,7 @@ impl<'c> WordsComposer<'c> {
         mut composed: Composed,
         functions: &[ShortFunction],
     ) -> Result<Composed, Vec<Diagnostic>> {
-        if let Err(diagnostics) = litmus::parse(self.path, composed.text.as_bytes()) {
+        if let Err(diagnostics) = litmus::parse(self.module.path, composed.text.as_bytes()) {
             return Err(diagnostics
                 .into_iter()
                 .flat_map(|of| self.of_test(&composed, of))
@@ -226,7 +201,8 @@ impl<'c> WordsComposer<'c> {
             let of_columns: Vec<&Function> =
                 self.columns.iter().map(|column| &functions[column.function].function).collect();
             let condition = question.quantified(&one_line(condition), &of_columns);
-            let read = litmus::parse_question(self.path, composed.text.as_bytes(), &condition);
+            let read =
+                litmus::parse_question(self.module.path, composed.text.as_bytes(), &condition);
             read.map_err(|mut diagnostics| {
                 for of in &mut diagnostics {
                     question.option().clone_into(&mut of.path);
@@ -241,7 +217,7 @@ impl<'c> WordsComposer<'c> {
             let end = composed.text.trim_end().rfind('\n').map_or(0, |end| end + 1);
             composed.text.replace_range(end.., &(condition + "\n"));
         }
-        match format(self.path, composed.text.as_bytes()) {
+        match format(self.module.path, composed.text.as_bytes()) {
             Ok(text) => {
                 composed.first_row = first_row(&text);
                 composed.text = text;

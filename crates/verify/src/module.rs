@@ -1,0 +1,64 @@
+//! A module of kernels, with what is wrong in it.
+
+use std::collections::BTreeSet;
+
+use lift::function::{Function, Refused};
+use ptx::Module;
+use text::diagnostic::{Diagnostic, Severity};
+
+use crate::launch::LaunchError;
+
+/// A module that was read. A fault in it only matters to the functions that have it, or call one that has it.
+pub struct KernelModule<'a> {
+    /// For messages.
+    pub path: &'a str,
+    pub text: &'a str,
+    pub(crate) module: Module<'a>,
+    /// What no assembler accepts.
+    pub(crate) faults: Vec<Diagnostic>,
+}
+
+impl<'a> KernelModule<'a> {
+    /// Reads a module.
+    ///
+    /// # Errors
+    /// If the text is no module at all.
+    pub fn read(path: &'a str, text: &'a str) -> Result<KernelModule<'a>, Vec<Diagnostic>> {
+        let (module, mut faults) = ptx::read(path, text.as_bytes());
+        let Some(module) = module else { return Err(faults) };
+        faults.retain(|fault| fault.severity == Severity::Error);
+        Ok(KernelModule { path, text, module, faults })
+    }
+
+    /// The function of this name, which the module has, as each thread of a test executes it.
+    pub(crate) fn function(
+        &self,
+        name: &str,
+        reserved: &BTreeSet<String>,
+    ) -> Result<Function, Vec<LaunchError>> {
+        let refused =
+            |fault: &Diagnostic| Refused { line: fault.span.line, why: fault.message.clone() };
+        let faults: Vec<Refused> = self.faults.iter().map(refused).collect();
+        let function = lift::module::launched(&self.module, name, reserved, &faults);
+        let function = function.expect("the name is that of a function of the module");
+        function.map_err(|refusals| refusals.all().iter().map(|of| self.told(of)).collect())
+    }
+
+    /// Why a function is not judged. What the reader of modules has a remedy for keeps it.
+    fn told(&self, refused: &Refused) -> LaunchError {
+        let error = LaunchError::new(&refused.why).at(refused.line);
+        let own =
+            |fault: &&Diagnostic| fault.span.line == refused.line && fault.message == refused.why;
+        match self.faults.iter().find(own) {
+            Some(fault) => LaunchError { help: fault.help.clone(), ..error },
+            None if refused.why.starts_with("32-bit addresses") => {
+                error.help("compile for 64-bit addresses")
+            }
+            None => error.help(LEAVE_OUT),
+        }
+    }
+}
+
+/// What helps where a part of a kernel cannot be read.
+const LEAVE_OUT: &str =
+    "compile the kernel without it: keep the accesses, barriers and branches whose order matters";
