@@ -8,7 +8,6 @@ use litmus::Quantifier;
 use litmus::revise::SourceTest;
 use repair::{
     EditCost, ProgramEdit, Proposal, RepairState, Repairs, SuperfluousEdit, Tried, Weakening,
-    is_idle,
 };
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -57,7 +56,7 @@ fn nothing(repairs: &Repairs) -> String {
         of.replacen("define it", "define the test", 1).replacen("defines it", "defines the test", 1)
     };
     let [one, several] = does(repairs).map(named);
-    let Tried { places, barriers, waits, combined, moves } = &repairs.tried;
+    let Tried { places, barriers, waits, combined, moves, sets } = &repairs.tried;
     if repairs.possible == Some(false) && *moves == 0 {
         return format!("No change of orders, scopes and fences {one}, nor do all together");
     }
@@ -72,7 +71,13 @@ fn nothing(repairs: &Repairs) -> String {
     if kinds.is_empty() {
         return format!("`fix` has no edit for this test that could {several}");
     }
-    let how = if *combined { ", alone and together" } else { "" };
+    let how = match (combined, sets) {
+        (false, _) => String::new(),
+        (true, 0) => ", alone and in pairs".to_owned(),
+        (true, sets) => {
+            format!(", alone, in pairs and in {}", count_of(*sets, "larger set"))
+        }
+    };
     format!("Nothing that was tried {one}: {}{how}", kinds.join(", "))
 }
 
@@ -259,7 +264,7 @@ fn none(repairs: &Repairs, most: u32, out: &mut dyn Write) -> io::Result<()> {
     // More than so many orders, scopes and fences suffice.
     let set = if most == 1 { "edit".to_owned() } else { format!("set of at most {most} edits") };
     let [one, _] = does(repairs);
-    writeln!(out, "no {set} {one}; --edits raises the limit")
+    writeln!(out, "no {set} that was tried {one}; --edits raises the limit")
 }
 
 fn weaker(
@@ -378,11 +383,7 @@ fn account(proposal: &Proposal) -> String {
         [] => String::new(),
         new => format!("; new: {}", count_of(new.len(), "outcome")),
     };
-    let idle = if is_idle(&proposal.edits) {
-        "; a wait is then over before anything has arrived"
-    } else {
-        ""
-    };
+    let idle = if proposal.idle { "; a wait is then over before anything has arrived" } else { "" };
     let holds = match proposal.holds {
         Some(true) => "; its condition holds",
         Some(false) => "; its condition does not hold",
@@ -450,6 +451,8 @@ struct FixProposal<'a> {
     new: Option<&'a [String]>,
     /// Whether some executions still never finish; `null` if that is not known.
     stuck: Option<bool>,
+    /// Whether a wait for a phase of an mbarrier object is then over before anything has arrived.
+    idle: bool,
     /// With another `--property`, whether the condition holds, too; `null` if that is not known, or not asked.
     holds: Option<bool>,
     /// The barriers that do not wait for a thread, since it may have exited.
@@ -481,8 +484,11 @@ struct FixEdit<'a> {
 #[derive(Serialize, JsonSchema)]
 struct FixLine<'a> {
     thread: &'a str,
-    /// The line in the file, from 1.
+    /// The line in the file, from 1: that of the instruction before, or of the one that it is inserted before.
     line: usize,
+    /// The line of the instruction in the changed file, `text`; `null` if it is removed, and in `superfluous`, which has no
+    /// changed file.
+    new_line: Option<usize>,
     /// Of a test that was made of functions: the line in their module.
     module_line: Option<usize>,
     /// The instruction before; `null` if it is inserted.
@@ -502,6 +508,7 @@ fn edit<'a>(edit: &'a ProgramEdit, origins: &EditOrigins<'_>) -> FixEdit<'a> {
             .map(|line| FixLine {
                 thread: &line.thread,
                 line: line.line,
+                new_line: line.new_line,
                 module_line: origins.module_line(&line.thread, line.line),
                 before: line.before.as_deref(),
                 after: line.after.as_deref(),
@@ -575,6 +582,7 @@ pub(super) fn object<'a>(
                 lost: &[],
                 new: None,
                 stuck: None,
+                idle: false,
                 holds: None,
                 notes: Vec::new(),
                 text: &weakening.text,
@@ -598,6 +606,7 @@ fn proposal<'a>(proposal: &'a Proposal, origins: &EditOrigins<'_>) -> FixProposa
         lost: &proposal.lost,
         new: proposal.new.as_deref(),
         stuck: proposal.stuck,
+        idle: proposal.idle,
         holds: proposal.holds,
         notes: texts(&proposal.notes),
         text: &proposal.text,

@@ -16,6 +16,7 @@ use crate::edit::{self, EditCost, EditKind, ProgramEdit};
 use crate::given::other_beginnings;
 use crate::moves;
 use crate::place::{CellPlace, InsertionPoint, guards_beside, lines_of, points};
+use crate::question::RepairLimit;
 use crate::site::asynchronous;
 use crate::wait::everywhere;
 
@@ -65,7 +66,11 @@ impl BarrierLevel {
 }
 
 /// Each barrier that may be missing or wrong, those that are likely first.
-pub(crate) fn barriers(source: &SourceTest, copies: &EqualThreads) -> Vec<ProgramEdit> {
+pub(crate) fn barriers(
+    source: &SourceTest,
+    copies: &EqualThreads,
+    left_out: &mut Option<RepairLimit>,
+) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
     for level in [BarrierLevel::Warp, BarrierLevel::Cta, BarrierLevel::Cluster] {
         // Those that meet under a guard already come before a barrier of all.
@@ -89,13 +94,13 @@ pub(crate) fn barriers(source: &SourceTest, copies: &EqualThreads) -> Vec<Progra
                 BarrierLevel::Cluster => Some(CLUSTER_BARRIER.to_owned()),
             };
             if let Some(text) = text {
-                all.extend(new_barriers(source, copies, level, &family, &text));
+                all.extend(new_barriers(source, copies, level, &family, &text, left_out));
             }
         }
         for group in &groups {
             if level == BarrierLevel::Cta {
                 for (users, text) in counted(source, group) {
-                    all.extend(new_barriers(source, copies, level, &[&users], &text));
+                    all.extend(new_barriers(source, copies, level, &[&users], &text, left_out));
                 }
             }
             all.extend(lacking(source, copies, level, group));
@@ -138,6 +143,7 @@ fn new_barriers(
     level: BarrierLevel,
     family: &[&Vec<usize>],
     text: &str,
+    left_out: &mut Option<RepairLimit>,
 ) -> Vec<ProgramEdit> {
     let group = family[0];
     // Threads with equal text have it at one place.
@@ -150,7 +156,10 @@ fn new_barriers(
     let unit_of = |thread: usize| units.iter().position(|&unit| copies.are_equal(unit, thread));
     let mut tuples = tuples(source, level, &units);
     tuples.sort_by_key(|tuple| awkwardness(source, &units, tuple));
-    tuples.truncate(MOST_BARRIERS);
+    if tuples.len() > MOST_BARRIERS {
+        left_out.get_or_insert(RepairLimit::Barriers(MOST_BARRIERS));
+        tuples.truncate(MOST_BARRIERS);
+    }
     let cost = level.cost(units.len());
     let edit = |tuple: &Vec<InsertionPoint>| {
         let places = family.iter().flat_map(|other| {

@@ -1,7 +1,5 @@
 //! One change of a test, and what it costs.
 
-use std::fmt;
-
 use litmus::revise::{NumberOf, Revision, SourceCell, SourceTest};
 use model::isa::asynchronous::{Asynchronous, FenceWindow};
 use model::isa::print::{self, print};
@@ -10,6 +8,7 @@ use model::program::ProgramNames;
 use model::scope::Scope;
 use model::strength::{AccessOrder, OperationKind, Strength};
 
+use crate::edited::EditedLine;
 use crate::place::{CellPlace, InsertionPoint};
 
 /// What an edit changes.
@@ -128,82 +127,6 @@ impl std::ops::Add for EditCost {
             edits: self.edits + other.edits,
             weight: self.weight + other.weight,
             width: self.width + other.width,
-        }
-    }
-}
-
-/// An instruction that an edit changes, inserts or removes.
-#[derive(Clone, PartialEq, Eq, Debug)]
-pub struct EditedLine {
-    /// The name of the thread, or `braces` where the initial state is changed.
-    pub thread: String,
-    /// The line of the instruction in the file, or of the one that it is inserted before, from 1.
-    pub line: usize,
-    /// The instruction before; `None` if it is inserted.
-    pub before: Option<String>,
-    /// The instruction after; `None` if it is removed. Of one that is moved, it is as before.
-    pub after: Option<String>,
-    /// Where it is inserted, or moved, before an instruction: that instruction.
-    pub next: Option<String>,
-    /// Whether the thread has the instruction that is changed, removed or inserted before more than once.
-    pub repeated: bool,
-    /// The cell of that instruction.
-    cell: usize,
-}
-
-impl EditedLine {
-    fn new(source: &SourceTest, thread: usize, cell: usize) -> EditedLine {
-        let of = source.cells[thread].get(cell);
-        EditedLine {
-            thread: source.test.program.threads[thread].name.clone(),
-            line: line_number(source, thread, cell),
-            before: None,
-            after: None,
-            next: None,
-            repeated: of.is_some_and(|of| is_repeated(source, thread, &of.text)),
-            cell,
-        }
-    }
-
-    /// The instruction is moved before another one.
-    pub(crate) fn moved_before(&mut self, source: &SourceTest, thread: usize, cell: usize) {
-        self.after.clone_from(&self.before);
-        self.next = source.cells[thread].get(cell).map(|cell| cell.text.clone());
-    }
-
-    /// The same instruction of another thread with the same text.
-    pub(crate) fn in_thread(&self, source: &SourceTest, thread: usize) -> EditedLine {
-        let EditedLine { thread, line, .. } = EditedLine::new(source, thread, self.cell);
-        EditedLine { thread, line, ..self.clone() }
-    }
-}
-
-impl fmt::Display for EditedLine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: {}", self.thread, self.change())
-    }
-}
-
-impl EditedLine {
-    /// The change without the name of the thread.
-    pub fn change(&self) -> String {
-        let place = if self.repeated { format!(" in line {}", self.line) } else { String::new() };
-        match (&self.before, &self.after, &self.next) {
-            (Some(before), Some(after), Some(next)) if before == after => {
-                format!("move `{before}`{place} before `{next}`")
-            }
-            (Some(before), Some(after), None) if before == after => {
-                format!("move `{before}`{place} to the end")
-            }
-            (Some(before), Some(after), _) => format!("`{before}`{place} becomes `{after}`"),
-            (Some(before), None, _) => format!("remove `{before}`{place}"),
-            (None, after, Some(next)) => {
-                let after = after.as_deref().unwrap_or_default();
-                format!("insert `{after}` before `{next}`{place}")
-            }
-            (None, after, None) => {
-                format!("insert `{}` at the end", after.as_deref().unwrap_or_default())
-            }
         }
     }
 }
@@ -494,14 +417,9 @@ pub(crate) fn initial(
             format!("{object}{element}={{{number}}}")
         }
     };
-    let line = |&index: &usize| EditedLine {
-        thread: BRACES.to_owned(),
-        line: source.initial_line(index),
-        before: Some(text(index, source.initial[index].number)),
-        after: Some(text(index, number)),
-        next: None,
-        repeated: false,
-        cell: 0,
+    let line = |&index: &usize| {
+        let now = source.initial[index].number;
+        EditedLine::of_number(source, index, text(index, now), text(index, number))
     };
     let lines = indices.iter().map(line).collect();
     let revision = |&index: &usize| Revision::Initial { index, number };
@@ -509,7 +427,7 @@ pub(crate) fn initial(
 }
 
 /// What stands for the name of a thread where the braces are changed.
-const BRACES: &str = "braces";
+pub(crate) const BRACES: &str = "braces";
 
 /// An edit that removes an instruction.
 pub(crate) fn removal(

@@ -10,9 +10,13 @@
 mod barrier;
 mod between;
 mod copies;
+mod depends;
 pub mod edit;
+mod edited;
 mod given;
 mod hitting;
+mod idiom;
+mod known;
 mod moves;
 mod operand;
 mod place;
@@ -20,14 +24,16 @@ mod question;
 #[cfg(test)]
 mod samples;
 pub mod search;
+mod several;
 mod site;
 mod stage;
 mod wait;
 pub mod weaken;
 
 pub use between::cost_between;
-pub use edit::{EditCost, EditKind, EditedLine, ProgramEdit};
+pub use edit::{EditCost, EditKind, ProgramEdit};
+pub use edited::EditedLine;
 pub use question::{RepairLimit, RepairOptions};
 pub use search::{Proposal, RepairState, Repairs, repair};
-pub use stage::{Tried, is_idle};
+pub use stage::Tried;
 pub use weaken::{SuperfluousEdit, Weakening, weaken};

@@ -9,12 +9,13 @@ use model::isa::asynchronous::{
 };
 use model::isa::tensor_memory::TensorOp;
 use model::isa::{Address, Operand, Reg, SpaceQualifier};
-use model::memory::VariableId;
+use model::memory::{Extent, VariableId};
 use model::scope::Scope;
 
 use crate::copies::EqualThreads;
 use crate::edit::{self, EditCost, EditKind, ProgramEdit};
 use crate::given::other_beginnings;
+use crate::known::{KnownValues, OBJECT_BYTES};
 use crate::place::{CellPlace, InsertionPoint, guards_beside, lines_of, points};
 use crate::site::all_asynchronous;
 
@@ -24,12 +25,10 @@ const MOST_GROUPS: u64 = 16;
 /// The most objects of a test of which an arrival or a wait is tried on another one.
 const MOST_OBJECTS: usize = 8;
 
-/// The bytes of an mbarrier object.
-const OBJECT_BYTES: i64 = 8;
-
 /// Each other operand that an instruction may have.
 pub(crate) fn changed_operands(
     source: &SourceTest,
+    known: &KnownValues,
     place: CellPlace,
     of: &Asynchronous,
 ) -> Vec<ProgramEdit> {
@@ -38,7 +37,7 @@ pub(crate) fn changed_operands(
     all.extend(other_number(source, place, of));
     all.extend(expectation(source, place, of));
     all.extend(counted_once(source, place, of));
-    all.extend(other_object(source, place, of));
+    all.extend(other_object(source, known, place, of));
     all.extend(remote_arrival(source, place, of));
     all
 }
@@ -48,7 +47,10 @@ pub(crate) fn objects(source: &SourceTest) -> Vec<Address> {
     let declared = (0..).map(VariableId).zip(&source.test.declarations.variables);
     let elements = declared.filter(|(_, declared)| declared.mbarrier).flat_map(|(id, declared)| {
         let count = i64::from(declared.count.unwrap_or(1));
-        (0..count).map(move |at| Address { base: Operand::Address(id), offset: at * OBJECT_BYTES })
+        (0..count).map(move |at| Address {
+            base: Operand::Address(id),
+            offset: at * i64::from(OBJECT_BYTES),
+        })
     });
     elements.collect()
 }
@@ -132,6 +134,7 @@ fn other_op(
 /// An arrival or a wait on another object.
 fn other_object(
     source: &SourceTest,
+    known: &KnownValues,
     place: CellPlace,
     instruction: &Asynchronous,
 ) -> Vec<ProgramEdit> {
@@ -141,13 +144,21 @@ fn other_object(
     if !meets || objects.len() > MOST_OBJECTS {
         return Vec::new();
     }
-    // An address in a register may be another one in each round.
     let is_register = |object: &Address| matches!(object.base, Operand::Reg(_));
-    let others = objects
-        .into_iter()
-        .filter(|object| *object != of.object && (is_register(object) || !is_register(&of.object)));
+    let line = source.cells[place.thread][place.cell].lines.start;
+    let own = known.object(place.thread, line, of);
+    // An address in a register may be another one in each round.
+    let others = objects.into_iter().filter(|object| {
+        *object != of.object
+            && (is_register(object)
+                || !is_register(&of.object)
+                || own.is_some() && known.declared(place.thread, *object) != own)
+    });
     let with = |object: Address| {
-        let of = Asynchronous::Mbarrier(Mbarrier { object, ..of.clone() });
+        // The name of an object is no generic address.
+        let named = !is_register(&object) && of.space == SpaceQualifier::Generic;
+        let space = if named { SpaceQualifier::SharedCta } else { of.space };
+        let of = Asynchronous::Mbarrier(Mbarrier { object, space, ..of.clone() });
         other(source, place, of, EditKind::Object, edit::NUMBER)
     };
     others.filter_map(with).collect()
@@ -273,24 +284,34 @@ pub(crate) fn flips(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
     all
 }
 
-/// The most places of a test where an arrival is tried.
-const MOST_ARRIVALS: usize = 200;
-
 /// An arrival on an object of the test, at each place. A thread that waits for the object leaves the arrival to others.
-pub(crate) fn arrivals(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
-    let waits: Vec<Address> = all_asynchronous(source, thread)
-        .filter_map(|of| {
-            let Asynchronous::Mbarrier(of) = of else { return None };
-            matches!(of.op, MbarrierOp::Wait { .. }).then_some(of.object)
-        })
-        .collect();
+pub(crate) fn arrivals(
+    source: &SourceTest,
+    known: &KnownValues,
+    thread: usize,
+) -> Vec<ProgramEdit> {
+    let lines = source.test.program.threads[thread].lines.iter().enumerate();
+    let waits = lines.filter_map(|(line, of)| {
+        let Asynchronous::Mbarrier(of) = of.instruction.as_asynchronous()? else { return None };
+        matches!(of.op, MbarrierOp::Wait { .. }).then_some((line, of))
+    });
+    let waits: Vec<(Address, Option<Extent>)> =
+        waits.map(|(line, of)| (of.object, known.object(thread, line, of))).collect();
     let mut all = Vec::new();
-    // An address in a register may be that of any object.
-    if waits.iter().any(|object| matches!(object.base, Operand::Reg(_))) {
+    // An address in a register that is not known may be that of any object.
+    let is_unknown = |(object, bytes): &(Address, Option<Extent>)| {
+        bytes.is_none() && matches!(object.base, Operand::Reg(_))
+    };
+    if waits.iter().any(is_unknown) {
         return all;
     }
+    let awaits = |object: Address| {
+        let declared = known.declared(thread, object);
+        let same = |bytes: Option<Extent>| declared.is_some() && declared == bytes;
+        waits.iter().any(|(waited, bytes)| *waited == object || same(*bytes))
+    };
     for object in objects_of(source, thread) {
-        if waits.contains(&object) {
+        if awaits(object) {
             continue;
         }
         let object = edit::address(source, thread, object);
@@ -305,7 +326,7 @@ pub(crate) fn arrivals(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
             }
         }
     }
-    if all.len() > MOST_ARRIVALS { Vec::new() } else { all }
+    all
 }
 
 /// Waits for more groups, or also for what they write.
@@ -396,7 +417,8 @@ pub(crate) fn other_counts(source: &SourceTest) -> Vec<ProgramEdit> {
         let variables = &source.test.program.variables;
         let variable = (0..).map(VariableId).zip(variables).find(|(_, of)| of.name == *object);
         let (Some((id, _)), Ok(element)) = (variable, i64::try_from(*element)) else { continue };
-        let address = Address { base: Operand::Address(id), offset: element * OBJECT_BYTES };
+        let address =
+            Address { base: Operand::Address(id), offset: element * i64::from(OBJECT_BYTES) };
         let alike: Vec<usize> = (0..source.initial.len())
             .filter(|&other| {
                 let other = &source.initial[other];

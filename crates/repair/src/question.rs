@@ -7,6 +7,7 @@ use engine::{ENGINES, Engine, MEMORY};
 use judge::{Alternative, BOUND, Judgement, Note, Property, Resting, Task, Verdict, judge};
 use litmus::revise::{Revision, SourceTest};
 use litmus::{Quantifier, Test};
+use model::program::ThreadId;
 use model::rel::Model;
 
 use crate::edit::{ProgramEdit, revisions_of};
@@ -69,6 +70,12 @@ pub enum RepairLimit {
     Time,
     /// So many pairs of edits were tried.
     Pairs(usize),
+    /// New waits and arrivals were tried at so many places.
+    Places(usize),
+    /// A new barrier was tried at so many combinations of places.
+    Barriers(usize),
+    /// So many larger sets of edits were tried.
+    Sets(usize),
     /// So many edits of barriers and waits were tried with others.
     Combinations(usize),
     /// Some changed test is undecided, for this reason.
@@ -80,6 +87,13 @@ impl RepairLimit {
         match self {
             RepairLimit::Questions(count) => format!("{count} changed tests were judged"),
             RepairLimit::Pairs(count) => format!("{count} pairs of edits were tried"),
+            RepairLimit::Places(count) => {
+                format!("new waits or arrivals were tried at {count} places")
+            }
+            RepairLimit::Barriers(count) => {
+                format!("a new barrier was tried at {count} combinations of places")
+            }
+            RepairLimit::Sets(count) => format!("{count} sets of more edits were tried"),
             RepairLimit::Combinations(count) => {
                 format!("{count} changes of barriers and waits were tried with others")
             }
@@ -120,6 +134,8 @@ pub(crate) struct Questions<'q> {
     pub(crate) asked: usize,
     /// The first limit that was reached.
     pub(crate) limit: Option<RepairLimit>,
+    /// What was never tried, which only matters if nothing is found.
+    pub(crate) left_out: Option<RepairLimit>,
 }
 
 impl<'q> Questions<'q> {
@@ -136,6 +152,7 @@ impl<'q> Questions<'q> {
             answers: BTreeMap::new(),
             asked: 0,
             limit: None,
+            left_out: None,
         }
     }
 
@@ -156,6 +173,7 @@ impl<'q> Questions<'q> {
             answers: BTreeMap::new(),
             asked: 0,
             limit: None,
+            left_out: None,
         }
     }
 
@@ -194,6 +212,11 @@ impl<'q> Questions<'q> {
         let outcomes = self.all_outcomes(&[])?;
         self.stuck |= outcomes.hangs && !self.to_finish;
         Some(outcomes)
+    }
+
+    /// Whether the test as it is has a meaning, and some execution of it finishes.
+    pub(crate) fn is_defined(&self) -> bool {
+        self.undefined.is_none() && !self.to_finish
     }
 
     /// Whether a changed test may have executions that never finish.
@@ -250,6 +273,49 @@ impl<'q> Questions<'q> {
         let work = Some(self.options.work.unwrap_or(SOON).min(SOON));
         let (engines, portfolio) = (vec![ENGINES[0]], false);
         Task { work, engines, portfolio, ..self.task(true) }
+    }
+
+    /// What is wrong with a test with these edits, if that is known soon.
+    pub(crate) fn remains(&mut self, edits: &[&ProgramEdit]) -> Remaining {
+        let revisions = revisions_of(edits.iter().copied());
+        if self.is_at_end() {
+            return Remaining::Unknown;
+        }
+        self.asked += 1;
+        let Ok(test) = self.source.parse(&revisions) else { return Remaining::Unknown };
+        let test = claimed(test);
+        let judgement = judge(&test, &self.soon());
+        let found = &judgement.found;
+        if self.is_forbidden(&judgement) && self.forbids_siblings(&revisions) {
+            return Remaining::Nothing;
+        }
+        Remaining::Fault(match &judgement.verdict {
+            Verdict::Undecided(_) | Verdict::Unsupported(_) => return Remaining::Unknown,
+            Verdict::Undefined(why) => {
+                let undefined = found.seen.undefined.as_ref();
+                let places = undefined.map_or(&[][..], |undefined| &undefined.where_);
+                let places: Vec<String> = places.iter().map(|at| place(&test, *at)).collect();
+                format!("{why} {}", places.join(" "))
+            }
+            Verdict::Stuck(why) => format!("{STUCK}{why}"),
+            Verdict::Fails if !self.options.property.is_of_outcomes() => {
+                let race = found.seen.races.first();
+                let places = race.map(|race| [race.first, race.second].map(|at| place(&test, at)));
+                let stuck = if found.seen.stuck.is_some() { STUCK } else { "" };
+                format!("{stuck}{places:?}")
+            }
+            Verdict::Fails => {
+                let outcomes = found.outcomes.keys();
+                let unwanted = test.quantifier != Quantifier::ForAll;
+                let decides =
+                    |outcome: &&Vec<_>| test.proposition.holds(&test.program, outcome) == unwanted;
+                let texts: Vec<String> =
+                    outcomes.filter(decides).map(|one| test.display_outcome(one)).collect();
+                format!("outcome {}", texts.join(" "))
+            }
+            // Something never finishes, or a copy of the code has the outcome.
+            Verdict::Holds => format!("{STUCK}{:?}", found.seen.stuck.is_some()),
+        })
     }
 
     /// Whether a test with these edits has no meaning, for another reason than the test as it is, if that is known soon.
@@ -382,6 +448,26 @@ impl<'q> Questions<'q> {
     pub(crate) fn is_of_termination(&self) -> bool {
         self.options.property == Property::Termination
     }
+}
+
+/// What is wrong with a changed test.
+pub(crate) enum Remaining {
+    Nothing,
+    /// A text that differs if another thing is wrong.
+    Fault(String),
+    Unknown,
+}
+
+/// How the fault of a test begins of which some execution never finishes.
+pub(crate) const STUCK: &str = "stuck ";
+
+/// An instruction of a test, as it may be found again after an edit: those that are inserted have other texts, mostly.
+fn place(test: &Test, at: (ThreadId, u16)) -> String {
+    let lines = &test.program.threads[usize::from(at.0.0)].lines;
+    let written = |line: usize| lines.get(line).map_or("", |line| &line.text);
+    let own = usize::from(at.1);
+    let before = (0..own).filter(|&line| written(line) == written(own)).count();
+    format!("{}:{}:{before}", at.0.0, written(own))
 }
 
 /// The outcomes of a test.

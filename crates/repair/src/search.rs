@@ -5,7 +5,8 @@ use litmus::Quantifier;
 use litmus::revise::{EXPECTATIONS, Revision, SourceTest};
 
 use crate::copies::EqualThreads;
-use crate::edit::{EditCost, ProgramEdit, revisions_of};
+use crate::edit::{EditCost, EditKind, ProgramEdit, revisions_of};
+use crate::edited::number;
 use crate::question::{
     Outcomes, Questions, RepairLimit, RepairOptions, excluded, exits, unanswered,
 };
@@ -22,6 +23,8 @@ pub struct Proposal {
     pub resting: Resting,
     /// Whether some executions still never finish; `None` if that is not known.
     pub stuck: Option<bool>,
+    /// Whether a wait is then over before anything has arrived.
+    pub idle: bool,
     /// Of another property than that of the condition: whether the condition holds, too; `None` if that is not known.
     pub holds: Option<bool>,
     /// The barriers that do not wait for a thread, since it may have exited.
@@ -154,7 +157,15 @@ fn searched(source: &SourceTest, mut questions: Questions<'_>) -> Repairs {
     let before = questions.original_outcomes();
     let mut stages = Stages::new(source, &mut questions);
     let most = options.proposals.saturating_mul(LOOKED_AT);
-    let least = |repairs: &Repairs| repairs.proposals.iter().map(|one| one.cost).min();
+    let least = |repairs: &Repairs| {
+        let all = repairs.proposals.iter();
+        let cost = |one: &Proposal| {
+            // What does not rely on a parity may have one edit more.
+            let more = if one.idle { 2 } else { 0 };
+            EditCost { edits: one.cost.edits + more, ..one.cost }
+        };
+        all.map(cost).min()
+    };
     while let Some(sets) = stages.next(least(&repairs), &mut questions) {
         repairs.found += sets.len();
         // Those of this stage may be cheaper.
@@ -190,7 +201,7 @@ fn searched(source: &SourceTest, mut questions: Questions<'_>) -> Repairs {
         let new = one.new.as_ref().map_or(0, Vec::len);
         let hangs = one.stuck == Some(true);
         let fails = one.holds == Some(false);
-        (one.cost.edits, fails, new, hangs, is_idle(&one.edits), one.cost, one.lost.len())
+        (one.cost.edits, fails, new, hangs, one.idle, one.cost, one.lost.len())
     });
     order(&mut repairs.proposals);
     repairs.proposals.truncate(options.proposals);
@@ -203,7 +214,8 @@ fn searched(source: &SourceTest, mut questions: Questions<'_>) -> Repairs {
         }
     }
     repairs.asked = questions.asked;
-    repairs.limit = questions.limit;
+    let left_out = questions.left_out.filter(|_| repairs.proposals.is_empty());
+    repairs.limit = questions.limit.or(left_out);
     repairs
 }
 
@@ -218,7 +230,7 @@ fn order(proposals: &mut [Proposal]) {
     proposals.sort_by_key(|proposal| {
         let own = names(proposal).iter().filter(|name| !common.contains(name)).count();
         let fails = proposal.holds == Some(false);
-        (proposal.cost.edits, fails, own > 0 || !proposal.notes.is_empty())
+        (proposal.cost.edits, fails, proposal.idle, own > 0 || !proposal.notes.is_empty())
     });
 }
 
@@ -266,7 +278,7 @@ const LOOKED_AT: usize = 3;
 /// not, or an edit is not needed where each has to be.
 fn propose(
     source: &SourceTest,
-    edits: Vec<ProgramEdit>,
+    mut edits: Vec<ProgramEdit>,
     before: Option<&Outcomes>,
     needed: bool,
     questions: &mut Questions<'_>,
@@ -312,23 +324,33 @@ fn propose(
         }
         new = Some(more);
     }
+    // Whether another order of instructions adds outcomes has to be known.
+    if new.is_none()
+        && questions.is_defined()
+        && edits.iter().any(|edit| edit.kind == EditKind::Move)
+    {
+        return Ok(None);
+    }
     let claims = questions.options.property.is_of_outcomes() && !questions.to_finish;
     if source.test.quantifier == Quantifier::Exists && claims {
         revisions.push(Revision::Claim(Quantifier::NotExists));
     }
     let resting = questions.resting(&revisions);
     revisions.push(Revision::Forget(EXPECTATIONS));
+    let text = source.revised(&revisions);
+    number(source, &mut edits, &revisions, &text);
     Ok(Some(Proposal {
         cost: cost(&edits),
         engines: verified.engines,
         resting,
         stuck,
+        idle: is_idle(source, &edits),
         holds,
         notes: after.map_or(Vec::new(), |after| after.notes),
         kept,
         lost,
         new,
-        text: source.revised(&revisions),
+        text,
         edits,
     }))
 }
@@ -336,7 +358,6 @@ fn propose(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::edit::EditKind;
     use crate::samples::{MP, TOGETHER, source};
 
     #[test]

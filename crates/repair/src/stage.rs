@@ -4,12 +4,15 @@
 //! places that forbid the outcome then are those of any solution. All other edits (barriers, waits, operands, moves) may
 //! keep a program from finishing, or allow what was forbidden; they are tried alone, each with sites, and two by two.
 
+use std::collections::BTreeSet;
+
 use litmus::revise::{Revision, SourceTest};
 
 use crate::barrier::barriers;
 use crate::copies::EqualThreads;
-use crate::edit::{EditCost, EditKind, ProgramEdit};
+use crate::edit::{EditCost, EditKind, ProgramEdit, revisions_of};
 use crate::hitting::minimal_sets;
+use crate::known::idle_waits;
 use crate::moves::moves;
 use crate::question::{Questions, RepairLimit};
 use crate::site::{EditSite, sites};
@@ -28,6 +31,8 @@ enum SearchStage {
     WithSites,
     /// Two other edits.
     Pairs,
+    /// Several other edits, with sites.
+    Several,
     /// Moves of instructions.
     Moves,
     Ended,
@@ -46,17 +51,19 @@ pub struct Tried {
     pub combined: bool,
     /// The number of moves.
     pub moves: usize,
+    /// The number of larger sets of edits of barriers and waits.
+    pub sets: usize,
 }
 
 /// A search for sets of edits.
 pub(crate) struct Stages<'s> {
-    source: &'s SourceTest,
+    pub(crate) source: &'s SourceTest,
     copies: EqualThreads,
     sites: Vec<EditSite>,
     /// The strongest choice of each site; without `fence.sc`, if that is enough.
     tops: Vec<Option<usize>>,
     /// What is not always better with more.
-    others: Vec<ProgramEdit>,
+    pub(crate) others: Vec<ProgramEdit>,
     stage: SearchStage,
     /// Whether all sites together forbid the outcome, if that is known.
     sites_suffice: Option<bool>,
@@ -84,7 +91,7 @@ impl<'s> Stages<'s> {
         let mut others = waits(source, &copies, questions);
         let waits = others.len();
         let legal = |edit: &ProgramEdit| source.parse(&edit.revisions).is_ok();
-        others.extend(barriers(source, &copies).into_iter().filter(legal));
+        others.extend(barriers(source, &copies, &mut questions.left_out).into_iter().filter(legal));
         others.sort_by_key(|edit| edit.cost);
         let tried = Tried {
             places: sites.len(),
@@ -124,45 +131,50 @@ impl<'s> Stages<'s> {
                 (self.with_sites(found, questions), SearchStage::Pairs)
             }
             SearchStage::Pairs if undercuts(2) && questions.options.edits > 1 => {
-                (self.pairs(questions), SearchStage::Moves)
+                (self.pairs(questions), SearchStage::Several)
+            }
+            SearchStage::Several if found.is_none() && questions.options.edits > 1 => {
+                (self.several(questions), SearchStage::Moves)
             }
             SearchStage::Moves if questions.options.moves && undercuts(1) => {
-                (self.moved(questions), SearchStage::Ended)
+                (self.moved(found, questions), SearchStage::Ended)
             }
-            SearchStage::WithSites | SearchStage::Pairs => (Vec::new(), SearchStage::Moves),
+            SearchStage::WithSites | SearchStage::Pairs | SearchStage::Several => {
+                (Vec::new(), SearchStage::Moves)
+            }
             SearchStage::Moves | SearchStage::Ended => return None,
         };
         self.stage = next;
         let mut all = stage;
-        all.sort_by_key(|edits| {
-            (cost(edits).edits, is_idle(edits), cost(edits), awkwardness(self.source, edits))
+        all.sort_by_cached_key(|edits| {
+            let idle = is_idle(self.source, edits);
+            (cost(edits).edits, idle, cost(edits), awkwardness(self.source, edits))
         });
         Some(all)
     }
 
     /// The strongest edit of a site.
-    fn top(&self, site: usize) -> Option<&ProgramEdit> {
+    pub(crate) fn top(&self, site: usize) -> Option<&ProgramEdit> {
         self.tops[site].map(|top| &self.sites[site].choices[top].edit)
     }
 
-    /// The sites that change no instruction that an edit changes.
-    fn sites_beside(&self, edit: Option<&ProgramEdit>) -> Vec<usize> {
+    /// The sites that change no instruction that one of these edits changes.
+    pub(crate) fn sites_beside(&self, edits: &[&ProgramEdit]) -> Vec<usize> {
         let all = 0..self.sites.len();
         let apart = |site: &usize| {
-            self.top(*site).is_some_and(|top| edit.is_none_or(|edit| are_apart(edit, top)))
+            self.top(*site).is_some_and(|top| edits.iter().all(|edit| are_apart(edit, top)))
         };
         all.filter(apart).collect()
     }
 
-    /// The smallest sets of sites that forbid the outcome with an edit, or with none; `None` if all together do not.
-    fn of_sites(
+    /// The smallest sets of sites that forbid the outcome with these edits; `None` if all together do not.
+    pub(crate) fn of_sites(
         &self,
-        with: Option<&ProgramEdit>,
+        with: &[&ProgramEdit],
         most: usize,
         questions: &mut Questions<'_>,
     ) -> Option<Vec<Vec<ProgramEdit>>> {
         let sites = self.sites_beside(with);
-        let with: Vec<&ProgramEdit> = with.into_iter().collect();
         let every = questions.options.all;
         let sets = minimal_sets(sites.len(), most, every, &mut |set| {
             let sites = set.iter().filter_map(|&at| self.top(sites[at]));
@@ -174,7 +186,7 @@ impl<'s> Stages<'s> {
             let chosen = set.iter().map(|&at| sites[at]);
             let chosen = chosen.filter_map(|at| Some((&self.sites[at], self.tops[at]?)));
             let chosen: Vec<(&EditSite, usize)> = chosen.collect();
-            all.extend(weakest_choices(&with, &chosen, questions));
+            all.extend(weakest_choices(with, &chosen, questions));
         }
         Some(all)
     }
@@ -231,12 +243,12 @@ impl<'s> Stages<'s> {
         }
         let most = questions.options.edits;
         let most = found.map_or(most, |found| found.edits.min(most));
-        self.of_sites(None, most as usize, questions).unwrap_or_default()
+        self.of_sites(&[], most as usize, questions).unwrap_or_default()
     }
 
     /// The strongest edit of each site.
     fn all_tops(&self) -> Vec<&ProgramEdit> {
-        self.sites_beside(None).into_iter().filter_map(|site| self.top(site)).collect()
+        self.sites_beside(&[]).into_iter().filter_map(|site| self.top(site)).collect()
     }
 
     /// Drops the choices after which a test has no meaning, such as a strong access to memory that may be local: with them,
@@ -299,16 +311,17 @@ impl<'s> Stages<'s> {
             if bases == MOST_BASES || !questions.options.all && found.is_some_and(dear) {
                 break;
             }
-            let tops = self.sites_beside(Some(edit)).into_iter().filter_map(|site| self.top(site));
+            let tops = self.sites_beside(&[edit]).into_iter().filter_map(|site| self.top(site));
             let every: Vec<&ProgramEdit> = tops.chain([edit]).collect();
             // What suffices alone was found.
             if !questions.forbids(&every) || questions.forbids(&[edit]) {
                 continue;
             }
             bases += 1;
-            all.extend(self.of_sites(Some(edit), most, questions).into_iter().flatten());
+            all.extend(self.of_sites(&[edit], most, questions).into_iter().flatten());
         }
-        if self.others.len() > MOST_WITH_SITES && bases < MOST_BASES {
+        let cut = questions.options.all && bases == MOST_BASES;
+        if cut || self.others.len() > MOST_WITH_SITES && bases < MOST_BASES {
             questions.limit.get_or_insert(RepairLimit::Combinations(MOST_WITH_SITES));
         }
         all
@@ -340,18 +353,33 @@ impl<'s> Stages<'s> {
                 all.push(vec![one.clone(), other.clone()]);
             }
         }
-        if all.is_empty() && count > MOST_PAIRS {
+        if count > MOST_PAIRS {
             questions.limit.get_or_insert(RepairLimit::Pairs(MOST_PAIRS));
         }
         all
     }
 
-    /// Each move alone.
-    fn moved(&mut self, questions: &mut Questions<'_>) -> Vec<Vec<ProgramEdit>> {
+    /// Each move alone; if none suffices, each with sites.
+    fn moved(
+        &mut self,
+        found: Option<EditCost>,
+        questions: &mut Questions<'_>,
+    ) -> Vec<Vec<ProgramEdit>> {
         let moves = moves(self.source, &self.copies);
         self.tried.moves = moves.len();
-        let forbids = |edit: &ProgramEdit| questions.forbids(&[edit]);
-        moves.into_iter().filter(forbids).map(|edit| vec![edit]).collect()
+        let alone = moves.iter().filter(|edit| questions.forbids(&[edit]));
+        let mut all: Vec<Vec<ProgramEdit>> = alone.map(|edit| vec![edit.clone()]).collect();
+        let dear = found.is_some_and(|found| found.edits <= 2 && !questions.options.all);
+        if all.is_empty() && !dear && questions.options.edits > 1 {
+            let most = questions.options.edits as usize - 1;
+            for edit in &moves {
+                all.extend(self.of_sites(&[edit], most, questions).into_iter().flatten());
+            }
+        }
+        // Of two neighbours it does not matter which one moves, if both stay as they are.
+        let mut known: BTreeSet<String> = BTreeSet::new();
+        all.retain(|edits| known.insert(self.source.revised(&revisions_of(edits))));
+        all
     }
 
     /// Whether the edits that were tried can forbid the outcome, if that is known.
@@ -364,7 +392,7 @@ impl<'s> Stages<'s> {
 }
 
 /// Whether two edits change other instructions.
-fn are_apart(one: &ProgramEdit, other: &ProgramEdit) -> bool {
+pub(crate) fn are_apart(one: &ProgramEdit, other: &ProgramEdit) -> bool {
     let places = |edit: &ProgramEdit| -> Vec<(usize, usize)> {
         edit.revisions.iter().filter_map(Revision::changed).collect()
     };
@@ -376,15 +404,14 @@ pub(crate) fn cost(edits: &[ProgramEdit]) -> EditCost {
     edits.iter().fold(EditCost::default(), |all, edit| all + edit.cost)
 }
 
-/// Whether an edit lets a wait be over before anything has arrived: a wait for odd phases, of which the one before the
-/// first is over.
-pub fn is_idle(edits: &[ProgramEdit]) -> bool {
-    let idle = |edit: &ProgramEdit| {
-        let of_parity = matches!(edit.kind, EditKind::Parity | EditKind::PhaseWait);
-        let ends = |text: &str| text.contains("_wait.parity") && text.ends_with(", 1");
-        of_parity && edit.lines.iter().any(|line| line.after.as_deref().is_some_and(ends))
-    };
-    edits.iter().any(idle)
+/// Whether edits let a wait be over before anything has arrived, by a parity at the wait or where its register has it from.
+pub(crate) fn is_idle(source: &SourceTest, edits: &[ProgramEdit]) -> bool {
+    let of_parity =
+        |edit: &ProgramEdit| matches!(edit.kind, EditKind::Parity | EditKind::PhaseWait);
+    edits.iter().any(of_parity)
+        && source
+            .parse(&revisions_of(edits))
+            .is_ok_and(|changed| idle_waits(&changed.program) > idle_waits(&source.test.program))
 }
 
 /// Whether the first set is the other one with a new wait for reads only in the place of one for all.

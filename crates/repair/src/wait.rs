@@ -13,16 +13,19 @@ use model::isa::asynchronous::{
 use model::isa::tensor_memory::{CtaGroup, TensorMultiply, TensorOp, TensorWait};
 
 use crate::copies::EqualThreads;
-use crate::edit::{self, EditCost, EditKind, EditedLine, ProgramEdit};
+use crate::edit::{self, EditCost, EditKind, ProgramEdit};
+use crate::edited::EditedLine;
+use crate::known::KnownValues;
 use crate::operand::{
     arrivals, beginnings, changed_operands, flips, objects, objects_of, other_counts,
 };
 use crate::place::{CellPlace, InsertionPoint, first_points, is_event, points};
-use crate::question::Questions;
+use crate::question::{Questions, RepairLimit};
 use crate::site::{all_asynchronous, asynchronous};
 
-/// The most places of one test where a wait for a phase is tried.
+/// The most places of one test where a wait for a phase is tried, and of a thread where an arrival is.
 const MOST_PLACES: usize = 400;
+const MOST_ARRIVALS: usize = 200;
 
 /// Each wait that may be changed or inserted, cheaper ones first, or those that are found before the search ends: for each
 /// change the test is read again.
@@ -36,30 +39,45 @@ pub(crate) fn waits(
     }
     let firsts: Vec<usize> =
         (0..source.cells.len()).filter(|&thread| copies.is_first(thread)).collect();
+    let known = KnownValues::new(&source.test.program);
     let mut all = Vec::new();
     for &thread in &firsts {
         for cell in 0..source.cells[thread].len() {
             for of in asynchronous(source, thread, cell) {
-                all.extend(changed_operands(source, CellPlace { thread, cell }, of));
+                all.extend(changed_operands(source, &known, CellPlace { thread, cell }, of));
             }
         }
     }
     all.extend(everywhere(&all));
     for &thread in &firsts {
         all.extend(groups(source, thread));
+        all.extend(commits(source, thread));
         all.extend(flips(source, thread));
         all.extend(beginnings(source, copies, thread));
-        all.extend(arrivals(source, thread));
+        all.extend(last(arrivals(source, &known, thread), MOST_ARRIVALS, questions));
         all.extend(tensor_commits(source, thread));
     }
     all.extend(other_counts(source));
-    all.extend(phases(source, &firsts));
+    for &thread in &firsts {
+        let most = MOST_PLACES / firsts.len();
+        all.extend(last(phases(source, thread), most, questions));
+    }
     let mut all: Vec<ProgramEdit> =
         all.into_iter().map(|edit| copies.everywhere(source, edit)).collect();
     all.retain(|edit: &ProgramEdit| {
         !questions.is_at_end() && source.parse(&edit.revisions).is_ok()
     });
     all.sort_by_key(|edit| edit.cost);
+    all
+}
+
+/// Of too many places the last ones, which are further from where the code only prepares.
+fn last(mut all: Vec<ProgramEdit>, most: usize, questions: &mut Questions<'_>) -> Vec<ProgramEdit> {
+    let left_out = all.len().saturating_sub(most);
+    if left_out > 0 {
+        questions.left_out.get_or_insert(RepairLimit::Places(most));
+        all.drain(..left_out);
+    }
     all
 }
 
@@ -95,31 +113,84 @@ fn groups(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
     let late = points(source, thread).into_iter().filter(|point| !early.contains(point));
     for point in early.iter().copied().chain(late) {
         let at = point.line(source);
-        let mut insert = |of: Asynchronous, kind: EditKind, cost: EditCost| {
-            let text = edit::text_of(source, thread, of);
-            all.extend(text.map(|text| edit::insertion(source, &[point], &text, kind, cost)));
+        let mut insert = |of: &[Asynchronous], kind: EditKind, cost: EditCost| {
+            let texts = of.iter().map(|of| edit::text_of(source, thread, of.clone()));
+            let Some(texts) = texts.collect::<Option<Vec<String>>>() else { return };
+            let more = u32::try_from(texts.len() - 1).unwrap_or(u32::MAX);
+            let weight = cost.weight + more * edit::COMMIT.weight;
+            let cost = EditCost { edits: cost.edits + more, weight, ..cost };
+            all.push(edit::insertion(source, &[point], &texts.join("\n"), kind, cost));
         };
         let next = asynchronous(at);
-        let started: BTreeSet<Started> =
-            (0..at).filter_map(asynchronous).filter_map(Started::by).collect();
+        let started =
+            started(lines[..at].iter().filter_map(|line| line.instruction.as_asynchronous()));
         // Of places with only arithmetic between them the first one is enough for these.
         let started = started.into_iter().filter(|_| early.contains(&point));
         for started in started {
-            if started == Started::Groups(GroupKind::BulkCopies) {
+            if started.group() == Some(GroupKind::BulkCopies) {
                 let read = all_groups(GroupKind::BulkCopies, GroupCompletion::Read);
-                insert(read, EditKind::GroupWait, edit::NEW_READ_WAIT);
+                insert(&started.committed(read), EditKind::GroupWait, edit::NEW_READ_WAIT);
             }
             let (wait, cost) = started.wait();
-            insert(wait, EditKind::GroupWait, cost);
+            insert(&started.committed(wait), EditKind::GroupWait, cost);
         }
         if let Some(Asynchronous::WaitGroup(WaitGroup { of, commits: false, .. })) = next {
-            insert(Asynchronous::Commit(*of), EditKind::Commit, edit::COMMIT);
+            insert(&[Asynchronous::Commit(*of)], EditKind::Commit, edit::COMMIT);
         }
         if let Some(Asynchronous::Multiply(_)) = next {
-            insert(Asynchronous::MultiplyFence, EditKind::RegisterFence, edit::REGISTER_FENCE);
+            insert(&[Asynchronous::MultiplyFence], EditKind::RegisterFence, edit::REGISTER_FENCE);
         }
     }
     all
+}
+
+/// A commit after what a wait for groups should count: at one place, or after each run of such operations, as code in stages
+/// has it.
+fn commits(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
+    let waited: BTreeSet<GroupKind> = all_asynchronous(source, thread)
+        .filter_map(|of| {
+            let Asynchronous::WaitGroup(wait) = of else { return None };
+            (!wait.commits).then_some(wait.of)
+        })
+        .collect();
+    let lines = &source.test.program.threads[thread].lines;
+    let of = |line: usize| lines.get(line)?.instruction.as_asynchronous();
+    let mut all = Vec::new();
+    for kind in waited {
+        let Some(text) = edit::text_of(source, thread, Asynchronous::Commit(kind)) else {
+            continue;
+        };
+        let ends = |point: &InsertionPoint| {
+            let at = point.line(source);
+            let next = of(at);
+            let waits = matches!(next, Some(Asynchronous::WaitGroup(wait)) if wait.of == kind);
+            let goes_on = next.and_then(grouped) == Some(kind);
+            let committed = next == Some(&Asynchronous::Commit(kind));
+            let ended = at.checked_sub(1).and_then(of).and_then(grouped) == Some(kind);
+            ended && !waits && !goes_on && !committed && !point.labelled
+        };
+        let places: Vec<InsertionPoint> =
+            first_points(source, thread).into_iter().filter(ends).collect();
+        let each = |places: &[InsertionPoint], cost: EditCost| {
+            edit::insertion(source, places, &text, EditKind::Commit, cost)
+        };
+        all.extend(places.iter().map(|&place| each(&[place], edit::COMMIT)));
+        if places.len() > 1 {
+            let more = u32::try_from(places.len() - 1).unwrap_or(u32::MAX);
+            let weight = edit::COMMIT.weight.saturating_add(more);
+            all.push(each(&places, EditCost { weight, ..edit::COMMIT }));
+        }
+    }
+    all
+}
+
+/// The groups that an operation may be part of.
+fn grouped(of: &Asynchronous) -> Option<GroupKind> {
+    if let Asynchronous::Copy(copy) = of {
+        let kind = if copy.bulk { GroupKind::BulkCopies } else { GroupKind::Copies };
+        return copy.mbarrier.is_none().then_some(kind);
+    }
+    matches!(of, Asynchronous::Multiply(_)).then_some(GroupKind::Multiplications)
 }
 
 /// The most objects of a test on which a `tcgen05.commit` is tried.
@@ -187,10 +258,24 @@ fn tracked_group(of: &Asynchronous) -> Option<CtaGroup> {
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Started {
     Groups(GroupKind),
+    /// What is in no group yet.
+    Uncommitted(GroupKind),
     /// `cp.async`, in a group or not.
     Copies,
     TensorLoads,
     TensorStores,
+}
+
+/// What these instructions have started.
+fn started<'i>(all: impl Iterator<Item = &'i Asynchronous>) -> BTreeSet<Started> {
+    let mut started = BTreeSet::new();
+    for of in all {
+        if let Asynchronous::Commit(kind) = of {
+            started.remove(&Started::Uncommitted(*kind));
+        }
+        started.extend(Started::by(of));
+    }
+    started
 }
 
 impl Started {
@@ -198,19 +283,42 @@ impl Started {
         if let Asynchronous::Commit(kind) = instruction {
             return Some(Started::Groups(*kind));
         }
-        let copies = matches!(instruction, Asynchronous::Copy(copy) if !copy.bulk);
         let Asynchronous::TensorMemory(of) = instruction else {
-            return copies.then_some(Started::Copies);
+            if matches!(instruction, Asynchronous::Copy(copy) if !copy.bulk) {
+                return Some(Started::Copies);
+            }
+            return grouped(instruction).map(Started::Uncommitted);
         };
         let loads = matches!(of, TensorOp::Load { .. }).then_some(Started::TensorLoads);
         loads.or(matches!(of, TensorOp::Store { .. }).then_some(Started::TensorStores))
+    }
+
+    /// The kind of its groups.
+    fn group(self) -> Option<GroupKind> {
+        if let Started::Groups(kind) | Started::Uncommitted(kind) = self {
+            Some(kind)
+        } else {
+            None
+        }
+    }
+
+    /// A wait, after the commit that it needs.
+    fn committed(self, wait: Asynchronous) -> Vec<Asynchronous> {
+        let commit = if let Started::Uncommitted(kind) = self {
+            Some(Asynchronous::Commit(kind))
+        } else {
+            None
+        };
+        commit.into_iter().chain([wait]).collect()
     }
 
     /// The wait for all of them, and what it costs.
     fn wait(self) -> (Asynchronous, EditCost) {
         let tensor = |of: TensorWait| Asynchronous::TensorMemory(TensorOp::Wait(of));
         let wait = match self {
-            Started::Groups(kind) => all_groups(kind, GroupCompletion::Complete),
+            Started::Groups(kind) | Started::Uncommitted(kind) => {
+                all_groups(kind, GroupCompletion::Complete)
+            }
             Started::Copies => {
                 let wait = WaitGroup {
                     of: GroupKind::Copies,
@@ -232,47 +340,45 @@ fn all_groups(of: GroupKind, until: GroupCompletion) -> Asynchronous {
     Asynchronous::WaitGroup(WaitGroup { of, pending: 0, until, commits: false })
 }
 
-/// A loop that waits for the end of a phase of an object of the test, at each place of these threads. In a loop the parity
-/// is a register with which the thread waits elsewhere.
-fn phases(source: &SourceTest, threads: &[usize]) -> Vec<ProgramEdit> {
+/// A loop that waits for the end of a phase of an object of the test, at each place of a thread. In a loop the parity is a
+/// register with which the thread waits elsewhere.
+fn phases(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
-    for &thread in threads {
-        let cells = &source.cells[thread];
-        let label = edit::free_name("wait", |name| {
-            cells.iter().any(|cell| {
-                cell.text.contains(name) || cell.labels.iter().any(|label| label == name)
-            })
-        });
-        let ended = edit::free_register(source, thread, "ended");
-        let (Some(label), Some(ended)) = (label, ended) else { continue };
-        let mut parities: Vec<String> = all_asynchronous(source, thread)
-            .filter_map(|of| Some(edit::operand(source, thread, parity(of)?)))
-            .chain(["0".to_owned(), "1".to_owned()])
-            .collect();
-        parities.sort_unstable();
-        parities.dedup();
-        let objects: Vec<String> = objects_of(source, thread)
-            .into_iter()
-            .map(|object| edit::address(source, thread, object))
-            .collect();
-        for point in points(source, thread) {
-            if point.is_in_wait(source) || !is_event(source, thread, point.cell) {
-                continue;
-            }
-            let constant = |parity: &String| matches!(&**parity, "0" | "1");
-            let known = |parity: &&String| point.depth(source) == 0 || !constant(parity);
-            for object in &objects {
-                for parity in parities.iter().filter(known) {
-                    let text = format!(
-                        "{label}: mbarrier.try_wait.parity.shared::cta.b64 {ended}, {object}, {parity}\n@!{ended} bra {label}"
-                    );
-                    let (kind, cost) = (EditKind::PhaseWait, edit::PHASE_WAIT);
-                    all.push(edit::insertion(source, &[point], &text, kind, cost));
-                }
+    let cells = &source.cells[thread];
+    let label = edit::free_name("wait", |name| {
+        cells
+            .iter()
+            .any(|cell| cell.text.contains(name) || cell.labels.iter().any(|label| label == name))
+    });
+    let ended = edit::free_register(source, thread, "ended");
+    let (Some(label), Some(ended)) = (label, ended) else { return all };
+    let mut parities: Vec<String> = all_asynchronous(source, thread)
+        .filter_map(|of| Some(edit::operand(source, thread, parity(of)?)))
+        .chain(["0".to_owned(), "1".to_owned()])
+        .collect();
+    parities.sort_unstable();
+    parities.dedup();
+    let objects: Vec<String> = objects_of(source, thread)
+        .into_iter()
+        .map(|object| edit::address(source, thread, object))
+        .collect();
+    for point in points(source, thread) {
+        if point.is_in_wait(source) || !is_event(source, thread, point.cell) {
+            continue;
+        }
+        let constant = |parity: &String| matches!(&**parity, "0" | "1");
+        let known = |parity: &&String| point.depth(source) == 0 || !constant(parity);
+        for object in &objects {
+            for parity in parities.iter().filter(known) {
+                let text = format!(
+                    "{label}: mbarrier.try_wait.parity.shared::cta.b64 {ended}, {object}, {parity}\n@!{ended} bra {label}"
+                );
+                let (kind, cost) = (EditKind::PhaseWait, edit::PHASE_WAIT);
+                all.push(edit::insertion(source, &[point], &text, kind, cost));
             }
         }
     }
-    if all.len() > MOST_PLACES { Vec::new() } else { all }
+    all
 }
 
 /// The parity of a wait.

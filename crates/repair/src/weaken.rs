@@ -11,6 +11,7 @@ use model::strength::{KnownForms, OperationKind, Strength, weakest};
 
 use crate::copies::EqualThreads;
 use crate::edit::{EditCost, EditKind, ProgramEdit, removal, rename, revisions_of};
+use crate::edited::number;
 use crate::operand::other;
 use crate::place::{CellPlace, lines_of};
 use crate::question::{Questions, RepairLimit, RepairOptions, excluded, unanswered};
@@ -183,11 +184,13 @@ pub fn weaken(source: &SourceTest, options: &RepairOptions<'_>) -> Weakening {
         weaker
     };
     if let Some(all) = weakest(&strongest, next, |all| suffices(&mut questions, all)) {
-        let edits = edits(source, &copies, &sites, &all);
+        let mut edits = edits(source, &copies, &sites, &all);
         if let Some(engines) = confirmed(&edits, &questions, &mut result) {
             result.engines = engines;
             result.resting = resting(&questions, &edits);
-            result.text = source.revised(&revisions_of(&edits));
+            let revisions = revisions_of(&edits);
+            result.text = source.revised(&revisions);
+            number(source, &mut edits, &revisions, &result.text);
             result.together = edits;
         }
     }
