@@ -17,7 +17,7 @@ use model::program::{Program, ThreadId};
 pub struct Accessed<'p> {
     /// Of each thread.
     pub constants: Vec<Constants>,
-    /// Loads, stores, atomics, and operations on multimem addresses.
+    /// Loads, stores, atomics, and operations on multimem addresses, in the order of threads and lines.
     pub accesses: Vec<LineAccess<'p>>,
     /// What asynchronous operations access, and those on mbarrier objects.
     pub asynchronous: Vec<Reach>,
@@ -130,11 +130,18 @@ impl<'p> Accessed<'p> {
         all
     }
 
+    /// The accesses of the instruction of a line: none, or one.
+    pub fn of_line(&self, thread: ThreadId, line: usize) -> &[LineAccess<'p>] {
+        let place = |access: &LineAccess<'_>| (access.thread, access.line);
+        let from = self.accesses.partition_point(|access| place(access) < (thread, line));
+        let to = self.accesses.partition_point(|access| place(access) <= (thread, line));
+        &self.accesses[from..to]
+    }
+
     /// Whether the instruction of a line accesses the same bytes whenever it is executed, and these as one element: those of a
     /// vector are in no order.
     pub fn is_of_one_place(&self, thread: ThreadId, line: usize) -> bool {
-        let here = |access: &&LineAccess<'_>| (access.thread, access.line) == (thread, line);
-        self.accesses.iter().find(here).is_some_and(|access| match &access.at {
+        self.of_line(thread, line).first().is_some_and(|access| match &access.at {
             LineBytes::Known(all) => all.len() == 1,
             LineBytes::Unknown(_) => false,
         })

@@ -40,9 +40,8 @@ impl Agreed {
         unknown.extend(&accessed.asynchronous);
         let is_agreed = |&(&bytes, here): &(&Extent, &Vec<&LineAccess<'_>>)| {
             let variable = layout.locations[usize::from(bytes.object)].variable;
-            let names = layout.virtuals.iter().filter(|of| of.location == bytes.object).count();
             let whole = |other: &Extent| *other == bytes || !other.overlaps(bytes);
-            names == 1
+            layout.has_one_name(bytes.object)
                 && all.keys().all(whole)
                 && !unknown.iter().any(|reach| reach.includes(program, variable))
                 && here.iter().all(|one| is_plain(one))
@@ -73,8 +72,7 @@ impl Agreed {
 
     /// Whether that is so of the bytes that the instruction of a line accesses.
     pub fn is_agreed(&self, accessed: &Accessed<'_>, thread: ThreadId, line: usize) -> bool {
-        let here = |access: &&LineAccess<'_>| (access.thread, access.line) == (thread, line);
-        accessed.accesses.iter().filter(here).all(|access| match &access.at {
+        accessed.of_line(thread, line).iter().all(|access| match &access.at {
             LineBytes::Known(all) => all.iter().all(|of| self.of(of.pa).is_some()),
             LineBytes::Unknown(_) => false,
         })
@@ -83,10 +81,14 @@ impl Agreed {
 
 /// Whether it is a single access through the generic proxy, to memory that a program may write.
 pub fn is_plain(access: &LineAccess<'_>) -> bool {
+    access.instruction.access().is_some_and(|(.., elements)| elements == 1) && is_generic(access)
+}
+
+/// Whether an access is one through the generic proxy, to memory that a program may write.
+pub fn is_generic(access: &LineAccess<'_>) -> bool {
     let proxied = matches!(access.instruction, Instruction::Load(of) if of.proxy != Proxy::Generic)
         || matches!(access.instruction, Instruction::Store(of) if of.proxy != Proxy::Generic);
-    let elements = access.instruction.access().map_or(0, |(.., elements)| elements);
-    elements == 1 && !proxied && !access.instruction.loads_read_only_data()
+    !proxied && !access.instruction.loads_read_only_data()
 }
 
 /// Whether two accesses to the same bytes are morally strong.

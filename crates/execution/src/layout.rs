@@ -242,6 +242,17 @@ impl Layout {
         self.names[usize::from(variable.0)][usize::from(thread.0)]
     }
 
+    /// Whether the bytes of a location have one virtual address.
+    pub fn has_one_name(&self, location: u16) -> bool {
+        self.virtuals.iter().filter(|of| of.location == location).count() == 1
+    }
+
+    /// Whether a thread names a location by its variable; shared memory of another CTA has another address.
+    pub fn is_named_by(&self, location: u16, thread: ThreadId) -> bool {
+        let variable = self.locations[usize::from(location)].variable;
+        self.virtuals[usize::from(self.object(variable, thread))].location == location
+    }
+
     /// The generic address of `variable` as `thread` sees it.
     pub fn address(&self, variable: VariableId, thread: ThreadId) -> u64 {
         self.virtuals[usize::from(self.object(variable, thread))].address

@@ -75,9 +75,8 @@ impl Written {
             let reached = |by: &BTreeSet<Reach>| {
                 by.iter().any(|reach| reach.includes(program, location.variable))
             };
-            let names = layout.virtuals.iter().filter(|of| of.location == bytes.object).count();
             let whole = all.keys().all(|other| *other == bytes || !other.overlaps(bytes));
-            if names != 1
+            if !layout.has_one_name(bytes.object)
                 || !whole
                 || !here.iter().all(|access| is_plain(access))
                 || reached(&asynchronous)
