@@ -284,3 +284,76 @@ fn accesses_that_change_nothing_for_others_need_no_events() {
     let shapes = [SMALL, LONG, WIDE, MIXED, ELSEWHERE];
     law("accesses apart", &shapes, 200, |sketch| apart(&parse(sketch)).map(drop));
 }
+
+/// Of the bytes of an access that is an event, one alone is another thread's, too.
+const PART_OF_AN_ACCESS: &str = r"PTX part-of-an-access
+{ x=0; f=0; }
+P0@cta 0,gpu 0              | P1@cta 1,gpu 0              ;
+ st.weak.u16 [x], 7         | st.weak.u8 [x+3], 1         ;
+ ld.acquire.gpu.u32 r1, [f] | st.release.gpu.u32 [f], 1   ;
+ setp.eq.u32 p, r1, 0       |                             ;
+ @p bra E                   |                             ;
+ ld.weak.u32 r0, [x]        |                             ;
+ E:                         |                             ;
+exists (P0:r0=16777223)
+";
+
+/// What is written last depends on no read.
+const WRITTEN_TWICE: &str = r"PTX written-twice
+{ x=0; y=0; s=0; }
+P0@cta 0,gpu 0               | P1@cta 1,gpu 0             ;
+ ld.relaxed.gpu.u32 r0, [y]  | ld.relaxed.gpu.u32 r1, [x] ;
+ and.b32 r2, r0, 0           | st.relaxed.gpu.u32 [y], r1 ;
+ add.u32 r2, r2, 1           |                            ;
+ st.weak.u32 [s], r2         |                            ;
+ st.weak.u32 [s], 1          |                            ;
+ ld.weak.u32 r3, [s]         |                            ;
+ st.relaxed.gpu.u32 [x], r3  |                            ;
+exists (P0:r0=1 /\ P1:r1=1)
+";
+
+/// The atomic writes what is there, and that depends on the read.
+const ADDED_NOTHING: &str = r"PTX added-nothing
+{ x=0; y=0; s=1; }
+P0@cta 0,gpu 0                         | P1@cta 1,gpu 0             ;
+ ld.relaxed.gpu.u32 r0, [y]            | ld.relaxed.gpu.u32 r1, [x] ;
+ and.b32 r2, r0, 0                     | st.relaxed.gpu.u32 [y], r1 ;
+ atom.relaxed.cta.add.u32 r4, [s], r2  |                            ;
+ ld.weak.u32 r3, [s]                   |                            ;
+ st.relaxed.gpu.u32 [x], r3            |                            ;
+exists (P0:r0=1 /\ P1:r1=1)
+";
+
+#[test]
+fn bytes_without_events_keep_their_values_and_what_these_depend_on() {
+    let model = ptx::model();
+    let cases = [(PART_OF_AN_ACCESS, true), (WRITTEN_TWICE, true), (ADDED_NOTHING, false)];
+    for (text, allowed) in cases {
+        let test = litmus::parse("", text.as_bytes()).expect("a test");
+        assert_eq!(apart(&test).map(drop), Ok(()), "{text}");
+        let judgement = judge::judge(&test, &suite::task(&model));
+        assert_eq!(judgement.positive > 0, allowed, "{text}");
+    }
+}
+
+/// Shared memory of another CTA, which no other thread accesses.
+const REMOTE: &str = r"PTX remote
+Arch=sm_90
+{ .shared .b32 s; .shared .b32 t; P1:ra=s@P0; }
+P0@cta 0,cluster 0,gpu 0 | P1@cta 1,cluster 0,gpu 0         ;
+                         | st.shared::cluster.u32 [ra], 1   ;
+                         | st.shared::cta.u32 [t], 1        ;
+exists ([t@P1]=1)
+";
+
+/// Whether its CTA may have exited is asked of an event.
+#[test]
+fn shared_memory_of_another_cta_keeps_its_events() {
+    let mut test = litmus::parse("", REMOTE.as_bytes()).expect("a test");
+    test.program.access_events = AccessEvents::OfInterest;
+    let model = ptx::model();
+    let unfolded = Unfolded::new(&test.program, model.conventions, BOUND).expect("few paths");
+    let lines = |path: &execution::path::Path| path.events.iter().map(|of| of.line).collect();
+    let lines: Vec<Vec<u16>> = unfolded.paths[1].iter().map(lines).collect();
+    assert_eq!(lines, [[0]]);
+}

@@ -8,18 +8,16 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::accessed::{Accessed, LineAccess, LineBytes};
+use crate::agreed::is_generic;
 use crate::layout::Layout;
 use model::isa::Instruction;
 use model::isa::ld::LoadOrder;
-use model::memory::{Extent, Proxy};
+use model::memory::Extent;
 use model::program::{Program, ThreadId};
 
 /// Such bytes: of each location, by their offsets, the thread that may access them; `None` for any.
 #[derive(Clone, Default, Debug)]
 pub struct ApartBytes(BTreeMap<(u16, u32), Option<ThreadId>>);
-
-/// A line of a thread.
-type LinePlace = (ThreadId, usize);
 
 /// What accesses a byte.
 #[derive(Default)]
@@ -42,8 +40,9 @@ impl ApartBytes {
         let mut uses: BTreeMap<(u16, u32), ByteUse> = BTreeMap::new();
         for (bytes, accesses) in &known {
             let variable = layout.locations[usize::from(bytes.object)].variable;
-            let names = layout.virtuals.iter().filter(|of| of.location == bytes.object).count();
-            if names > 1 || unknown.iter().any(|reach| reach.includes(program, variable)) {
+            if !layout.has_one_name(bytes.object)
+                || unknown.iter().any(|reach| reach.includes(program, variable))
+            {
                 continue;
             }
             for at in bytes.start..bytes.end() {
@@ -53,10 +52,12 @@ impl ApartBytes {
                     of.threads.insert(access.thread);
                     of.written |= !matches!(access.instruction, Instruction::Load(_));
                     of.plain &= is_generic(access);
-                    // An operation at a multimem address is an event at each location.
+                    // An operation at a multimem address is an event at each location. Shared memory of another CTA
+                    // is there as long as that has not exited (reading R114).
                     of.kept |= access.instruction.access().is_none()
                         || access.instruction.may_be_out_of_place()
-                        || is_uniform(access);
+                        || is_uniform(access)
+                        || !layout.is_named_by(bytes.object, access.thread);
                 }
             }
         }
@@ -65,16 +66,44 @@ impl ApartBytes {
             if of.written { only.map(|thread| (at, Some(thread))) } else { Some((at, None)) }
         });
         let mut apart = ApartBytes(apart.collect());
+        apart.keep_whole(accessed);
         apart.keep_loops(program, accessed);
         apart
     }
 
+    /// Leaves out what is written of the bytes of an access that is an event, as others of its bytes are not apart: what that
+    /// reads, or writes over, has an event, too.
+    fn keep_whole(&mut self, accessed: &Accessed<'_>) {
+        let pieces = || {
+            accessed
+                .accesses
+                .iter()
+                .flat_map(|access| extents(access).into_iter().map(|bytes| (access.thread, bytes)))
+        };
+        loop {
+            let parts = pieces().filter(|&(thread, bytes)| !self.includes(thread, bytes));
+            let parts: Vec<Extent> = parts.map(|(_, bytes)| bytes).collect();
+            if !self.keep(&parts) {
+                return;
+            }
+        }
+    }
+
+    /// Leaves out what is written of these bytes. Returns whether there was any.
+    fn keep(&mut self, all: &[Extent]) -> bool {
+        let before = self.0.len();
+        for bytes in all {
+            for at in bytes.start..bytes.end() {
+                if self.0.get(&(bytes.object, at)).is_some_and(Option::is_some) {
+                    self.0.remove(&(bytes.object, at));
+                }
+            }
+        }
+        self.0.len() < before
+    }
+
     /// Leaves out what loops write that may wait for other threads.
     fn keep_loops(&mut self, program: &Program, accessed: &Accessed<'_>) {
-        let mut lines: BTreeMap<LinePlace, Vec<&LineAccess<'_>>> = BTreeMap::new();
-        for access in &accessed.accesses {
-            lines.entry((access.thread, access.line)).or_default().push(access);
-        }
         let mut loops: Vec<(ThreadId, usize, usize)> = Vec::new();
         for (thread, of) in (0u8..).map(ThreadId).zip(&program.threads) {
             loops.extend(of.back_branches().map(|(branch, target)| (thread, target, branch)));
@@ -82,10 +111,7 @@ impl ApartBytes {
         loop {
             let mut kept = Vec::new();
             loops.retain(|&(thread, target, branch)| {
-                let of_loop = || {
-                    (target..=branch)
-                        .flat_map(|line| lines.get(&(thread, line)).into_iter().flatten())
-                };
+                let of_loop = || (target..=branch).flat_map(|line| accessed.of_line(thread, line));
                 let code = &program.threads[usize::from(thread.0)].lines[target..=branch];
                 let waits = code.iter().any(|line| {
                     matches!(
@@ -100,16 +126,10 @@ impl ApartBytes {
                 }
                 !waits
             });
-            if kept.is_empty() {
+            if !self.keep(&kept) {
                 return;
             }
-            for bytes in kept {
-                for at in bytes.start..bytes.end() {
-                    if self.0.get(&(bytes.object, at)).is_some_and(Option::is_some) {
-                        self.0.remove(&(bytes.object, at));
-                    }
-                }
-            }
+            self.keep_whole(accessed);
         }
     }
 
@@ -132,13 +152,6 @@ impl ApartBytes {
 fn extents(access: &LineAccess<'_>) -> Vec<Extent> {
     let known = if let LineBytes::Known(all) = &access.at { &all[..] } else { &[] };
     known.iter().map(|of| of.pa).collect()
-}
-
-/// Whether an access is one through the generic proxy, to memory that a program may write.
-fn is_generic(access: &LineAccess<'_>) -> bool {
-    let proxied = matches!(access.instruction, Instruction::Load(of) if of.proxy != Proxy::Generic)
-        || matches!(access.instruction, Instruction::Store(of) if of.proxy != Proxy::Generic);
-    !proxied && !access.instruction.loads_read_only_data()
 }
 
 /// Whether it is an `ldu`, which lanes of a warp do together.

@@ -154,9 +154,12 @@ impl Walk<'_> {
         let same = |write: &PrivateWrite| write.bytes == bytes && write.value == value;
         let last = state.memory.iter().rev().find(|write| write.bytes.overlaps(bytes));
         if last.is_some_and(same) {
-            // The bytes are what they were, so a loop that does no more may be left out.
+            // The bytes are what they were, so a loop that does no more may be left out, unless they depend on less now.
             let at = state.memory.iter().rposition(same).expect("it was just found");
-            state.memory[at].taint |= taint;
+            let before = std::mem::replace(&mut state.memory[at].taint, taint);
+            if before & !taint != 0 {
+                state.heads.clear();
+            }
             return;
         }
         state.memory.retain(|write| !bytes.contains(write.bytes));
@@ -205,9 +208,7 @@ impl Walk<'_> {
             self.written_over(state, atomic.op, atomic.ty, access, old, operands[0].0)
         };
         let value = narrowed(state, value, access.pa.length);
-        if value != old {
-            Self::private_store(state, access, tags, value, taint);
-        }
+        Self::private_store(state, access, tags, value, taint);
     }
 
     /// The final values of observed private memory that the path wrote.
