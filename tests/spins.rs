@@ -554,3 +554,69 @@ fn iterations_that_an_axiom_needs_are_not_left_out() {
     let (found, seen) = outcomes(waits, &model, 2);
     assert_eq!((found.len(), seen.bound_reached), (1, true));
 }
+
+/// What one thread does beside [`SETS`], and whether that is undefined: each has an execution that a shorter one does not stand for.
+const KEPT: [(&str, &str, bool); 4] = [
+    (
+        "a quotient by what only delays",
+        "mov.u32 r5, 2; L: sub.u32 r5, r5, 1; div.u32 r6, 7, r5; \
+         ld.relaxed.gpu.u32 r0, [l]; setp.eq.u32 p, r0, 0; @p bra L",
+        true,
+    ),
+    (
+        "a delay that depends on a read in the first iteration alone",
+        "ld.relaxed.gpu.u32 r0, [y]; mov.u32 r5, 0; L: setp.eq.u32 q, r5, 0; @q bra A; mov.u32 r6, 0; bra B; \
+         A: mov.u32 r6, r0; mov.u32 r5, 1; B: ld.relaxed.gpu.u32 r1, [l]; setp.eq.u32 p, r1, 0; @p bra L; \
+         setp.eq.u32 q, r6, 0; @q bra M; mov.u32 r8, 0; M: st.relaxed.gpu.u32 [x], 1",
+        false,
+    ),
+    (
+        "a poll whose register is looked at where another one leaves",
+        "mov.u32 r1, 5; ld.relaxed.gpu.u32 r2, [l]; setp.ne.u32 p, r2, 0; @p bra M; \
+         ld.relaxed.gpu.u32 r1, [l]; setp.ne.u32 q, r1, 0; @q bra M; \
+         L: ld.relaxed.gpu.u32 r0, [l]; setp.eq.u32 p, r0, 0; @p bra L; M: mov.u32 r0, r1",
+        false,
+    ),
+    (
+        "polls that are looked at where the first one leaves",
+        "mov.u32 r1, 5; ld.relaxed.gpu.u32 r1, [l]; setp.ne.u32 p, r1, 0; @p bra M; \
+         ld.relaxed.gpu.u32 r2, [l]; setp.ne.u32 q, r2, 0; @q bra M; \
+         L: ld.relaxed.gpu.u32 r0, [l]; setp.eq.u32 p, r0, 0; @p bra L; M: mov.u32 r0, r1",
+        false,
+    ),
+];
+
+/// What the other threads do: one depends on what it read, and one sets the flag.
+const SETS: [&str; 2] =
+    ["ld.relaxed.gpu.u32 r1, [x]; st.relaxed.gpu.u32 [y], r1", "st.relaxed.gpu.u32 [l], 1"];
+
+#[test]
+fn what_a_delay_or_a_poll_has_beside_it_is_kept() {
+    let model = ptx::model();
+    let mut every = model.with_every_iteration();
+    every.conventions.counts_iterations = true;
+    for (name, body, undefined) in KEPT {
+        let columns = [column("", body, ""), column("", SETS[0], ""), column("", SETS[1], "")];
+        let text = program(&columns, 0).replace("x=0; }", "x=0; y=0; }");
+        let text = text.replace("P1:r0=0 /\\ ", "");
+        let text = if undefined { text.replace("P0:r1=0 /\\ ", "") } else { text };
+        let (short, seen) = outcomes(&text, &model, 2);
+        let (long, spun) = outcomes(&text, &every, 3);
+        assert_eq!(short, long, "{name}:\n{text}");
+        for seen in [&seen, &spun] {
+            assert_eq!(seen.undefined.is_some(), undefined, "{name}:\n{text}");
+        }
+        assert!(!seen.bound_reached, "{name}:\n{text}");
+    }
+}
+
+/// The second `ldu` of each lane is one instruction, so that none of them may be left out.
+#[test]
+fn lanes_execute_each_ldu_together() {
+    let text = "PTX ldu\n{ l=0; z=0; }\n P0@cta 0,gpu 0,warp 0 | P1@cta 0,gpu 0,warp 0 ;\n \
+         ldu.global.u32 r2, [l] | ldu.global.u32 r0, [l] ;\n setp.ne.u32 p, r2, 0 | ldu.global.u32 r1, [l] ;\n \
+         @p bra M | ldu.global.u32 r2, [z] ;\n ldu.global.u32 r2, [l] | ;\n setp.ne.u32 p, r2, 0 | ;\n \
+         @p bra M | ;\n ldu.global.u32 r4, [z] | ;\n M: | ;\nexists (P0:r4=0)\n";
+    let (outcomes, seen) = outcomes(text, &ptx::model(), 2);
+    assert_eq!((outcomes.len(), seen.undefined.is_none()), (1, true));
+}

@@ -1,6 +1,6 @@
 //! A program: placed threads over variables, with its observed final values.
 
-use crate::isa::alu::AluOp;
+use crate::isa::alu::{Alu, AluOp};
 use crate::isa::asynchronous::{Asynchronous, MbarrierOp};
 use crate::isa::bar::{Barrier, BarrierKind};
 use crate::isa::cvta::{AddressOp, Cvta};
@@ -11,7 +11,7 @@ use crate::isa::warp::{ExchangeOp, LANES};
 use crate::isa::{Address, Instruction, Line, Operand, Reg};
 use crate::memory::{Space, TENSOR_COLUMN_BYTES, Variable, VariableId};
 use crate::scope::Placement;
-use crate::value::Value;
+use crate::value::{Value, low_bits};
 
 /// Index of a [`Thread`] in [`Program::threads`].
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -520,10 +520,7 @@ impl Program {
                     || barrier.warp;
             }
             if let Instruction::Alu(alu) = instruction {
-                let divides = matches!(alu.op, AluOp::Integer(IntegerOp::Div | IntegerOp::Rem));
-                return self.zero_division == ZeroDivision::Undefined
-                    && divides
-                    && !matches!(alu.sources[1], Operand::Imm(1..));
+                return self.may_lack_result(alu);
             }
             matches!(
                 instruction,
@@ -540,6 +537,16 @@ impl Program {
                     !variable.initial.is_empty() && variable.initial.len() * 8 < usize::from(bits)
                 })
         })
+    }
+
+    /// Whether this may have no result, and a program no meaning that comes to it: a quotient by 0.
+    pub fn may_lack_result(&self, alu: &Alu) -> bool {
+        self.zero_division == ZeroDivision::Undefined
+            && matches!(alu.op, AluOp::Integer(IntegerOp::Div | IntegerOp::Rem))
+            && match alu.sources[1] {
+                Operand::Imm(divisor) => Value::from(divisor) & low_bits(alu.ty.bits) == 0,
+                Operand::Reg(_) | Operand::Address(_) => true,
+            }
     }
 
     /// The first instruction that the model does not cover: where, and why.

@@ -25,19 +25,14 @@ pub struct Constants {
 
 /// What each register holds, if that is a constant. Lines of long threads differ in few registers, so they share parts.
 #[derive(Clone, Debug)]
-struct HeldConstants(Vec<Arc<[Option<Value>; PART]>>);
+struct HeldConstants(Vec<Arc<[Option<Value>]>>);
 
-/// The registers of a part.
+/// The registers of a part; the last one may have fewer.
 const PART: usize = 32;
 
 impl HeldConstants {
     fn new(all: &[Option<Value>]) -> HeldConstants {
-        let part = |some: &[Option<Value>]| {
-            let mut part = [None; PART];
-            part[..some.len()].copy_from_slice(some);
-            Arc::new(part)
-        };
-        HeldConstants(all.chunks(PART).map(part).collect())
+        HeldConstants(all.chunks(PART).map(Arc::from).collect())
     }
 
     fn get(&self, register: usize) -> Option<Value> {
@@ -57,7 +52,7 @@ impl HeldConstants {
             if Arc::ptr_eq(own, other) {
                 continue;
             }
-            for register in 0..PART {
+            for register in 0..own.len() {
                 if own[register].is_some() && own[register] != other[register] {
                     Arc::make_mut(own)[register] = None;
                     less = true;

@@ -12,7 +12,7 @@ use crate::expr::ExprId;
 use crate::layout::Layout;
 use crate::path::LoopFacts;
 use model::isa::warp::ExchangeOp;
-use model::isa::{Instruction, Operand, Reg};
+use model::isa::{Instruction, Line, Operand, Reg};
 use model::memory::{Extent, VariableId};
 use model::program::{Observed, Program, Thread, ThreadId};
 
@@ -127,7 +127,8 @@ pub fn registers(program: &Program, layout: &Layout, id: ThreadId) -> Vec<FixedB
 /// The registers that some instruction from each line on, or the end, looks at.
 ///
 /// What only computes registers that nobody looks at does not look at its operands, nor does a branch both ways of which come
-/// to the same instruction: so the counter of a loop that polls with growing delays is no state of the loop (reading R109).
+/// to the same instruction, if no read decides it: so the counter of a loop that polls with growing delays is no state of the
+/// loop (reading R109).
 pub fn before(program: &Program, constants: &Constants, id: ThreadId) -> Vec<FixedBitSet> {
     let thread = &program.threads[usize::from(id.0)];
     let mut at_end = FixedBitSet::with_capacity(thread.registers.len());
@@ -141,13 +142,16 @@ pub fn before(program: &Program, constants: &Constants, id: ThreadId) -> Vec<Fix
     }
     let is_shuffle_source = program.is_shuffle_source(id);
     let of = |register: Reg| usize::from(register.0);
-    // The branches whose two ways differ, as far as that is known.
-    let mut differ = vec![false; thread.lines.len()];
+    // The branches whose two ways differ, as far as that is known. What comes after a branch depends on the reads that decide
+    // it, if it does nothing, too.
+    let mut differ = depends_on_reads(thread);
     loop {
         let effect = |at: usize, executes: Option<bool>, after: &FixedBitSet| {
             let line = &thread.lines[at];
             let overwritten = line.instruction.destinations().map(of).collect();
-            if is_idle(thread, at, after) || line.instruction.as_branch().is_some() && !differ[at] {
+            if is_idle(program, thread, at, after)
+                || line.instruction.as_branch().is_some() && !differ[at]
+            {
                 return LineEffect { overwritten, read: Vec::new() };
             }
             let read = line.instruction.sources().map(of);
@@ -169,7 +173,7 @@ pub fn before(program: &Program, constants: &Constants, id: ThreadId) -> Vec<Fix
             .filter(|&(at, target)| {
                 let line = &thread.lines[at];
                 let decides = line.guard.is_some() || line.instruction.sources().next().is_some();
-                let next = |line| next_effect(thread, &before, &differ, line);
+                let next = |line| next_effect(program, thread, &before, &differ, line);
                 decides && !differ[at] && next(at + 1) != next(target)
             })
             .map(|(at, _)| at)
@@ -184,14 +188,45 @@ pub fn before(program: &Program, constants: &Constants, id: ThreadId) -> Vec<Fix
 }
 
 /// Whether a line only computes registers that nobody looks at after it.
-fn is_idle(thread: &Thread, at: usize, after: &FixedBitSet) -> bool {
-    let instruction = &thread.lines[at].instruction;
-    let forgotten = |register: Reg| !after.contains(register.0.into());
-    instruction.as_alu().is_some() && instruction.destinations().all(forgotten)
+fn is_idle(program: &Program, thread: &Thread, at: usize, after: &FixedBitSet) -> bool {
+    let alu = thread.lines[at].instruction.as_alu();
+    alu.is_some_and(|alu| {
+        !after.contains(alu.destination.0.into()) && !program.may_lack_result(alu)
+    })
+}
+
+/// For each line, whether it is a branch that what a read returned may decide.
+fn depends_on_reads(thread: &Thread) -> Vec<bool> {
+    let mut depends = FixedBitSet::with_capacity(thread.registers.len());
+    let has = |depends: &FixedBitSet, register: Reg| depends.contains(register.0.into());
+    let decided = |depends: &FixedBitSet, line: &Line| {
+        line.guard.is_some_and(|guard| has(depends, guard.predicate))
+            || line.instruction.sources().any(|source| has(depends, source))
+    };
+    loop {
+        let before = depends.count_ones(..);
+        for line in &thread.lines {
+            let computes = matches!(line.instruction, Instruction::Alu(_) | Instruction::Cvta(_));
+            if !computes || decided(&depends, line) {
+                depends.extend(line.instruction.destinations().map(|of| usize::from(of.0)));
+            }
+        }
+        if depends.count_ones(..) == before {
+            break;
+        }
+    }
+    let branch = |line: &Line| line.instruction.as_branch().is_some() && decided(&depends, line);
+    thread.lines.iter().map(branch).collect()
 }
 
 /// The first line from one on that does more than compute what nobody looks at; itself if there is none.
-fn next_effect(thread: &Thread, before: &[FixedBitSet], differ: &[bool], from: usize) -> usize {
+fn next_effect(
+    program: &Program,
+    thread: &Thread,
+    before: &[FixedBitSet],
+    differ: &[bool],
+    from: usize,
+) -> usize {
     let count = thread.lines.len();
     let mut at = from.min(count);
     // A loop without an effect is a line of its own.
@@ -209,7 +244,7 @@ fn next_effect(thread: &Thread, before: &[FixedBitSet], differ: &[bool], from: u
                 return at;
             }
             at = branch.target.min(count);
-        } else if is_idle(thread, at, &before[at + 1]) {
+        } else if is_idle(program, thread, at, &before[at + 1]) {
             at += 1;
         } else {
             return at;
@@ -234,8 +269,7 @@ fn own_before(
         at_end.extend(parts);
     }
     let effect = |at: usize, executes: Option<bool>, _: &FixedBitSet| {
-        let of = accessed.accesses.iter().filter(|of| (of.thread, of.line) == (id, at));
-        let known = of.filter_map(|of| match &of.at {
+        let known = accessed.of_line(id, at).iter().filter_map(|of| match &of.at {
             LineBytes::Known(all) => Some(all),
             LineBytes::Unknown(_) => None,
         });

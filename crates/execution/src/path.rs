@@ -348,7 +348,7 @@ fn listed(
         polls: if loops.omits && !program.omits_covered {
             polls::repeated(source, &|| live::registers(program, layout, thread))
         } else {
-            vec![None; source.lines.len()]
+            Vec::new()
         },
     };
     let mut exprs = Exprs::default();
@@ -439,7 +439,7 @@ struct Walk<'a> {
     arrivals: Arrivals,
     /// Whether the thread has a `wgmma`.
     multiplies: bool,
-    /// For each line, that of the last of the equal polls that begin there.
+    /// For each line, that of the last of the equal polls that begin there; empty if there are none.
     polls: Vec<Option<usize>>,
 }
 
@@ -486,7 +486,7 @@ impl Walk<'_> {
                 }
                 state.note_head();
             }
-            state.pc = self.polls[state.pc].unwrap_or(state.pc);
+            state.pc = self.polls.get(state.pc).copied().flatten().unwrap_or(state.pc);
             match self.step(&mut state) {
                 Next::Go => {}
                 Next::Stop => return Ok(()),

@@ -9,7 +9,7 @@
 use fixedbitset::FixedBitSet;
 
 use model::isa::alu::Alu;
-use model::isa::ld::Load;
+use model::isa::ld::{Load, LoadOrder};
 use model::isa::{Guard, Instruction, Operand, Reg};
 use model::program::Thread;
 
@@ -26,30 +26,28 @@ struct Poll<'t> {
 /// The number of lines of a poll.
 const LINES: usize = 3;
 
-/// For each line with the first of two or more equal polls, the line of the last one. `live`: the registers that are looked
-/// at from a line on.
+/// For each line with the first of two or more equal polls, the line of the last one; empty if there are none. `live`: the
+/// registers that are looked at from a line on.
 pub(crate) fn repeated(thread: &Thread, live: &dyn Fn() -> Vec<FixedBitSet>) -> Vec<Option<usize>> {
     let count = thread.lines.len();
-    let mut next = vec![None; count];
-    let polls: Vec<Option<Poll<'_>>> = (0..count).map(|at| poll(thread, at)).collect();
-    let candidates: Vec<usize> = (0..count.saturating_sub(LINES))
-        .filter(|&at| match (&polls[at], &polls[at + LINES]) {
-            (Some(one), Some(other)) => one.is_like(other),
-            _ => false,
-        })
-        .collect();
-    if candidates.is_empty() {
-        return next;
+    let pair = |at| {
+        let one = poll(thread, at)?;
+        let other = poll(thread, at + LINES).filter(|other| one.is_like(other))?;
+        Some((at, one, other))
+    };
+    let pairs: Vec<(usize, Poll<'_>, Poll<'_>)> = (0..count).filter_map(pair).collect();
+    if pairs.is_empty() {
+        return Vec::new();
     }
-    let live = live();
-    for &at in candidates.iter().rev() {
-        let (Some(one), Some(other)) = (&polls[at], &polls[at + LINES]) else { continue };
-        // What the first one writes is the same, or nobody looks at it.
+    let (mut next, live) = (vec![None; count], live());
+    for &(at, ref one, ref other) in pairs.iter().rev() {
         let written =
             [(one.loaded, other.loaded), (one.compare.destination, other.compare.destination)];
-        let after = [one.target.min(count), at + LINES];
-        let forgotten = written.iter().all(|(own, its)| {
-            own == its || after.iter().all(|&line| !live[line].contains(own.0.into()))
+        let looks = |line: usize, of: Reg| live[line].contains(of.0.into());
+        // Where the first one leaves, nobody looks at what it writes, and at what the second one does not write.
+        let target = one.target.min(count);
+        let forgotten = written.iter().all(|&(own, its)| {
+            own == its || !looks(target, own) && !looks(target, its) && !looks(at + LINES, own)
         });
         if forgotten {
             next[at] = next[at + LINES].or(Some(at + LINES));
@@ -65,6 +63,10 @@ fn poll(thread: &Thread, at: usize) -> Option<Poll<'_>> {
         return None;
     }
     let Instruction::Load(load) = &load.instruction else { return None };
+    // The lanes of a warp execute an `ldu` together: reading R36 counts them.
+    if load.order == LoadOrder::Uniform {
+        return None;
+    }
     let [Some(loaded)] = load.destinations[..] else { return None };
     let compare = compare.instruction.as_alu()?;
     let Guard { predicate, negated } = branch.guard?;

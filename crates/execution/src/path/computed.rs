@@ -5,9 +5,7 @@ use super::{Assumption, Walk};
 use crate::event::Mask;
 use crate::expr::ExprId;
 use model::isa::alu::{Alu, AluOp};
-use model::isa::integer::IntegerOp;
 use model::isa::{Operand, Reg, Type};
-use model::program::ZeroDivision;
 
 /// Why a path ends with a quotient by 0.
 const NO_DIVISOR: &str = "a quotient by 0";
@@ -30,10 +28,7 @@ impl Walk<'_> {
         let sources: Vec<(ExprId, Mask)> =
             alu.sources.iter().map(|&s| self.operand(state, s)).collect();
         let values: Vec<ExprId> = sources.iter().map(|s| s.0).collect();
-        if self.program.zero_division == ZeroDivision::Undefined
-            && matches!(alu.op, AluOp::Integer(IntegerOp::Div | IntegerOp::Rem))
-            && !self.has_divisor(state, alu.ty, values[1])
-        {
+        if self.program.may_lack_result(alu) && !self.has_divisor(state, alu.ty, values[1]) {
             return false;
         }
         let value = state.exprs.alu(alu.op, alu.ty, &values);
