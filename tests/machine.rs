@@ -474,6 +474,20 @@ fn what_no_machine_has_is_no_fault() {
     assert_eq!((explored.faults, explored.stuck), (0, 1));
 }
 
+/// A walk ends where a thread has more instructions without an access than are followed: the loop has an end all the same.
+#[test]
+fn a_long_loop_is_no_fault_of_a_walk() {
+    let text = "PTX long\n{ x=0; }\n P0@cta 0,gpu 0 ;\n ld.weak.u32 r1, [x] ;\n \
+         L: add.u32 r0, r0, 1 ;\n setp.lt.u32 p, r0, 20000 ;\n @p bra L ;\n \
+         st.weak.u32 [x], r0 ;\nexists (x=20000)\n";
+    let test = litmus::parse("long", text.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
+    let lowering = Lowering::of(90).expect("there is a table");
+    let (walks, limits) = (Walks { count: 3, seed: 1 }, ExploreLimits::states(1000));
+    let sampled = walk(&test.program, lowering, Options::default(), walks, limits);
+    let explored = sampled.expect("it runs").explored;
+    assert_eq!((explored.faults, explored.stuck, explored.limit), (0, 0, Some(::machine::LONG)));
+}
+
 /// The peers' barriers have instances: threads at two of them wait for each other for ever.
 #[test]
 fn instances_of_a_barrier_are_barriers_of_their_own() {

@@ -61,7 +61,11 @@ pub fn walk(
                 budget.flow(size_of_val(taken.steps) + 2 * successor.bytes().len())
             });
             budget.release(budget.held() - held);
-            explored.limit = explored.limit.or(machine.overflow());
+            // A thread that is given up stays where it is, which is no fault.
+            if let Some(limit) = machine.overflow() {
+                explored.limit.get_or_insert(limit);
+                break None;
+            }
             if next.is_empty() {
                 explored.halt(machine.unfinished(&state));
                 break None;
