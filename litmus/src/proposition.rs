@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use lift::program::{has_copies, number};
 use model::isa::alu::Comparison;
+use model::memory::Variable;
 use model::program::{Observed, Program};
 use model::value::{self, Value, low_bits};
 
@@ -294,8 +295,26 @@ fn term(program: &Program, term: Comparand) -> String {
     }
 }
 
-/// `1:r0`, `[x]`, `[x+4]`, `[x@P1]` where CTAs or threads have copies.
+/// `1:r0`, `[x]`, `a[1]` of an array, `[x+4]` of what is no element, `[x@P1]` where CTAs or threads have copies.
 pub fn name(program: &Program, observed: Observed) -> String {
+    element_name(program, observed).unwrap_or_else(|| name_by_bytes(program, observed))
+}
+
+/// Of an array without copies, whose type is declared: what is observed is as wide as its elements.
+fn element_name(program: &Program, observed: Observed) -> Option<String> {
+    let Observed::Memory { variable, offset, length, .. } = observed else { return None };
+    let owner = &program.variables[usize::from(variable.0)];
+    let array = owner.declared && owner.initial.len() > length as usize;
+    (array && !is_copied(program, owner) && offset.is_multiple_of(length))
+        .then(|| format!("{}[{}]", owner.name, offset / length))
+}
+
+fn is_copied(program: &Program, variable: &Variable) -> bool {
+    has_copies(variable.space, program.threads.iter().map(|thread| thread.placement))
+}
+
+/// The same with offsets in bytes, also of arrays: `[a+4]`.
+pub fn name_by_bytes(program: &Program, observed: Observed) -> String {
     match observed {
         Observed::Register { thread, register } => {
             let owner = &program.threads[usize::from(thread.0)];
@@ -304,8 +323,7 @@ pub fn name(program: &Program, observed: Observed) -> String {
         }
         Observed::Memory { variable, thread, offset, .. } => {
             let owner = &program.variables[usize::from(variable.0)];
-            let copies = has_copies(owner.space, program.threads.iter().map(|t| t.placement));
-            let at = if copies {
+            let at = if is_copied(program, owner) {
                 format!("@{}", program.threads[usize::from(thread.0)].name)
             } else {
                 String::new()

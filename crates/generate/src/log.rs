@@ -223,13 +223,17 @@ fn state(line: &str, number: usize) -> Option<LoggedState> {
     let mut values = BTreeMap::new();
     for term in terms.split(';').map(str::trim).filter(|term| !term.is_empty()) {
         let (name, value) = term.split_once('=')?;
-        let name = name.trim().trim_start_matches('P');
-        let name = name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name);
+        let name = bare(name.trim().trim_start_matches('P'));
         if values.insert(name.to_owned(), parse_value(value.trim())?).is_some() {
             return None;
         }
     }
     Some(LoggedState { count, line: number, values })
+}
+
+/// `x` of `[x]`, and `a[1]` as it is.
+fn bare(name: &str) -> &str {
+    name.strip_prefix('[').and_then(|name| name.strip_suffix(']')).unwrap_or(name)
 }
 
 /// A number in decimal, with a sign, or in hexadecimal.
@@ -281,17 +285,21 @@ pub fn compare<'o>(
         .enumerate()
         .map(|(index, &observed)| {
             let name = proposition::name(&test.program, observed);
-            let name = name.strip_prefix('[').and_then(|n| n.strip_suffix(']')).unwrap_or(&name);
-            (name.to_owned(), Comparand::Observed(index).bits(&test.program))
+            (bare(&name).to_owned(), Comparand::Observed(index).bits(&test.program))
         })
         .collect();
+    // Logs may have elements of arrays by their offsets, too.
+    let by_bytes = |&observed| proposition::name_by_bytes(&test.program, observed);
+    let by_bytes: Vec<String> = test.program.observed.iter().map(by_bytes).collect();
     let condition = test.proposition.observed();
     let mut found = LogComparison::default();
     let mut states = Vec::new();
     for state in &logged.states {
         let mut wanted = vec![None; names.len()];
         for (name, &value) in &state.values {
-            let Some(index) = names.iter().position(|(known, _)| known == name) else {
+            let index = names.iter().position(|(known, _)| known == name);
+            let index = index.or_else(|| by_bytes.iter().position(|known| bare(known) == name));
+            let Some(index) = index else {
                 return Err((state.line, Incomparable::NotObserved(name.clone())));
             };
             let bits = names[index].1;

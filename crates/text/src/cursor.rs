@@ -150,6 +150,41 @@ impl<'a> Cursor<'a> {
         Some((if negative { value.wrapping_neg() } else { value }, at))
     }
 
+    /// A decimal fraction with its sign, such as `-1.5` or `2.0e-3`, also with `f` at its end, as C has it.
+    pub fn float(&mut self) -> Option<(f64, ByteSpan)> {
+        let negative = self.is("-");
+        if self.kind_at(usize::from(negative)) != Some(TokenKind::Number) {
+            return None;
+        }
+        let start = self.here();
+        let rest = &self.text[start.start as usize..];
+        let digits = |at: usize| at + rest[at..].bytes().take_while(u8::is_ascii_digit).count();
+        let whole = usize::from(negative);
+        let point = digits(whole);
+        let mut end = digits(point + 1).min(rest.len());
+        if point == whole || !rest[point..].starts_with('.') || end == point + 1 {
+            return None;
+        }
+        let exponent = rest[end..].strip_prefix(['e', 'E']).map(|_| end + 1);
+        if let Some(exponent) = exponent {
+            let sign = usize::from(rest[exponent..].starts_with(['-', '+']));
+            end = digits(exponent + sign);
+        }
+        let value = rest[..end].parse().ok()?;
+        end += usize::from(rest[end..].starts_with(['f', 'F']));
+        let at = ByteSpan::new(start.start as usize, start.start as usize + end);
+        let before = self.next;
+        while self.peek().is_some_and(|token| token.at.start < at.end) {
+            self.next += 1;
+        }
+        // A token that goes on behind it makes it something else.
+        if self.previous().end == at.end {
+            return Some((value, at));
+        }
+        self.next = before;
+        None
+    }
+
     pub fn number_value(&mut self, report: &mut Diagnostics) -> Option<u64> {
         self.number(report).map(|(value, _)| value)
     }

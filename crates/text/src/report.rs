@@ -347,6 +347,33 @@ impl DiagnosticBuilder {
     }
 }
 
+impl Diagnostic {
+    /// The same error in another text, of which the text that it was found in was made. `place` says where a span is there;
+    /// an error that is nowhere is at the end, and such a label is left out.
+    #[must_use]
+    pub fn moved(
+        self,
+        path: &str,
+        text: &str,
+        place: impl Fn(Span) -> Option<ByteSpan>,
+    ) -> Diagnostic {
+        let labels = self.labels.into_iter();
+        let draft = DiagnosticBuilder {
+            code: self.code,
+            message: self.message,
+            at: place(self.span).unwrap_or(ByteSpan::new(text.len(), text.len())),
+            note: self.note,
+            labels: labels.filter_map(|label| Some((place(label.span)?, label.text))).collect(),
+            section: self.section,
+            help: self.help,
+            fix: None,
+            severity: self.severity,
+        };
+        let places = Places::new(text, std::slice::from_ref(&draft));
+        draft.finish(path, text, &places)
+    }
+}
+
 #[derive(Clone, Copy)]
 struct SourcePosition {
     offset: u32,

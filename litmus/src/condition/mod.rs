@@ -6,6 +6,7 @@ use model::isa::alu::Comparison;
 use model::program::Observed;
 use model::value::Value;
 
+use self::term::ConditionSide;
 use crate::Quantifier;
 use crate::proposition::{Comparand, Prop};
 use lift::draft::ProgramBuilder;
@@ -266,7 +267,7 @@ impl ConditionReader<'_> {
 
     fn atom(&mut self, cursor: &mut Cursor<'_>) -> Option<Prop> {
         let start = cursor.here();
-        let left = self.term(cursor)?;
+        let left = self.side(cursor)?;
         let comparison = match cursor.text_at(0) {
             "=" | "==" => Comparison::Eq,
             "!=" | "<>" => Comparison::Ne,
@@ -282,12 +283,25 @@ impl ConditionReader<'_> {
         let left_at = start.to(cursor.previous());
         cursor.advance();
         let right_at = cursor.here();
-        let right = self.term(cursor)?;
+        let right = self.side(cursor)?;
         let right_at = right_at.to(cursor.previous());
         let (Ok(left), Ok(right)) = (left, right) else {
             // The names were reported; the rest of the condition is still worth reading.
             return Some(Prop::True);
         };
+        let sides = match (left, right) {
+            (ConditionSide::Term(left), ConditionSide::Term(right)) => Ok((left, right)),
+            (ConditionSide::Term(left), ConditionSide::Float(value)) => {
+                self.float(left, value, comparison, right_at).map(|right| (left, right))
+            }
+            (ConditionSide::Float(value), ConditionSide::Term(right)) => {
+                self.float(right, value, comparison, left_at).map(|left| (left, right))
+            }
+            (ConditionSide::Float(_), ConditionSide::Float(_)) => {
+                Err(self.not_a_float(left_at.to(right_at)))
+            }
+        };
+        let Ok((left, right)) = sides else { return Some(Prop::True) };
         self.constant(left, right, right_at);
         self.constant(right, left, left_at);
         Some(Prop::Atom(comparison, left, right))

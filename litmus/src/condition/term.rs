@@ -1,5 +1,6 @@
 //! The sides of comparisons: registers, memory, numbers.
 
+use model::isa::alu::Comparison;
 use model::memory::VariableId;
 use model::program::{Observed, ThreadId};
 use ptx::qualifier::Dialect;
@@ -11,17 +12,78 @@ use text::cursor::{Cursor, short};
 use text::lex::TokenKind;
 use text::report::{ByteSpan, ErrorReported};
 
+/// A side of a comparison as it is read.
+pub(super) enum ConditionSide {
+    Term(Comparand),
+    /// Its bits depend on the width of the other side.
+    Float(f64),
+}
+
 impl ConditionReader<'_> {
+    /// One side of a comparison, as [`Self::term`] reads it, or a float.
+    pub(super) fn side(
+        &mut self,
+        cursor: &mut Cursor<'_>,
+    ) -> Option<Result<ConditionSide, ErrorReported>> {
+        if let Some((value, _)) = cursor.float() {
+            return Some(Ok(ConditionSide::Float(value)));
+        }
+        Some(self.term(cursor)?.map(ConditionSide::Term))
+    }
+
+    /// A float with the width of what it is compared with.
+    pub(super) fn float(
+        &mut self,
+        with: Comparand,
+        value: f64,
+        comparison: Comparison,
+        at: ByteSpan,
+    ) -> Result<Comparand, ErrorReported> {
+        // Orders are those of unsigned numbers.
+        if !matches!(comparison, Comparison::Eq | Comparison::Ne) {
+            self.report
+                .error("float", at, "floats are compared by `=` and `!=` only")
+                .help("[x]=1.5");
+            return Err(ErrorReported);
+        }
+        let Comparand::Observed(index) = with else { return Err(self.not_a_float(at)) };
+        let bits = match self.bits_of(self.observed[index]) {
+            #[expect(clippy::cast_possible_truncation, reason = "the nearest float is meant")]
+            32 => (value as f32).to_bits().into(),
+            64 => value.to_bits().into(),
+            bits => {
+                self.report
+                    .error("float", at, "a float has 32 or 64 bits")
+                    .note(format!("what it is compared with has {bits} bits"));
+                return Err(ErrorReported);
+            }
+        };
+        self.constants.push(bits);
+        Ok(Comparand::Constant(bits))
+    }
+
+    /// Two constants are compared, one of which is a float.
+    pub(super) fn not_a_float(&mut self, at: ByteSpan) -> ErrorReported {
+        self.report
+            .error("float", at, "a float is compared with a register or a location")
+            .help("[x]=1.5");
+        ErrorReported
+    }
+
+    fn bits_of(&mut self, observed: Observed) -> u32 {
+        match observed {
+            Observed::Register { thread, register } => {
+                self.draft.thread(thread).draft(register).width().into()
+            }
+            Observed::Memory { length, .. } => 8 * length,
+        }
+    }
+
     /// Reports a constant, at `at`, that what it is compared with never has.
     pub(super) fn constant(&mut self, with: Comparand, term: Comparand, at: ByteSpan) {
         if let (Comparand::Observed(index), Comparand::Constant(value)) = (with, term) {
             let with = self.observed[index];
-            let bits = match with {
-                Observed::Register { thread, register } => {
-                    self.draft.thread(thread).draft(register).width().into()
-                }
-                Observed::Memory { length, .. } => 8 * length,
-            };
+            let bits = self.bits_of(with);
             if !program::fits_value(value, bits) {
                 let message = format!("{} is never equal to this", number(value));
                 let name = match with {
