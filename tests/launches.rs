@@ -197,7 +197,8 @@ fn a_wrong_launch_is_told_with_a_remedy() {
 #[test]
 fn arguments_are_read_and_wrong_ones_are_refused() {
     let value = |text: &str| LaunchArgument::parse(text).expect("an argument").value;
-    assert_eq!(value("n=-1"), ArgumentValue::Number(u64::MAX));
+    assert_eq!(value("n=-1"), ArgumentValue::Untyped("-1".to_owned()));
+    assert_eq!(value("n=1.5"), ArgumentValue::Untyped("1.5".to_owned()));
     assert_eq!(value("n=u32=0x10"), ArgumentValue::Number(16));
     assert_eq!(value("x=f32=1.5"), ArgumentValue::Number(0x3fc0_0000));
     let inside = ArgumentValue::Inside { buffer: "a".to_owned(), offset: 16 };
@@ -239,7 +240,8 @@ fn no_broken_module_and_no_broken_launch_file_is_too_odd() {
 
 #[test]
 fn what_no_assembler_accepts_is_told_where_the_kernel_has_it() {
-    let wrong = kernel(&["a"], "ld.param.u64 %rd1, [a];\nst.relaxd.gpu.global.u32 [%rd1], 1;\nret;");
+    let wrong =
+        kernel(&["a"], "ld.param.u64 %rd1, [a];\nst.relaxd.gpu.global.u32 [%rd1], 1;\nret;");
     let Err(VerifyError::Launch(errors)) = judged(&wrong, &launch(1, 1, &["a=u32[1]"], &[])) else {
         panic!("a store that nobody knows is judged");
     };

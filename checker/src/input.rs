@@ -23,7 +23,7 @@ pub(crate) const MARK: &[u8] = b"\xef\xbb\xbf";
 /// A path, quoted for a shell.
 pub(crate) fn quoted(path: &str) -> String {
     let plain = |c: char| c.is_alphanumeric() || "/._-+=:,@%".contains(c);
-    if path.chars().all(plain) {
+    if !path.is_empty() && path.chars().all(plain) {
         path.to_owned()
     } else {
         format!("'{}'", path.replace('\'', "'\\''"))

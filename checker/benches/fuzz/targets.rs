@@ -19,6 +19,7 @@ use sass::{self, ReadOptions};
 use model::cxx::{self, ReleaseSequence};
 use model::ptx;
 use text::Diagnostic;
+use verify::{WordsQuestion, WordsTest};
 
 use crate::{checked, tokens};
 
@@ -44,7 +45,7 @@ const SOON: Duration = Duration::from_secs(5);
 /// Where all that commands do follows, each step within its own time.
 const LATE: Duration = Duration::from_secs(60);
 
-pub(crate) const TARGETS: [Target; 13] = [
+pub(crate) const TARGETS: [Target; 14] = [
     Target {
         name: "litmus",
         corpus: TESTS,
@@ -84,6 +85,14 @@ pub(crate) const TARGETS: [Target; 13] = [
         patience: SOON,
         cases: 1_700,
         check: functions,
+    },
+    Target {
+        name: "words",
+        corpus: &[("tests/words", "words")],
+        tokens: false,
+        patience: SOON,
+        cases: 10_000,
+        check: words,
     },
     Target {
         name: "sass",
@@ -217,6 +226,31 @@ fn functions(bytes: &[u8]) -> Result<(), String> {
         Ok(_) => Ok(()),
         Err(all) => errors(&all, text.as_bytes()),
     }
+}
+
+/// A line with functions, one with a condition, and initial values.
+fn words(bytes: &[u8]) -> Result<(), String> {
+    const MODULES: [&str; 2] = [
+        include_str!("../../../tests/words/message.ptx"),
+        include_str!("../../../tests/words/memory.ptx"),
+    ];
+    let text = String::from_utf8_lossy(bytes);
+    let mut lines = text.lines();
+    let words = lines.next().unwrap_or_default();
+    let question = lines.next().map(|condition| (WordsQuestion::Never, condition));
+    let initial: Vec<String> = lines.map(str::to_owned).collect();
+    for module in MODULES {
+        let request = WordsTest { words, question, initial: &initial, shared: None };
+        match verify::words::compose("k.ptx", module, &request) {
+            Ok(composed) => {
+                litmus::parse("k.litmus", composed.text.as_bytes())
+                    .map_err(|errors| format!("its test is not read: {}", errors[0]))?;
+            }
+            Err(errors) if errors.is_empty() => return Err("there is no error".to_owned()),
+            Err(_) => {}
+        }
+    }
+    Ok(())
 }
 
 fn listing(bytes: &[u8]) -> Result<(), String> {

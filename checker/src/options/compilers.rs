@@ -4,6 +4,8 @@ use std::path::PathBuf;
 
 use clap::Args;
 
+use crate::input::quoted;
+
 /// Programs that make PTX of other files. None is ever looked for.
 #[derive(Args, Clone, Debug, Default)]
 pub struct CompilerArgs {
@@ -30,8 +32,25 @@ fn target(text: &str) -> Result<u16, String> {
 }
 
 impl CompilerArgs {
+    /// The options that name programs.
+    fn named(&self) -> impl Iterator<Item = (&'static str, &PathBuf)> {
+        let all = [("--nvcc", &self.nvcc), ("--clang", &self.clang), ("--llc", &self.llc)];
+        all.into_iter().filter_map(|(option, program)| Some((option, program.as_ref()?)))
+    }
+
     /// The programs.
     pub(crate) fn programs(&self) -> impl Iterator<Item = &PathBuf> {
-        [&self.nvcc, &self.clang, &self.llc].into_iter().flatten()
+        self.named().map(|(_, program)| program)
+    }
+
+    /// The options that are given, as a shell takes them.
+    pub(crate) fn words(&self) -> impl Iterator<Item = String> {
+        let programs = self
+            .named()
+            .flat_map(|(option, program)| [option.to_owned(), quoted(&program.to_string_lossy())]);
+        let target = self.target.iter().map(|target| format!("--target=sm_{target}"));
+        let arguments =
+            self.compiler_arg.iter().map(|argument| format!("--compiler-arg={}", quoted(argument)));
+        programs.chain(target).chain(arguments)
     }
 }

@@ -113,14 +113,9 @@ fn proposed_command(path: &str, litmus: &Litmus, test: &ProposedTest) -> String 
     if let Some((question, text)) = &test.question {
         write!(command, " {} {}", question.option(), quoted(text)).expect("strings can be written");
     }
-    let compilers = &litmus.asked.compilers;
-    for (option, program) in
-        [("--nvcc", &compilers.nvcc), ("--clang", &compilers.clang), ("--llc", &compilers.llc)]
-    {
-        if let Some(program) = program {
-            let program = quoted(&program.to_string_lossy());
-            write!(command, " {option} {program}").expect("strings can be written");
-        }
+    for word in litmus.asked.compilers.words() {
+        command += " ";
+        command += &word;
     }
     command
 }
@@ -139,8 +134,12 @@ fn print_survey(
         writeln!(out, "{path}:{}: {kind} `{}`{own}", name.line, name.plain())?;
         let prefix = format!("{}_", name.name);
         let parameter = |(name, bytes): &(String, Option<u32>)| {
-            let bytes = bytes.map_or_else(|| "?".to_owned(), |bytes| bytes.to_string());
-            format!("{} ({bytes} bytes)", name.strip_prefix(&prefix).unwrap_or(name))
+            let bytes = match bytes {
+                Some(1) => "1 byte".to_owned(),
+                Some(bytes) => format!("{bytes} bytes"),
+                None => "? bytes".to_owned(),
+            };
+            format!("{} ({bytes})", name.strip_prefix(&prefix).unwrap_or(name))
         };
         let all: Vec<String> = parameters.iter().map(parameter).collect();
         writeln!(

@@ -99,20 +99,7 @@ fn command_line(path: &Path, words: &str, asked: &WordsArgs) -> String {
     if let Some(bytes) = asked.shared {
         option("--shared", &bytes.to_string());
     }
-    let compilers = &asked.compilers;
-    let programs =
-        [("--nvcc", &compilers.nvcc), ("--clang", &compilers.clang), ("--llc", &compilers.llc)];
-    for (name, program) in programs {
-        if let Some(program) = program {
-            option(name, &program.to_string_lossy());
-        }
-    }
-    if let Some(target) = compilers.target {
-        option("--target", &format!("sm_{target}"));
-    }
-    for argument in &compilers.compiler_arg {
-        all.push(format!("--compiler-arg={}", quoted(argument)));
-    }
+    all.extend(asked.compilers.words());
     all.join(" ")
 }
 

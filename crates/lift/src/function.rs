@@ -4,7 +4,7 @@
 //! does not support one of its instructions, and lists all of these where it can.
 
 use machine::form::LoweredInstruction;
-use model::isa::Line;
+use model::isa::{Line, Type};
 use model::memory::Space;
 use model::scope::Placement;
 
@@ -86,6 +86,8 @@ pub struct Parameter {
     /// A name that a litmus test accepts.
     pub name: String,
     pub bits: u16,
+    /// Whether its type is that of a float.
+    pub float: bool,
     /// Of a structure, an array or a vector: its alignment in bytes. Its parts are read one by one.
     pub alignment: Option<u32>,
     /// The state space that it points to, if it is known to be an address. A generic address is assumed to
@@ -104,6 +106,8 @@ pub struct FunctionVariable {
     pub name: String,
     pub space: Space,
     pub bytes: u32,
+    /// The type of one element, if the file gives it.
+    pub element: Option<Type>,
     /// Whether its declaration gives no size, as that of dynamic shared memory, or is not its definition: it is as
     /// large as the function needs.
     pub grows: bool,

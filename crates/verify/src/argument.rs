@@ -15,6 +15,8 @@ pub enum ArgumentValue {
     Buffer(Buffer),
     /// Bits that are passed by value.
     Number(u64),
+    /// A number as it is written, which has the type of its parameter.
+    Untyped(String),
     /// The same, for the GPU of each CTA.
     OfGpu(Vec<u64>),
     /// An address in the buffer of another argument.
@@ -61,26 +63,35 @@ impl ElementType {
         (known && (float || integer)).then_some(ElementType { float, bits })
     }
 
-    /// The bits of a number that is written in decimal or hexadecimal, or as a float.
+    /// `u32`, as words have it.
+    pub(crate) fn name(self) -> String {
+        format!("{}{}", if self.float { 'f' } else { 'u' }, self.bits)
+    }
+
+    /// The bits of a number: in decimal, with a fraction if it is a float, or in hexadecimal, which is bits of a float.
     pub fn bits_of(self, text: &str) -> Option<u64> {
         let text = text.trim();
-        if self.float {
-            let value: f64 = text.parse().ok()?;
-            #[expect(clippy::cast_possible_truncation, reason = "the nearest float is meant")]
-            return Some(if self.bits == 32 {
-                u64::from((value as f32).to_bits())
-            } else {
-                value.to_bits()
-            });
-        }
         let (negative, digits) = match text.strip_prefix('-') {
             Some(digits) => (true, digits),
             None => (false, text),
         };
-        let value = match digits.strip_prefix("0x") {
-            Some(hex) => u64::from_str_radix(hex, 16).ok()?,
-            None => digits.parse().ok()?,
-        };
+        if let Some(hex) = digits.strip_prefix("0x") {
+            return self.integer(negative, u64::from_str_radix(hex, 16).ok()?);
+        }
+        if !self.float && !is_fraction(text) {
+            return self.integer(negative, digits.parse().ok()?);
+        }
+        let value: f64 = text.strip_suffix(['f', 'F']).unwrap_or(text).parse().ok()?;
+        #[expect(clippy::cast_possible_truncation, reason = "the nearest float is meant")]
+        match self.bits {
+            32 => Some(u64::from((value as f32).to_bits())),
+            64 => Some(value.to_bits()),
+            _ => None,
+        }
+    }
+
+    /// In two's complement.
+    fn integer(self, negative: bool, value: u64) -> Option<u64> {
         let mask = u64::MAX >> (64 - self.bits);
         if negative {
             let least = 1_u64 << (self.bits - 1);
@@ -88,6 +99,21 @@ impl ElementType {
         }
         (value <= mask).then_some(value)
     }
+}
+
+/// Whether a number has a point or an exponent: it then is a float.
+pub(crate) fn is_fraction(text: &str) -> bool {
+    let digits = text.trim().trim_start_matches('-');
+    let hex = digits.starts_with("0x");
+    !hex && digits.contains(['.', 'e', 'E']) && digits.starts_with(|c: char| c.is_ascii_digit())
+}
+
+/// Whether a text is a number of some type.
+pub(crate) fn is_number(text: &str) -> bool {
+    let bits = ElementType { float: false, bits: 64 };
+    let float = ElementType { float: true, bits: 64 };
+    text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit())
+        && (bits.bits_of(text).is_some() || float.bits_of(text).is_some())
 }
 
 /// What an argument may be, for messages.
@@ -156,11 +182,10 @@ impl ArgumentValue {
             let bits = ty.bits_of(init).ok_or_else(|| not_read(name, value))?;
             return Ok(ArgumentValue::Number(bits));
         }
-        let ty = ElementType {
-            float: value.contains('.'),
-            bits: if value.contains('.') { 32 } else { 64 },
-        };
-        ty.bits_of(value).map(ArgumentValue::Number).ok_or_else(|| not_read(name, value))
+        if is_number(value) {
+            return Ok(ArgumentValue::Untyped(value.to_owned()));
+        }
+        Err(not_read(name, value))
     }
 }
 

@@ -3,12 +3,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use lift::function::{EntryValue, Function, FunctionVariable};
+use lift::function::{EntryValue, Function, FunctionVariable, Parameter};
 use lift::module::HEAP;
+use litmus::print::TestText;
+use model::isa::{Type, TypeKind};
 use model::memory::Space;
 use model::scope::Placement;
 
-use crate::argument::{ArgumentField, ArgumentValue, LaunchArgument};
+use crate::argument::{ArgumentValue, ElementType, LaunchArgument, is_fraction};
 use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, ThreadPlace};
 use crate::shorten::ShortFunction;
@@ -92,7 +94,7 @@ pub(crate) struct ColumnTest<'t> {
     pub(crate) name: String,
     pub(crate) doc: String,
     pub(crate) target: Option<String>,
-    /// Entries of the initial state, besides those of registers and of the variables of functions.
+    /// Entries of the initial state without `;`, besides those of registers.
     pub(crate) declared: Vec<String>,
     pub(crate) functions: &'t [ShortFunction],
     pub(crate) columns: Vec<PlacedColumn>,
@@ -113,49 +115,35 @@ pub(crate) struct PlacedColumn {
 
 impl ColumnTest<'_> {
     /// Prints the test.
-    pub(crate) fn composed(self, mut notes: BTreeSet<String>) -> Composed {
-        let mut out = String::new();
-        let mut line = |text: &str| {
-            out.push_str(text);
-            out.push('\n');
-        };
-        line(&format!("PTX {}", self.name));
-        line(&format!("\"{}\"", self.doc));
-        line("Dialect=ptx");
+    pub(crate) fn composed(mut self, mut notes: BTreeSet<String>) -> Composed {
+        let mut test = TestText::new("PTX", &self.name);
+        test.doc(&self.doc);
+        test.key("Dialect", "ptx");
         if let Some(target) = &self.target {
-            line(&format!("Arch={target}"));
+            test.key("Arch", target);
         }
         let inexact = |part: &str| matches!(part, "approx" | "full" | "ftz");
         if self.rows().any(|row| opcode(row).split('.').any(inexact)) {
-            line("Rounding=nearest");
+            test.key("Rounding", "nearest");
             notes.insert(ROUNDING.to_owned());
         }
-        line("{");
-        self.declared.iter().for_each(|entry| line(entry));
-        self.tensor_memory().iter().for_each(|entry| line(entry));
-        for column in &self.columns {
-            if !column.registers.is_empty() {
-                line(&column.registers.join(" "));
-            }
-        }
-        line("}");
-        let places = self.columns.iter().enumerate();
-        let places: Vec<String> =
-            places.map(|(column, of)| format!("P{column}@{}", of.placement)).collect();
-        line(&format!(" {} ;", places.join(" | ")));
-        let longest = self.functions.iter().map(|function| function.cells.len()).max().unwrap_or(0);
-        for row in 0..longest {
-            let cell = |column: &PlacedColumn| {
-                self.functions[column.function].cells.get(row).map_or("", |(cell, _)| cell)
-            };
-            let all: Vec<&str> = self.columns.iter().map(cell).collect();
-            line(&format!(" {} ;", all.join(" | ")));
-        }
-        line(&self.condition);
+        // Locations without a type share lines, others have their own.
+        let (plain, typed): (Vec<String>, Vec<String>) = std::mem::take(&mut self.declared)
+            .into_iter()
+            .partition(|entry| entry.starts_with(|c: char| c != '.') && !entry.contains(' '));
+        test.declare(plain);
+        typed.into_iter().chain(self.tensor_memory()).for_each(|entry| test.declare([entry]));
+        self.columns.iter().for_each(|column| test.declare(&column.registers));
+        let columns = self.columns.iter().enumerate().map(|(number, column)| {
+            let cells = self.functions[column.function].cells.iter().map(|(cell, _)| cell.clone());
+            std::iter::once(format!("P{number}@{}", column.placement)).chain(cells).collect()
+        });
+        test.columns(&columns.collect::<Vec<Vec<String>>>());
+        test.end(self.condition.clone());
         let thread =
             |column: &PlacedColumn| ColumnThread { kernel: column.function, place: column.place };
         Composed {
-            first_row: first_row(&out),
+            first_row: test.line_of_row(1),
             threads: self.columns.iter().map(thread).collect(),
             notes: notes.into_iter().collect(),
             lines: self
@@ -165,7 +153,7 @@ impl ColumnTest<'_> {
                 .collect(),
             kernels: self.functions.iter().map(|of| of.function.name.clone()).collect(),
             left_out: LeftOut::default(),
-            text: out,
+            text: test.to_string(),
         }
     }
 }
@@ -185,7 +173,7 @@ impl ColumnTest<'_> {
         let columns = allocations.filter_map(|row| row.rsplit(',').next()?.trim().parse().ok());
         let of = |(number, columns): (usize, u32)| {
             (0..threads)
-                .map(move |thread| format!(".tmem {TENSOR_MEMORY}_{number}_{thread}[{columns}];"))
+                .map(move |thread| format!(".tmem {TENSOR_MEMORY}_{number}_{thread}[{columns}]"))
         };
         columns.enumerate().flat_map(of).collect()
     }
@@ -196,11 +184,6 @@ const TENSOR_MEMORY: &str = "tensor_memory";
 
 /// What is assumed of floats.
 const ROUNDING: &str = "results of `.approx`, `.full` and `.ftz` are those of IEEE 754, and functions such as `ex2` some function of their operands";
-
-/// The line of the first row of instructions, from 1: the one after the placements.
-pub(crate) fn first_row(text: &str) -> usize {
-    text.lines().take_while(|line| !line.starts_with(" P0@")).count() + 2
-}
 
 /// What the parameters and special registers of a function are in a column.
 pub(crate) struct ColumnValues<'v> {
@@ -222,22 +205,23 @@ impl ColumnValues<'_> {
             registers.map(|(name, bits)| (&name[..], *bits)).collect();
         let mut all = Vec::new();
         for (register, value) in &of.initial {
-            let value = self.entry(value)?;
+            let value = self.entry(of, value)?;
             let bits = widths.get(&register[..]).copied().unwrap_or(64);
             let ty = if bits > 1 { format!(".b{bits} ") } else { String::new() };
-            all.push(format!("{ty}P{column}:{register}={value};"));
+            all.push(format!("{ty}P{column}:{register}={value}"));
         }
         Ok(all)
     }
 
     /// The initial value of a register, as a test writes it.
-    fn entry(&mut self, value: &EntryValue) -> Result<String, LaunchError> {
+    fn entry(&mut self, of: &ShortFunction, value: &EntryValue) -> Result<String, LaunchError> {
         match value {
             EntryValue::Value(value) => Ok(value.to_string()),
             EntryValue::Address(variable) => Ok(variable.clone()),
             EntryValue::Parameter(index) => {
-                let argument = self.arguments[*index];
-                self.scalar(&argument.name, &argument.value)
+                let Parameter { bits, float, .. } = of.function.parameters[*index];
+                let ty = ElementType { float, bits };
+                self.scalar(self.arguments[*index], ty)
             }
             EntryValue::Piece { parameter, offset, bits } => {
                 self.piece(self.arguments[*parameter], *offset, *bits)
@@ -246,24 +230,44 @@ impl ColumnValues<'_> {
         }
     }
 
-    /// A value that fits a register. A buffer has the name of its argument.
-    fn scalar(&self, name: &str, value: &ArgumentValue) -> Result<String, LaunchError> {
-        match value {
-            ArgumentValue::Buffer(_) => Ok(name.to_owned()),
-            ArgumentValue::Number(bits) => Ok(bits.to_string()),
+    /// An argument that is passed by value, or an address. `ty`: that of the parameter.
+    fn scalar(&self, argument: &LaunchArgument, ty: ElementType) -> Result<String, LaunchError> {
+        if let ArgumentValue::Fields(_) = &argument.value {
+            return Err(LaunchError::new(format!(
+                "the argument `{}` is a scalar of the kernel, and has fields in the launch",
+                argument.name
+            )));
+        }
+        self.passed(&argument.name, &argument.value, ty)
+    }
+
+    /// The text of a value, which is not fields. A buffer has the name of its argument.
+    fn passed(
+        &self,
+        name: &str,
+        value: &ArgumentValue,
+        ty: ElementType,
+    ) -> Result<String, LaunchError> {
+        let bits = match value {
+            ArgumentValue::Buffer(_) => return Ok(name.to_owned()),
+            ArgumentValue::Inside { buffer, offset: 0 } => return Ok(buffer.clone()),
+            ArgumentValue::Inside { buffer, offset } => return Ok(format!("{buffer}+{offset}")),
+            ArgumentValue::Number(bits) => fitting(*bits, ty.bits),
+            ArgumentValue::Untyped(text) => ty.bits_of(text),
             ArgumentValue::OfGpu(values) => {
                 let gpu = self.gpu;
                 let value = values.get(gpu as usize).ok_or_else(|| {
                     LaunchError::new(format!("the argument `{name}` has no value for GPU {gpu}"))
                 })?;
-                Ok(value.to_string())
+                fitting(*value, ty.bits)
             }
-            ArgumentValue::Inside { buffer, offset: 0 } => Ok(buffer.clone()),
-            ArgumentValue::Inside { buffer, offset } => Ok(format!("{buffer}+{offset}")),
-            ArgumentValue::Fields(_) => Err(LaunchError::new(format!(
-                "the argument `{name}` is a scalar of the kernel, and has fields in the launch"
-            ))),
-        }
+            ArgumentValue::Fields(_) => None,
+        };
+        let bits = bits.ok_or_else(|| {
+            let kind = if ty.float { "float" } else { "number" };
+            LaunchError::new(format!("the value of `{name}` is no {kind} of {} bits", ty.bits))
+        })?;
+        Ok(bits.to_string())
     }
 
     /// A part of an argument that is a structure.
@@ -274,35 +278,56 @@ impl ColumnValues<'_> {
         bits: u16,
     ) -> Result<String, LaunchError> {
         let name = &argument.name;
+        let ty = ElementType { float: false, bits };
         let ArgumentValue::Fields(fields) = &argument.value else {
-            if offset == 0 {
-                return self.scalar(name, &argument.value);
-            }
-            return Err(LaunchError::new(format!("the argument `{name}` is a structure")).help(
-                format!("give its fields by their offsets: --arg {name}='{{0: 5, 8: @buffer}}'"),
-            ));
+            return match (&argument.value, offset) {
+                (value, 0) => self.passed(name, value, ty),
+                _ => Err(LaunchError::new(format!("the argument `{name}` is a structure")).help(
+                    format!("give its fields by their offsets: {name}='{{0: 5, 8: @buffer}}'"),
+                )),
+            };
         };
-        let exact = fields.iter().find(|field| field.offset == offset);
-        if let Some(ArgumentField { value, .. }) = exact {
-            if let ArgumentValue::Number(value) = value {
-                let mask = u64::MAX >> (64 - bits.clamp(1, 64));
-                return Ok((value & mask).to_string());
-            }
-            return self.scalar(name, value);
-        }
-        // A part of a field that is a number; what no field has is 0.
-        let inside = fields.iter().find(|field| field.offset < offset && offset < field.offset + 8);
-        match inside {
-            Some(ArgumentField { offset: begin, value: ArgumentValue::Number(value) }) => {
-                let mask = u64::MAX >> (64 - bits.clamp(1, 64));
-                Ok((value >> (8 * (offset - begin)) & mask).to_string())
-            }
-            Some(ArgumentField { offset: begin, .. }) => Err(LaunchError::new(format!(
-                "the kernel reads byte {offset} of `{name}`, in the middle of the field at {begin}"
-            ))),
-            None => Ok("0".to_owned()),
-        }
+        // The field that has the first byte of the piece; what no field has is 0.
+        let before = fields.iter().filter(|field| field.offset <= offset);
+        let Some(field) = before.max_by_key(|field| field.offset) else {
+            return Ok("0".to_owned());
+        };
+        let inside = offset - field.offset;
+        let all = ElementType { float: false, bits: 64 };
+        let number = match &field.value {
+            ArgumentValue::Number(number) => Some(*number),
+            // A float is as wide as what is read of it.
+            ArgumentValue::Untyped(text) if is_fraction(text) && inside == 0 => ty.bits_of(text),
+            ArgumentValue::Untyped(text) => all.bits_of(text),
+            value @ (ArgumentValue::Buffer(_)
+            | ArgumentValue::Inside { .. }
+            | ArgumentValue::OfGpu(_)
+            | ArgumentValue::Fields(_)) => match inside {
+                0 => return self.passed(name, value, ty),
+                1..8 => {
+                    let why = format!(
+                        "the kernel reads byte {offset} of `{name}`, in the middle of the field at {}",
+                        field.offset
+                    );
+                    return Err(LaunchError::new(why));
+                }
+                _ => Some(0),
+            },
+        };
+        let number = number.ok_or_else(|| {
+            let at = field.offset;
+            LaunchError::new(format!("the field at {at} of `{name}` is no number of {bits} bits"))
+        })?;
+        let shifted = number.checked_shr(8 * inside).unwrap_or(0);
+        Ok((shifted & (u64::MAX >> (64 - bits.clamp(1, 64)))).to_string())
     }
+}
+
+/// A number with so many bits, if they are enough for it as an unsigned or as a signed number.
+fn fitting(number: u64, bits: u16) -> Option<u64> {
+    let mask = u64::MAX >> (64 - bits.clamp(1, 64));
+    let signed = number.cast_signed() >> (bits.clamp(1, 64) - 1) == -1;
+    (number <= mask || signed).then_some(number & mask)
 }
 
 /// The declarations of the variables of functions, each once. `shared`: the bytes of dynamic shared memory. `threads`: the number of columns.
@@ -350,10 +375,7 @@ fn declaration(
         (false, ..) if name == HEAP => variable.bytes * u32::try_from(threads).unwrap_or(1),
         (false, ..) => variable.bytes,
     };
-    let element = [8, 4, 2, 1]
-        .into_iter()
-        .find(|size| bytes % size == 0 && (*size < 8 || variable.alignment >= 8));
-    let element = element.unwrap_or(1);
+    let element = u32::from(element_of(variable, bytes).bits / 8);
     let count = (bytes / element).max(1);
     let values: Vec<String> = variable
         .initial
@@ -368,7 +390,22 @@ fn declaration(
     } else {
         format!("={{{}}}", values.join(","))
     };
-    Ok(format!(".{space} .b{} {name}[{count}]{init};", 8 * element))
+    Ok(format!(".{space} .b{} {name}[{count}]{init}", 8 * element))
+}
+
+/// The elements in which a test declares a variable of so many bytes.
+pub(crate) fn element_of(variable: &FunctionVariable, bytes: u32) -> ElementType {
+    // Compilers declare arrays of bytes, and align them as what they are arrays of.
+    let declared = variable.element.filter(|ty| (2..=8).contains(&ty.bytes()));
+    let wide = declared.map(Type::bytes).filter(|size| bytes.is_multiple_of(*size));
+    let aligned = || {
+        let fits =
+            |size: &u32| bytes.is_multiple_of(*size) && (*size < 8 || variable.alignment >= 8);
+        [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1)
+    };
+    let size = wide.unwrap_or_else(aligned);
+    let float = declared.is_some_and(|ty| ty.kind == TypeKind::Float && ty.bytes() == size);
+    ElementType { float: float && size >= 4, bits: [8, 16, 32, 64][size.ilog2() as usize] }
 }
 
 /// A placement as the first row of a test has it. `kernels`: whether there are several kernels.

@@ -68,7 +68,11 @@ pub fn compose(
         condition,
     };
     let notes = composer.notes;
-    Ok(Composed { left_out, ..test.composed(notes) })
+    let of_columns: Vec<&Function> =
+        test.columns.iter().map(|column| &kernels[column.function].function).collect();
+    let made = Composed { left_out, ..test.composed(notes) };
+    condition::asserted(&made.text, &launch.assertions, &of_columns)?;
+    Ok(made)
 }
 
 fn one(error: LaunchError) -> Vec<LaunchError> {
@@ -110,6 +114,7 @@ fn check_arguments(launch: &LaunchSpec) -> Result<(), Vec<LaunchError>> {
             ArgumentValue::Fields(fields) => fields.iter().map(|field| &field.value).collect(),
             value @ (ArgumentValue::Buffer(_)
             | ArgumentValue::Number(_)
+            | ArgumentValue::Untyped(_)
             | ArgumentValue::OfGpu(_)
             | ArgumentValue::Inside { .. }) => vec![value],
         };
@@ -197,12 +202,12 @@ impl Composer<'_> {
             }
         }
         if self.launch.cooperative {
-            all.push(format!(".global .b32 {WORKSPACE}[2];"));
+            all.push(format!(".global .b32 {WORKSPACE}[2]"));
         }
         all.extend(columns::declarations(self.kernels, self.launch.shared, threads)?);
         for later in 1..self.kernels.len() {
             let order = self.launch.order.name();
-            all.push(format!("kernel {} -> {later} @{order};", later - 1));
+            all.push(format!("kernel {} -> {later} @{order}", later - 1));
         }
         Ok(all)
     }
@@ -292,8 +297,8 @@ fn declaration_of_buffer(name: &str, buffer: &Buffer) -> String {
     let values: Vec<String> = initial.iter().flatten().map(u64::to_string).collect();
     let plain = initial.iter().flatten().all(|&value| value == 0);
     if plain {
-        format!("{ty} {name}[{count}];")
+        format!("{ty} {name}[{count}]")
     } else {
-        format!("{ty} {name}[{count}]={{{}}};", values.join(","))
+        format!("{ty} {name}[{count}]={{{}}}", values.join(","))
     }
 }

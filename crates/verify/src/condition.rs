@@ -6,6 +6,11 @@
 use std::collections::BTreeSet;
 
 use lift::function::Function;
+use text::Diagnostic;
+use text::diagnostic::Span;
+use text::report::{ByteSpan, Diagnostics};
+
+use crate::launch::LaunchError;
 
 /// What a condition says of outcomes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -43,27 +48,145 @@ impl WordsQuestion {
 
 /// A condition in parentheses, with registers in the place of results. `functions`: that of each column.
 pub(crate) fn in_words_of_tests(condition: &str, functions: &[&Function]) -> String {
-    let mut out = String::from("(");
-    let mut rest = condition.trim();
-    while let Some(at) = rest.find(RESULT) {
-        let (before, after) = rest.split_at(at);
-        let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-        let column: Option<usize> = before[before.len() - digits..].parse().ok();
-        let rest_of_word = &after[RESULT.len()..];
-        let ends = !rest_of_word.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-        let function = column.filter(|_| ends).and_then(|column| functions.get(column));
-        let register = function.and_then(|function| function.result.first());
-        out.push_str(before);
-        match register {
-            Some(word) => {
-                out.push(':');
-                out.push_str(&word.register);
-            }
-            None => out.push_str(RESULT),
-        }
-        rest = rest_of_word;
+    RewrittenCondition::new("", condition.trim(), functions).text
+}
+
+/// Reads a condition of a test, whose text has another one. The errors point into the words of the user.
+pub(crate) fn check(
+    test: &str,
+    question: WordsQuestion,
+    condition: &str,
+    functions: &[&Function],
+) -> Result<(), Vec<Diagnostic>> {
+    let path = question.option();
+    let empty = condition.trim().is_empty().then_some((0, 0, "there is no condition"));
+    let closes = closes_nothing(condition);
+    let closes = closes.map(|at| (at, at + 1, "this parenthesis closes nothing"));
+    if let Some((start, end, why)) = empty.or(closes) {
+        let mut report = Diagnostics::default();
+        report.error("syntax", ByteSpan::new(start, end), why).help("out[0]=1 && flag!=0");
+        return Err(report.finish(path, condition));
     }
-    out + rest + ")"
+    let rewritten =
+        RewrittenCondition::new(&format!("{} ", question.quantifier()), condition, functions);
+    let read = litmus::parse_question(path, test.as_bytes(), &rewritten.text);
+    read.map(|_| ()).map_err(|diagnostics| {
+        let moved = |of: Diagnostic| {
+            let mut of = of.moved(path, condition, |span| rewritten.place(span));
+            // Where a function has a result, its register stands here.
+            if of.code == "unknown-register" && of.message.ends_with("`return`") {
+                let why = "only a `.func` with a result returns something";
+                of.help = Some(why.to_owned());
+            }
+            // Nobody writes an initial state here.
+            if of.code == "undeclared" {
+                "no argument and no variable has this name".clone_into(&mut of.note);
+                let near = of.help.as_deref().and_then(|help| help.split_once('?'));
+                of.help = near.map(|(near, _)| format!("{near}?"));
+            }
+            of
+        };
+        diagnostics.into_iter().map(moved).collect()
+    })
+}
+
+/// Checks assertions of a launch, where the test of it cannot be read.
+pub(crate) fn asserted(
+    test: &str,
+    assertions: &[String],
+    functions: &[&Function],
+) -> Result<(), Vec<LaunchError>> {
+    if assertions.is_empty() || litmus::parse("", test.as_bytes()).is_ok() {
+        return Ok(());
+    }
+    let mut errors = Vec::new();
+    for assertion in assertions {
+        let checked = check(test, WordsQuestion::Always, assertion, functions);
+        errors.extend(checked.err().unwrap_or_default().into_iter().map(|of| {
+            let why = format!("the assertion `{assertion}`: {}", of.message);
+            LaunchError { message: why, line: None, help: of.help }
+        }));
+    }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// The place of a parenthesis before which none is open.
+fn closes_nothing(condition: &str) -> Option<usize> {
+    let mut depth = 0_usize;
+    for (at, c) in condition.char_indices() {
+        match c {
+            '(' => depth += 1,
+            ')' if depth == 0 => return Some(at),
+            ')' => depth -= 1,
+            _ => {}
+        }
+    }
+    None
+}
+
+/// A condition in the words of tests, and where its parts are in the words of the user.
+struct RewrittenCondition {
+    text: String,
+    parts: Vec<RewrittenPart>,
+}
+
+/// A part that is the same in both texts, or the name of a register in the place of `:return`.
+struct RewrittenPart {
+    start: usize,
+    of_user: ByteSpan,
+}
+
+impl RewrittenCondition {
+    /// `before`: what comes before the parenthesis.
+    fn new(before: &str, condition: &str, functions: &[&Function]) -> RewrittenCondition {
+        let mut text = format!("{before}(");
+        let mut parts = Vec::new();
+        let mut at = 0;
+        let mut part = |text: &mut String, written: &str, end: usize| {
+            parts.push(RewrittenPart { start: text.len(), of_user: ByteSpan::new(at, end) });
+            text.push_str(written);
+            at = end;
+        };
+        let mut from = 0;
+        while let Some(found) = condition[from..].find(RESULT) {
+            let (start, end) = (from + found, from + found + RESULT.len());
+            let before = &condition[..start];
+            let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+            let column: Option<usize> = before[start - digits..].parse().ok();
+            let rest = &condition[end..];
+            let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+            let function = column.filter(|_| ends).and_then(|column| functions.get(column));
+            if let Some(word) = function.and_then(|function| function.result.first()) {
+                part(&mut text, &condition[from..start], start);
+                part(&mut text, &format!(":{}", word.register), end);
+            } else {
+                part(&mut text, &condition[from..end], end);
+            }
+            from = end;
+        }
+        part(&mut text, &condition[from..], condition.len());
+        text.push(')');
+        RewrittenCondition { text, parts }
+    }
+
+    /// Where a span of the text is in the words of the user; `None` before them.
+    fn place(&self, span: Span) -> Option<ByteSpan> {
+        let line = self.text.split_inclusive('\n').nth(span.line - 1).unwrap_or_default();
+        let before =
+            self.text.split_inclusive('\n').take(span.line - 1).map(str::len).sum::<usize>();
+        let offset = |column: usize| {
+            let found = line.char_indices().nth(column - 1);
+            before + found.map_or(line.len(), |(at, _)| at)
+        };
+        let of_user = |offset: usize| {
+            let part = self.parts.iter().rfind(|part| part.start <= offset)?;
+            let of = part.of_user;
+            Some((of.start as usize + offset - part.start).min(of.end as usize))
+        };
+        let start = of_user(offset(span.column))?;
+        let end = of_user(offset(span.column + span.length))?;
+        Some(ByteSpan::new(start, end.max(start)))
+    }
 }
 
 const RESULT: &str = ":return";

@@ -95,10 +95,26 @@ enum DependencyText {
 
 /// `2` or `[4, 2]`.
 #[derive(Deserialize)]
-#[serde(untagged)]
-enum ExtentText {
-    One(u32),
-    Several(Vec<u32>),
+#[serde(try_from = "Value")]
+struct ExtentText(Dim3);
+
+impl TryFrom<Value> for ExtentText {
+    type Error = String;
+
+    fn try_from(value: Value) -> Result<ExtentText, String> {
+        let all = value.as_array().map_or(std::slice::from_ref(&value), Vec::as_slice);
+        let number = |value: &Value| {
+            let number = value.as_integer().and_then(|number| u32::try_from(number).ok());
+            number.filter(|number| *number > 0)
+        };
+        let numbers: Option<Vec<u32>> = all.iter().map(number).collect();
+        match numbers.as_deref() {
+            Some([x]) => Ok(ExtentText(Dim3 { x: *x, y: 1, z: 1 })),
+            Some([x, y]) => Ok(ExtentText(Dim3 { x: *x, y: *y, z: 1 })),
+            Some([x, y, z]) => Ok(ExtentText(Dim3 { x: *x, y: *y, z: *z })),
+            _ => Err("expected one to three numbers from 1, as in 2 or [4, 2]".to_owned()),
+        }
+    }
 }
 
 #[derive(Deserialize)]
@@ -181,9 +197,9 @@ impl FileText {
                     Some(DependencyText::Programmatic) => LaunchOrder::Programmatic,
                     Some(DependencyText::Stream) | None => LaunchOrder::Stream,
                 },
-                grid: launch.grid.extent("grid")?,
-                block: launch.block.extent("block")?,
-                cluster: launch.cluster.map(|cluster| cluster.extent("cluster")).transpose()?,
+                grid: launch.grid.0,
+                block: launch.block.0,
+                cluster: launch.cluster.map(|cluster| cluster.0),
                 threads,
                 gpus: launch.gpu_of_cta.unwrap_or_default(),
                 cooperative: launch.cooperative.unwrap_or(false),
@@ -194,20 +210,6 @@ impl FileText {
             },
             expected: self.expect,
         })
-    }
-}
-
-impl ExtentText {
-    fn extent(self, what: &str) -> Result<Dim3, LaunchError> {
-        let all = match self {
-            ExtentText::One(x) => vec![x],
-            ExtentText::Several(all) => all,
-        };
-        let of = |index: usize| all.get(index).copied().unwrap_or(1);
-        if all.is_empty() || all.len() > 3 || all.contains(&0) {
-            return Err(LaunchError::new(format!("the {what} has one to three numbers, from 1")));
-        }
-        Ok(Dim3 { x: of(0), y: of(1), z: of(2) })
     }
 }
 
@@ -265,18 +267,30 @@ fn by_value(
     if let Value::String(text) = value {
         return Ok(LaunchArgument::parse(&format!("{name}={text}"))?.value);
     }
-    let float = value.is_float();
-    let ty = ty.unwrap_or(ElementType { float, bits: if float { 32 } else { 64 } });
-    bits(name, ty, value).map(ArgumentValue::Number)
+    match (ty, number(value)) {
+        (None, Some(text)) => Ok(ArgumentValue::Untyped(text)),
+        (ty, _) => {
+            let ty = ty.unwrap_or(ElementType { float: false, bits: 64 });
+            bits(name, ty, value).map(ArgumentValue::Number)
+        }
+    }
+}
+
+/// A number as it is written: a float has a point.
+fn number(value: &Value) -> Option<String> {
+    match value {
+        Value::Integer(number) => Some(number.to_string()),
+        Value::Float(number) => Some(format!("{number:?}")),
+        Value::String(_)
+        | Value::Boolean(_)
+        | Value::Datetime(_)
+        | Value::Array(_)
+        | Value::Table(_) => None,
+    }
 }
 
 fn bits(name: &str, ty: ElementType, value: &Value) -> Result<u64, LaunchError> {
-    let text = match value {
-        Value::Integer(number) => number.to_string(),
-        Value::Float(number) => number.to_string(),
-        Value::String(text) => text.clone(),
-        Value::Boolean(_) | Value::Datetime(_) | Value::Array(_) | Value::Table(_) => String::new(),
-    };
+    let text = number(value).or_else(|| value.as_str().map(str::to_owned)).unwrap_or_default();
     ty.bits_of(&text).ok_or_else(|| {
         LaunchError::new(format!(
             "a value of the argument `{name}` does not fit its type: `{text}`"

@@ -12,6 +12,8 @@ use model::isa::{Instruction, Line, Operand, Reg};
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ParameterAccess {
     pub(crate) parameter: usize,
+    /// Of a structure, the offset of the field that is the address; 0 of others.
+    pub(crate) field: u32,
     /// In bytes; `None` if it is computed.
     pub(crate) offset: Option<i64>,
     /// Of one element.
@@ -22,8 +24,15 @@ pub(crate) struct ParameterAccess {
     pub(crate) strong: bool,
 }
 
+/// A parameter, or a field of it.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ParameterField {
+    parameter: usize,
+    field: u32,
+}
+
 /// The parameters that a register may be made of, and whether it is one of them as it is.
-type ParameterOrigins = BTreeMap<usize, bool>;
+type ParameterOrigins = BTreeMap<ParameterField, bool>;
 
 /// The accesses of a function through its parameters.
 pub(crate) fn accesses(function: &Function) -> Vec<ParameterAccess> {
@@ -34,13 +43,14 @@ pub(crate) fn accesses(function: &Function) -> Vec<ParameterAccess> {
         let access = instruction.access();
         for place in instruction.places() {
             let Operand::Reg(base) = place.address.base else { continue };
-            for (&parameter, &exact) in &origins[usize::from(base.0)] {
+            for (&ParameterField { parameter, field }, &exact) in &origins[usize::from(base.0)] {
                 let (bytes, elements) = match access {
                     Some((_, ty, count)) => (ty.bytes().max(1), u32::try_from(count).unwrap_or(1)),
                     None => (4, 1),
                 };
                 all.push(ParameterAccess {
                     parameter,
+                    field,
                     offset: (exact && access.is_some()).then_some(place.address.offset),
                     bytes,
                     elements,
@@ -58,13 +68,19 @@ pub(crate) fn accesses(function: &Function) -> Vec<ParameterAccess> {
 fn origins(function: &Function) -> Vec<ParameterOrigins> {
     let mut origins = vec![ParameterOrigins::new(); function.registers.len()];
     for (name, value) in &function.initial {
-        let parameter = match value {
-            EntryValue::Parameter(parameter) | EntryValue::Piece { parameter, .. } => *parameter,
+        let (origin, bits) = match *value {
+            EntryValue::Parameter(parameter) => {
+                (ParameterField { parameter, field: 0 }, function.parameters[parameter].bits)
+            }
+            EntryValue::Piece { parameter, offset, bits } => {
+                (ParameterField { parameter, field: offset }, bits)
+            }
             EntryValue::Value(_) | EntryValue::Address(_) | EntryValue::Special(_) => continue,
         };
-        let exact = matches!(value, EntryValue::Parameter(_));
-        if let Some(at) = function.registers.iter().position(|(known, _)| known == name) {
-            origins[at].insert(parameter, exact);
+        // What is narrower is an index.
+        let register = function.registers.iter().position(|(known, _)| known == name);
+        if let Some(at) = register.filter(|_| bits >= 64) {
+            origins[at].insert(origin, true);
         }
     }
     let mut lines: Vec<&Line> =
@@ -77,17 +93,17 @@ fn origins(function: &Function) -> Vec<ParameterOrigins> {
             let copies = is_copy(&line.instruction);
             let mut made = ParameterOrigins::new();
             for Reg(source) in line.instruction.sources() {
-                for (&parameter, &exact) in &origins[usize::from(source)] {
-                    *made.entry(parameter).or_insert(exact && copies) &= exact && copies;
+                for (&origin, &exact) in &origins[usize::from(source)] {
+                    *made.entry(origin).or_insert(exact && copies) &= exact && copies;
                 }
             }
             for Reg(to) in line.instruction.destinations() {
                 let to = &mut origins[usize::from(to)];
-                for (&parameter, &exact) in &made {
-                    let before = to.get(&parameter).copied();
+                for (&origin, &exact) in &made {
+                    let before = to.get(&origin).copied();
                     let after = before.unwrap_or(exact) && exact;
                     changed |= before != Some(after);
-                    to.insert(parameter, after);
+                    to.insert(origin, after);
                 }
             }
         }
@@ -114,14 +130,16 @@ fn is_copy(instruction: &Instruction) -> bool {
     }
 }
 
-/// The elements that accesses through a parameter need, and their bytes; `None` if there are none, or one is computed.
-pub(crate) fn extent(accesses: &[ParameterAccess], parameter: usize) -> Option<(u32, u32)> {
-    let own = || accesses.iter().filter(move |access| access.parameter == parameter);
-    let widest = own().map(|access| access.bytes).max()?;
-    let mut end = 0;
-    for access in own() {
-        let offset = u32::try_from(access.offset?).ok()?;
-        end = end.max(offset.checked_add(access.bytes * access.elements)?);
+impl ParameterAccess {
+    /// The byte behind it, if the instructions say where it is.
+    pub(crate) fn end(&self) -> Option<u32> {
+        let offset = u32::try_from(self.offset?).ok()?;
+        offset.checked_add(self.bytes * self.elements)
     }
-    Some((end.div_ceil(widest), widest))
+}
+
+/// Whether the instructions say where all accesses through a parameter are, of which there are some.
+pub(crate) fn is_known(accesses: &[ParameterAccess], parameter: usize) -> bool {
+    let mut own = accesses.iter().filter(|access| access.parameter == parameter).peekable();
+    own.peek().is_some() && own.all(|access| access.end().is_some())
 }

@@ -2,7 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lift::function::Function;
+use lift::function::{Function, FunctionVariable};
+use lift::module::{HEAP, TRAP};
+use model::memory::Space;
 use ptx::Module;
 use text::Diagnostic;
 
@@ -53,14 +55,14 @@ const MOST_PROPOSED: usize = 12;
 pub fn survey(path: &str, text: &str) -> Result<ModuleSurvey, Vec<Diagnostic>> {
     let read_module = KernelModule::read(path, text)?;
     let module = &read_module.module;
-    let names = functions(module);
-    if names.is_empty() && !read_module.faults.is_empty() {
+    let known = functions(module);
+    if known.is_empty() && !read_module.faults.is_empty() {
         return Err(read_module.faults);
     }
     let mut read: Vec<ReadFunction> = Vec::new();
     let mut surveyed: Vec<SurveyedFunction> = Vec::new();
     let declared = module.declared_functions();
-    for (index, (name, declared)) in names.into_iter().zip(&declared).enumerate() {
+    for (index, (name, declared)) in known.iter().zip(&declared).enumerate() {
         let mut function = SurveyedFunction {
             parameters: declared
                 .parameters
@@ -71,7 +73,7 @@ pub fn survey(path: &str, text: &str) -> Result<ModuleSurvey, Vec<Diagnostic>> {
             fences: Vec::new(),
             barriers: Vec::new(),
             refused: None,
-            name,
+            name: name.clone(),
         };
         function.count(module, index);
         if read.len() < MOST_READ && !function.strong.is_empty() {
@@ -86,13 +88,13 @@ pub fn survey(path: &str, text: &str) -> Result<ModuleSurvey, Vec<Diagnostic>> {
         }
         surveyed.push(function);
     }
-    let mut proposals = proposals(&read);
-    proposals.retain(|test| {
+    let is_composed = |test: &ProposedTest| {
         let question = test.question.as_ref().map(|(question, text)| (*question, &text[..]));
         let request = WordsTest { words: &test.words, question, ..WordsTest::default() };
-        compose_in(&read_module, &request).is_ok()
-    });
-    proposals.truncate(MOST_PROPOSED);
+        compose_in(&read_module, &known, &request).is_ok()
+    };
+    // Of many, only those that are listed are composed.
+    let proposals = proposals(&read).into_iter().filter(is_composed).take(MOST_PROPOSED).collect();
     Ok(ModuleSurvey { functions: surveyed, proposals })
 }
 
@@ -123,6 +125,8 @@ struct ReadFunction {
     accesses: Vec<ParameterAccess>,
     /// Of each parameter, whether its register holds an address.
     pointers: Vec<bool>,
+    /// The variables of the module in global memory that it names.
+    variables: BTreeSet<String>,
 }
 
 impl ReadFunction {
@@ -130,12 +134,23 @@ impl ReadFunction {
         let accesses = reach::accesses(function);
         let pointer = |parameter: usize| accesses.iter().any(|of| of.parameter == parameter);
         let pointers = (0..function.parameters.len()).map(pointer).collect();
-        ReadFunction { name: name.plain().to_owned(), accesses, pointers }
+        let own = [TRAP, HEAP];
+        let shared =
+            |of: &&FunctionVariable| of.space == Space::Global && !own.contains(&&of.name[..]);
+        let variables =
+            function.variables.iter().filter(shared).map(|of| of.name.clone()).collect();
+        ReadFunction { name: name.plain().to_owned(), accesses, pointers, variables }
     }
 
     /// The first parameter of which some access fits.
     fn first(&self, fits: impl Fn(&ParameterAccess) -> bool) -> Option<usize> {
         self.accesses.iter().filter(|access| fits(access)).map(|access| access.parameter).min()
+    }
+
+    /// The bytes of the widest access through a parameter.
+    fn width(&self, parameter: usize) -> Option<u32> {
+        let own = self.accesses.iter().filter(|access| access.parameter == parameter);
+        own.map(|access| access.bytes).max()
     }
 
     fn has(&self, parameter: usize, fits: impl Fn(&ParameterAccess) -> bool) -> bool {
@@ -145,7 +160,7 @@ impl ReadFunction {
     /// The words of its column. `names`: of its pointers.
     fn words(&self, names: &BTreeMap<usize, String>, cta: usize) -> String {
         let argument = |(parameter, pointer): (usize, &bool)| match names.get(&parameter) {
-            Some(name) if reach::extent(&self.accesses, parameter).is_none() => {
+            Some(name) if !reach::is_known(&self.accesses, parameter) => {
                 format!("{name}[64]")
             }
             Some(name) => name.clone(),
@@ -159,55 +174,68 @@ impl ReadFunction {
 
 /// A function that writes strongly through a pointer, beside one that reads so.
 fn proposals(functions: &[ReadFunction]) -> Vec<ProposedTest> {
-    let mut all: Vec<ProposedTest> = Vec::new();
+    let mut all: Vec<(ProposedTest, usize)> = Vec::new();
     for (first, signals) in functions.iter().enumerate() {
         for (second, waits) in functions.iter().enumerate() {
             let written = signals.first(|access| access.strong && access.writes);
             let read = waits.first(|access| access.strong && access.reads);
-            let (Some(written), Some(read)) = (written, read) else { continue };
             let alone = first == second;
+            let (Some(written), Some(read)) = (written, read) else {
+                // They may signal each other through a variable of the module.
+                if first <= second && !signals.variables.is_disjoint(&waits.variables) {
+                    let test = proposed(signals, None, waits, None, alone);
+                    all.push((test, first.abs_diff(second)));
+                }
+                continue;
+            };
             let mutual = second < first
                 && signals.first(|access| access.strong && access.reads).is_some()
                 && waits.first(|access| access.strong && access.writes).is_some();
-            if mutual || alone && written != read {
+            if mutual {
                 continue;
             }
-            all.push(proposed(signals, written, waits, read, alone));
+            let test = proposed(signals, Some(written), waits, Some(read), alone);
+            all.push((test, first.abs_diff(second)));
         }
     }
-    // Two functions say more than one twice.
-    all.sort_by_key(|test| test.question.is_none());
-    all
+    // Two functions say more than one twice, and what belongs together is near in a file.
+    all.sort_by_key(|(test, apart)| (test.question.is_none(), *apart == 0, *apart));
+    all.into_iter().map(|(test, _)| test).collect()
 }
 
 fn proposed(
     signals: &ReadFunction,
-    written: usize,
+    written: Option<usize>,
     waits: &ReadFunction,
-    read: usize,
+    read: Option<usize>,
     alone: bool,
 ) -> ProposedTest {
     let weak = |access: &ParameterAccess| !access.strong;
-    let of = |function: &ReadFunction, flag: usize| -> Vec<usize> {
-        let pointers = function.pointers.iter().enumerate();
-        pointers.filter(|(at, pointer)| **pointer && *at != flag).map(|(at, _)| at).collect()
+    let of = |function: &ReadFunction, named: &BTreeMap<usize, String>| -> Vec<usize> {
+        let pointers = (0..function.pointers.len()).filter(|at| function.pointers[*at]);
+        pointers.filter(|at| !named.contains_key(at)).collect()
     };
-    let mut names = [
-        BTreeMap::from([(written, "flag".to_owned())]),
-        BTreeMap::from([(read, "flag".to_owned())]),
-    ];
+    let mut names = [written, read]
+        .map(|flag| flag.iter().map(|at| (*at, "flag".to_owned())).collect::<BTreeMap<_, _>>());
+    // Each writes the flag of the other.
+    if let (true, Some(written), Some(read)) = (alone && written != read, written, read) {
+        names[0].insert(read, "flag2".to_owned());
+        names[1].insert(written, "flag2".to_owned());
+    }
     let numbered = |name: &str, number: usize| {
         if number == 0 { name.to_owned() } else { format!("{name}{}", number + 1) }
     };
     let (mut data, mut outputs, mut others) = (0, Vec::new(), 0);
-    let mut sent: Vec<usize> = of(signals, written);
-    for own in of(waits, read) {
+    let mut sent: Vec<usize> = of(signals, &names[0]);
+    for own in of(waits, &names[1]) {
         let reads = waits.has(own, |access| weak(access) && access.reads);
         let matched = if alone {
             Some(own)
         } else {
             let writes = |&&of: &&usize| signals.has(of, |access| weak(access) && access.writes);
-            sent.iter().filter(|_| reads).find(writes).copied()
+            let fits: Vec<usize> = sent.iter().filter(|_| reads).filter(writes).copied().collect();
+            let same = fits.iter().find(|of| signals.width(**of) == waits.width(own));
+            same.or(fits.first()).copied()
         };
         if !reads && waits.has(own, |access| weak(access) && access.writes) {
             let name = numbered("out", outputs.len());
@@ -227,11 +255,9 @@ fn proposed(
             others += 1;
         }
     }
-    for left in of(signals, written) {
-        names[0].entry(left).or_insert_with(|| {
-            others += 1;
-            numbered("other", others - 1)
-        });
+    for left in of(signals, &names[0]) {
+        names[0].insert(left, numbered("other", others));
+        others += 1;
     }
     let words = format!("{} || {}", signals.words(&names[0], 0), waits.words(&names[1], 1));
     let question = outputs.first().filter(|_| !alone && data > 0);

@@ -17,6 +17,7 @@ use std::cell::OnceCell;
 use std::collections::{BTreeMap, BTreeSet};
 
 use machine::form::Family;
+use model::isa::TypeKind;
 use model::memory::Space;
 use ptx::opcode::is_without_effect;
 use ptx::qualifier::Dialect;
@@ -287,6 +288,7 @@ impl<'a> FunctionReader<'_, 'a> {
             self.parameters.push(Parameter {
                 name: self.names.plain(name),
                 bits: u16::try_from(8 * bytes).expect("few bytes"),
+                float: scalar && parameter.element.is_some_and(|ty| ty.kind == TypeKind::Float),
                 alignment: (!scalar).then_some(parameter.alignment),
                 points_to: parameter.points_to.map(|to| to.space().unwrap_or(Space::Global)),
                 no_alias: false,

@@ -154,6 +154,7 @@ impl<'a> FunctionReader<'_, 'a> {
             name: own.to_owned(),
             space,
             bytes: found.bytes.unwrap_or(0),
+            element: found.element,
             // The definition in another module may be larger.
             grows: found.bytes.is_none() || found.external && space == Space::Global,
             initial,

@@ -2,15 +2,17 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lift::function::{Function, FunctionVariable};
+use lift::function::Function;
 use lift::module::TRAP;
 use ptx::Module;
 
-use super::read::{FunctionWords, WordsArgument, WordsValue};
+use super::initial::{InitialEntry, InitialPlace};
+use super::read::{FunctionWords, WordsValue};
 use crate::argument::{ArgumentValue, ElementType, LaunchArgument, buffer};
+use crate::columns::element_of;
 use crate::functions::list;
 use crate::launch::LaunchError;
-use crate::reach;
+use crate::reach::ParameterAccess;
 use crate::shorten::ShortFunction;
 
 /// Memory that the arguments point to.
@@ -19,12 +21,13 @@ struct NamedMemory {
     ty: Option<ElementType>,
     /// The number of elements that the words give.
     count: Option<u32>,
-    /// What accesses need: the end of the last one in bytes, and the widest element.
+    /// What accesses need: the end of the last one in bytes, and the widths of their elements.
     end: u32,
-    widest: u32,
+    widths: BTreeSet<u32>,
     /// Whether some access is at an address that is computed.
     computed: bool,
-    initial: BTreeMap<u32, u64>,
+    /// In bytes; the rest is 0.
+    initial: Vec<u8>,
     /// A variable of the module.
     of_module: bool,
 }
@@ -41,23 +44,25 @@ impl Locations {
         let globals: BTreeSet<&str> =
             module.globals().into_iter().map(|declared| declared.name).collect();
         let mut locations = Locations { names: Vec::new(), all: BTreeMap::new(), wrong: None };
-        for WordsArgument { value, .. } in words.columns.iter().flat_map(|column| &column.arguments)
-        {
-            match value {
-                WordsValue::Location { name, ty, count, .. } => {
-                    locations.named(name, &globals, ty.as_deref(), *count);
-                }
-                WordsValue::Fields(text) => {
-                    for part in text.split('@').skip(1) {
-                        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-                        let end = part.find(|c| !is_word(c)).unwrap_or(part.len());
-                        locations.named(&part[..end], &globals, None, None);
+        for argument in words.columns.iter().flat_map(|column| &column.arguments) {
+            match &argument.value {
+                WordsValue::Fields(fields) => {
+                    for field in fields {
+                        locations.value(&field.value, &globals);
                     }
                 }
-                WordsValue::Number(_) => {}
+                value @ (WordsValue::Location { .. } | WordsValue::Number(_)) => {
+                    locations.value(value, &globals);
+                }
             }
         }
         locations
+    }
+
+    fn value(&mut self, value: &WordsValue, globals: &BTreeSet<&str>) {
+        if let WordsValue::Location { name, ty, count, .. } = value {
+            self.named(name, globals, ty.as_deref(), *count);
+        }
     }
 
     fn named(
@@ -80,6 +85,10 @@ impl Locations {
             }
             _ if name == TRAP => {
                 Some(LaunchError::new(format!("`{name}` is the name of something else")))
+            }
+            (Some(_), _) | (_, Some(_)) if location.of_module => {
+                let why = format!("`{name}` is a variable of the module, which gives its size");
+                Some(LaunchError::new(why).help(name))
             }
             (Some(Some(new)), _) if location.ty.is_some_and(|ty| ty != new) => {
                 Some(LaunchError::new(format!("`{name}` has two types")))
@@ -107,47 +116,43 @@ impl Locations {
     /// What a function accesses through an argument.
     pub(super) fn add(
         &mut self,
-        function: &Function,
+        accesses: &[ParameterAccess],
         parameter: usize,
         argument: &LaunchArgument,
     ) -> Result<(), LaunchError> {
         if let Some(wrong) = self.wrong.take() {
             return Err(wrong);
         }
-        let (buffers, fields): (Vec<(&String, u64)>, bool) = match &argument.value {
-            ArgumentValue::Inside { buffer, offset } => (vec![(buffer, *offset)], false),
+        match &argument.value {
+            ArgumentValue::Inside { buffer, offset } => {
+                self.reached(accesses, (parameter, 0), buffer, *offset);
+            }
             ArgumentValue::Fields(fields) => {
-                let inside = fields.iter().filter_map(|field| {
-                    let ArgumentValue::Inside { buffer, offset } = &field.value else {
-                        return None;
-                    };
-                    Some((buffer, *offset))
-                });
-                (inside.collect(), true)
-            }
-            ArgumentValue::Buffer(_) | ArgumentValue::Number(_) | ArgumentValue::OfGpu(_) => {
-                return Ok(());
-            }
-        };
-        let accesses = reach::accesses(function);
-        let used = accesses.iter().any(|access| access.parameter == parameter);
-        let extent = reach::extent(&accesses, parameter).filter(|_| !fields);
-        for (name, offset) in buffers {
-            let location = self.all.get_mut(name).expect("the words name it");
-            match extent {
-                Some((count, bytes)) => {
-                    let offset = u32::try_from(offset).unwrap_or(u32::MAX);
-                    let end = offset.saturating_add(count.saturating_mul(bytes));
-                    location.end = location.end.max(end);
-                    location.widest = location.widest.max(bytes);
+                for field in fields {
+                    if let ArgumentValue::Inside { buffer, offset } = &field.value {
+                        self.reached(accesses, (parameter, field.offset), buffer, *offset);
+                    }
                 }
-                None => location.computed |= used,
             }
-            let widest = accesses.iter().filter(|access| access.parameter == parameter);
-            let widest = widest.map(|access| access.bytes).max().unwrap_or(0);
-            location.widest = location.widest.max(widest);
+            ArgumentValue::Buffer(_)
+            | ArgumentValue::Number(_)
+            | ArgumentValue::Untyped(_)
+            | ArgumentValue::OfGpu(_) => {}
         }
         Ok(())
+    }
+
+    /// What is accessed through a field of a parameter, which is the address of this location plus the offset.
+    fn reached(&mut self, accesses: &[ParameterAccess], of: (usize, u32), name: &str, offset: u64) {
+        let location = self.all.get_mut(name).expect("the words name it");
+        let offset = u32::try_from(offset).unwrap_or(u32::MAX);
+        for access in accesses.iter().filter(|access| (access.parameter, access.field) == of) {
+            location.widths.insert(access.bytes);
+            match access.end() {
+                Some(end) => location.end = location.end.max(offset.saturating_add(end)),
+                None => location.computed = true,
+            }
+        }
     }
 
     /// Takes `data=7`, `a[3]=1` or `a={1,2}`. A variable of the module may have another value, too.
@@ -156,54 +161,29 @@ impl Locations {
         text: &str,
         functions: &mut [Function],
     ) -> Result<(), LaunchError> {
-        const HELP: &str = "--init 'data=7', --init 'a[3]=1' or --init 'a={1,2}'";
-        let wrong = || LaunchError::new(format!("`{text}` is not an initial value")).help(HELP);
-        let (place, values) = text.split_once('=').ok_or_else(wrong)?;
-        let place = place.trim();
-        let (name, index) = match place.strip_suffix(']').and_then(|place| place.split_once('[')) {
-            Some((name, index)) if index.is_empty() || name.is_empty() => {
-                // `[data]=7`
-                (index.trim(), None)
-            }
-            Some((name, index)) => {
-                (name.trim(), Some(index.trim().parse::<u32>().map_err(|_| wrong())?))
-            }
-            None => (place, None),
-        };
-        let values = values.trim();
-        let list_of = values.strip_prefix('{').and_then(|list| list.strip_suffix('}'));
-        let values: Vec<&str> = match list_of {
-            Some(list) => list.split(',').collect(),
-            None => vec![values],
-        };
-        if let Some(location) = self.all.get_mut(name).filter(|location| !location.of_module) {
+        let entry = InitialEntry::read(text)?;
+        let own = self.all.get_mut(entry.name).filter(|location| !location.of_module);
+        if let Some(location) = own {
             let (ty, count) = location.shape();
-            let first = index.unwrap_or(0);
-            let all = list_of.is_none() && index.is_none() && location.count.is_some();
-            let repeated = if all { vec![values[0]; count as usize] } else { values };
-            for (at, value) in (first..).zip(repeated) {
-                if at >= count {
-                    let elements =
-                        if count == 1 { "1 element" } else { &format!("{count} elements") };
-                    let why = format!("`{name}` has {elements}, and no `{name}[{at}]`");
-                    let help = format!("`{name}[{}]` as an argument makes it larger", at + 1);
-                    return Err(LaunchError::new(why).help(help));
-                }
-                let bits = ty.bits_of(value).ok_or_else(|| {
-                    LaunchError::new(format!(
-                        "`{value}` does not fit the {} bits of `{name}`",
-                        ty.bits
-                    ))
-                })?;
-                location.initial.insert(at, bits);
-            }
-            return Ok(());
+            let is_array = count > 1 || location.count.is_some();
+            let place = InitialPlace { ty, count, is_array };
+            return entry.write(place, &mut location.initial).map_err(|error| match error.help {
+                None => error.help(format!(
+                    "`{}[{}]` as an argument makes it larger",
+                    entry.name,
+                    entry.end_in(ty)
+                )),
+                Some(_) => error,
+            });
         }
-        let mut variables = functions.iter_mut().flat_map(|function| &mut function.variables);
+        let variables = functions.iter_mut().flat_map(|function| &mut function.variables);
         let mut found = false;
-        for variable in variables.by_ref().filter(|variable| variable.name == name) {
+        for variable in variables.filter(|variable| variable.name == entry.name) {
             found = true;
-            set(variable, index.unwrap_or(0), &values)?;
+            let ty = element_of(variable, variable.bytes);
+            let count = variable.bytes / u32::from(ty.bits / 8);
+            let place = InitialPlace { ty, count, is_array: count > 1 };
+            entry.write(place, &mut variable.initial)?;
         }
         if found {
             return Ok(());
@@ -213,7 +193,7 @@ impl Locations {
             .map(|variable| &variable.name[..])
             .chain(self.names.iter().map(String::as_str))
             .collect();
-        Err(LaunchError::new(format!("the test has no memory `{name}`"))
+        Err(LaunchError::new(format!("the test has no memory `{}`", entry.name))
             .help(format!("it has: {}", list(names))))
     }
 
@@ -233,33 +213,49 @@ impl Locations {
         self.names.iter().filter_map(of).collect()
     }
 
+    /// How many elements a location has to have for an access that ends at this byte.
+    pub(super) fn larger(&self, name: &str) -> Option<String> {
+        let location = self.all.get(name).filter(|location| !location.of_module)?;
+        let (ty, count) = location.shape();
+        let needed = location.end.div_ceil(u32::from(ty.bits) / 8).max(count.saturating_add(1));
+        let kind = location.ty.map_or(String::new(), |ty| format!("{} ", ty.name()));
+        Some(format!("{kind}{name}[{needed}]"))
+    }
+
     /// Entries of the initial state. Those of variables that functions declare are not among them.
     pub(super) fn declarations(&self, functions: &[ShortFunction]) -> Vec<String> {
         let variables = functions.iter().flat_map(|of| &of.function.variables);
         let declared: BTreeSet<&str> = variables.map(|variable| &variable.name[..]).collect();
-        let mut plain = Vec::new();
-        let mut typed = Vec::new();
+        let mut all = Vec::new();
         for name in self.names.iter().filter(|name| !declared.contains(&name[..])) {
             let location = &self.all[name];
             let (ty, count) = location.shape();
-            let value = |at: u32| location.initial.get(&at).copied().unwrap_or(0);
+            let size = usize::from(ty.bits / 8);
+            let mut values: Vec<u64> = location
+                .initial
+                .chunks(size)
+                .map(|bytes| {
+                    bytes.iter().rev().fold(0, |value, byte| value << 8 | u64::from(*byte))
+                })
+                .collect();
             if count == 1 && location.count.is_none() {
-                if ty.bits == 32 {
-                    plain.push(format!("{name}={};", value(0)));
-                } else {
-                    typed.push(format!(".global .b{} {name}={};", ty.bits, value(0)));
-                }
+                let value = values.first().copied().unwrap_or(0);
+                let global = format!(".global .b{} ", ty.bits);
+                let ty = if ty.bits == 32 { "" } else { &global };
+                all.push(format!("{ty}{name}={value}"));
                 continue;
             }
-            let last = location.initial.iter().rev().find(|(_, value)| **value != 0);
-            let initial = last.map_or(String::new(), |(&last, _)| {
-                let values: Vec<String> = (0..=last).map(|at| value(at).to_string()).collect();
+            let last = values.iter().rposition(|value| *value != 0);
+            values.truncate(last.map_or(0, |last| last + 1));
+            let values: Vec<String> = values.iter().map(u64::to_string).collect();
+            let initial = if values.is_empty() {
+                String::new()
+            } else {
                 format!("={{{}}}", values.join(","))
-            });
-            typed.push(format!(".global .b{} {name}[{count}]{initial};", ty.bits));
+            };
+            all.push(format!(".global .b{} {name}[{count}]{initial}", ty.bits));
         }
-        let first = (!plain.is_empty()).then(|| plain.join(" "));
-        first.into_iter().chain(typed).collect()
+        all
     }
 }
 
@@ -267,8 +263,11 @@ impl NamedMemory {
     /// The type of an element, and how many there are.
     fn shape(&self) -> (ElementType, u32) {
         let ty = self.ty.unwrap_or_else(|| {
-            // Without a size, elements are as wide as the accesses.
-            let bytes = if self.count.is_some() || self.widest == 0 { 4 } else { self.widest };
+            // Elements are as wide as the accesses. Where these differ, an array has 32 bits, and what has no size given
+            // has room for the widest.
+            let widest = self.widths.last().copied();
+            let one = widest.filter(|_| self.widths.len() == 1 || self.count.is_none());
+            let bytes = one.unwrap_or(4);
             ElementType {
                 float: false,
                 bits: [8, 16, 32, 64][bytes.trailing_zeros().min(3) as usize],
@@ -282,28 +281,3 @@ impl NamedMemory {
 
 /// The most elements that accesses give a location.
 const MOST_ELEMENTS: u32 = 1 << 12;
-
-/// Gives elements of a variable of the module other values.
-fn set(variable: &mut FunctionVariable, first: u32, values: &[&str]) -> Result<(), LaunchError> {
-    let name = &variable.name;
-    let size = if variable.bytes.is_multiple_of(4) { 4 } else { 1 };
-    let size = if variable.bytes == 8 { 8 } else { size };
-    let ty = ElementType { float: false, bits: 8 * size };
-    let bytes = usize::try_from(variable.bytes).unwrap_or(usize::MAX);
-    for (at, value) in (first as usize..).zip(values) {
-        let bits = ty.bits_of(value).ok_or_else(|| {
-            LaunchError::new(format!("`{value}` does not fit the {} bits of `{name}`", ty.bits))
-        })?;
-        let start = at.saturating_mul(size.into());
-        if start.saturating_add(size.into()) > bytes {
-            let count = bytes / usize::from(size);
-            return Err(LaunchError::new(format!("`{name}` has {count} elements")));
-        }
-        if variable.initial.len() < bytes {
-            variable.initial.resize(bytes, 0);
-        }
-        let end = start + usize::from(size);
-        variable.initial[start..end].copy_from_slice(&bits.to_le_bytes()[..size.into()]);
-    }
-    Ok(())
-}

@@ -1,5 +1,6 @@
 //! Functions of a module as a litmus test: `producer(data, flag) @cta 0 || consumer(data, flag, out) @cta 1`.
 
+mod initial;
 mod locations;
 mod read;
 
@@ -12,14 +13,15 @@ use text::diagnostic::Diagnostic;
 use text::report::{ByteSpan, Diagnostics, nearest};
 
 use self::locations::Locations;
-use self::read::{FunctionWords, WordsArgument, WordsColumn, WordsPlace, WordsValue};
-use crate::argument::{ArgumentValue, ElementType, LaunchArgument};
-use crate::columns::{self, ColumnTest, ColumnValues, Composed, PlacedColumn, first_row};
+use self::read::{FunctionWords, WordsArgument, WordsColumn, WordsField, WordsPlace, WordsValue};
+use crate::argument::{ArgumentField, ArgumentValue, ElementType, LaunchArgument, is_fraction};
+use crate::columns::{self, ColumnTest, ColumnValues, Composed, PlacedColumn};
 use crate::compose::{has_trap, signature};
 use crate::condition::{self, WordsQuestion};
 use crate::functions::{self, FunctionName, list, named};
 use crate::launch::{Dim3, LaunchError, LaunchSpec, ThreadPlace};
 use crate::module::KernelModule;
+use crate::reach;
 use crate::shorten::ShortFunction;
 use crate::special::{self, LANES};
 
@@ -43,19 +45,21 @@ pub fn compose(
     text: &str,
     request: &WordsTest<'_>,
 ) -> Result<Composed, Vec<Diagnostic>> {
-    compose_in(&KernelModule::read(path, text)?, request)
+    let module = KernelModule::read(path, text)?;
+    compose_in(&module, &functions::functions(&module.module), request)
 }
 
-/// The same for a module that was read.
+/// The same for a module that was read. `known`: its functions.
 pub(crate) fn compose_in(
     module: &KernelModule<'_>,
+    known: &[FunctionName],
     request: &WordsTest<'_>,
 ) -> Result<Composed, Vec<Diagnostic>> {
     let words = read::read(WORDS, request.words)?;
     let composer = WordsComposer {
         module,
+        known,
         request,
-        known: functions::functions(&module.module),
         functions: Vec::new(),
         columns: Vec::new(),
         notes: BTreeSet::new(),
@@ -80,8 +84,8 @@ struct BoundColumn<'w> {
 
 struct WordsComposer<'c> {
     module: &'c KernelModule<'c>,
+    known: &'c [FunctionName],
     request: &'c WordsTest<'c>,
-    known: Vec<FunctionName>,
     functions: Vec<Function>,
     columns: Vec<BoundColumn<'c>>,
     notes: BTreeSet<String>,
@@ -97,9 +101,9 @@ impl<'c> WordsComposer<'c> {
             self.columns.push(bound);
         }
         for column in &self.columns {
-            let function = &self.functions[column.function];
+            let accesses = reach::accesses(&self.functions[column.function]);
             for (parameter, (argument, at)) in column.arguments.iter().enumerate() {
-                let added = locations.add(function, parameter, argument);
+                let added = locations.add(&accesses, parameter, argument);
                 added.map_err(|error| self.in_words(*at, error))?;
             }
         }
@@ -145,7 +149,7 @@ impl<'c> WordsComposer<'c> {
         placement: Placement,
         reserved: &BTreeSet<String>,
     ) -> Result<BoundColumn<'c>, Vec<Diagnostic>> {
-        let found = named(&self.known, &words.function, "function");
+        let found = named(self.known, &words.function, "function");
         let name = found.map_err(|error| self.in_words(words.function_at, error))?;
         let known = self.functions.iter().position(|function| function.name == name.name);
         let function = known.unwrap_or(self.functions.len());
@@ -182,7 +186,7 @@ impl<'c> WordsComposer<'c> {
             condition: "forall (true)".to_owned(),
         };
         let composed = test.composed(std::mem::take(&mut self.notes));
-        self.asked(composed, &functions)
+        self.asked(composed, &functions, locations)
     }
 
     /// Adds the condition, and formats the test.
@@ -190,36 +194,28 @@ impl<'c> WordsComposer<'c> {
         &self,
         mut composed: Composed,
         functions: &[ShortFunction],
+        locations: &Locations,
     ) -> Result<Composed, Vec<Diagnostic>> {
         if let Err(diagnostics) = litmus::parse(self.module.path, composed.text.as_bytes()) {
-            return Err(diagnostics
-                .into_iter()
-                .flat_map(|of| self.of_test(&composed, of))
-                .collect());
+            let told = diagnostics.into_iter().flat_map(|mut of| {
+                let outside = of.message.split('`').nth(1).filter(|_| of.code == "out-of-bounds");
+                if let Some(larger) = outside.and_then(|name| locations.larger(name)) {
+                    of.help = Some(format!("`{larger}` as an argument makes it larger"));
+                }
+                self.of_test(&composed, of)
+            });
+            return Err(told.collect());
         }
         if let Some((question, condition)) = self.request.question {
             let of_columns: Vec<&Function> =
                 self.columns.iter().map(|column| &functions[column.function].function).collect();
+            condition::check(&composed.text, question, condition, &of_columns)?;
             let condition = question.quantified(&one_line(condition), &of_columns);
-            let read =
-                litmus::parse_question(self.module.path, composed.text.as_bytes(), &condition);
-            read.map_err(|mut diagnostics| {
-                for of in &mut diagnostics {
-                    question.option().clone_into(&mut of.path);
-                    // Where a function has a result, its register stands here.
-                    if of.code == "unknown-register" && of.message.ends_with("`return`") {
-                        let why = "only a `.func` with a result returns something";
-                        of.help = Some(why.to_owned());
-                    }
-                }
-                diagnostics
-            })?;
             let end = composed.text.trim_end().rfind('\n').map_or(0, |end| end + 1);
             composed.text.replace_range(end.., &(condition + "\n"));
         }
         match format(self.module.path, composed.text.as_bytes()) {
             Ok(text) => {
-                composed.first_row = first_row(&text);
                 composed.text = text;
                 Ok(composed)
             }
@@ -391,7 +387,7 @@ fn arguments(
             let counts = format!("{}, and more are given", count(parameters.len()));
             wrong(at, format!("`{}` has {counts}", words.function))
         })?;
-        let value = value(argument, parameter).map_err(|error| (at, error))?;
+        let value = value(argument, function, index)?;
         let argument = LaunchArgument { name: parameter.name.clone(), value };
         if given.insert(index, (argument, at)).is_some() {
             return Err(wrong(at, format!("the parameter `{}` is given twice", parameter.name)));
@@ -429,30 +425,103 @@ fn parameter_named(parameters: &[Parameter], name: &str) -> Option<usize> {
     exact.or_else(ending).or_else(near)
 }
 
-fn value(argument: &WordsArgument, parameter: &Parameter) -> Result<ArgumentValue, LaunchError> {
-    let name = &parameter.name;
+/// What a parameter is in a column. `function`: the one that has it, for what it reads of a structure.
+fn value(
+    argument: &WordsArgument,
+    function: &Function,
+    index: usize,
+) -> Result<ArgumentValue, (ByteSpan, LaunchError)> {
+    let parameter = &function.parameters[index];
+    let (name, at) = (&parameter.name, argument.at);
+    let wrong = |at: ByteSpan, why: String, help: String| (at, LaunchError::new(why).help(help));
+    let is_structure = parameter.alignment.is_some();
     match &argument.value {
-        WordsValue::Number(number) => {
-            let bits = if parameter.alignment.is_some() { 64 } else { parameter.bits };
-            let float = number.contains('.');
-            let ty = ElementType { float, bits };
-            let read = Some(ty).filter(|_| !float || matches!(bits, 32 | 64));
-            let value = read.and_then(|ty| ty.bits_of(number));
-            value.map(ArgumentValue::Number).ok_or_else(|| {
-                LaunchError::new(format!("`{number}` does not fit the {bits} bits of `{name}`"))
-            })
+        WordsValue::Fields(fields) if is_structure => {
+            let mut offsets: Vec<u32> = fields.iter().map(|field| field.offset).collect();
+            offsets.sort_unstable();
+            let bytes = u32::from(parameter.bits) / 8;
+            let field = |field: &WordsField| {
+                // Up to the next field.
+                let next = offsets.iter().find(|offset| **offset > field.offset);
+                let end = next.copied().unwrap_or(bytes);
+                if field.offset >= bytes {
+                    let why = format!("`{name}` has {bytes} bytes, and none at {}", field.offset);
+                    return Err(wrong(field.at, why, structure_help(function, index)));
+                }
+                let bits = u16::try_from(8 * (end - field.offset).min(8)).unwrap_or(64);
+                let what = format!("the field at {} of `{name}`", field.offset);
+                let ty = ElementType { float: false, bits };
+                let value = plain_value(&field.value, &what, ty);
+                let value = value.map_err(|error| (field.at, error))?;
+                Ok(ArgumentField { offset: field.offset, value })
+            };
+            fields.iter().map(field).collect::<Result<_, _>>().map(ArgumentValue::Fields)
         }
-        WordsValue::Location { name: location, offset, .. } => {
-            crate::argument::check_name(location)?;
-            if parameter.alignment.is_none() && parameter.bits < 64 {
-                let why = format!(
-                    "the parameter `{name}` has {} bits, and an address 64",
-                    parameter.bits
-                );
+        WordsValue::Fields(_) => {
+            let why = format!("the parameter `{name}` is no structure");
+            Err(wrong(at, why, "give a location or a number".to_owned()))
+        }
+        WordsValue::Number(_) | WordsValue::Location { .. }
+            if is_structure && parameter.bits > 64 =>
+        {
+            let why = format!("the parameter `{name}` is a structure, or an array");
+            Err(wrong(at, why, structure_help(function, index)))
+        }
+        value @ (WordsValue::Number(_) | WordsValue::Location { .. }) => {
+            let ty = ElementType { float: parameter.float, bits: parameter.bits };
+            plain_value(value, &format!("the parameter `{name}`"), ty).map_err(|error| (at, error))
+        }
+    }
+}
+
+/// The fields that a function reads of a parameter.
+fn structure_help(function: &Function, index: usize) -> String {
+    let read = function.initial.iter().filter_map(|(_, value)| match *value {
+        EntryValue::Piece { parameter, offset, bits } if parameter == index => {
+            Some((offset, bits / 8))
+        }
+        EntryValue::Piece { .. }
+        | EntryValue::Parameter(_)
+        | EntryValue::Value(_)
+        | EntryValue::Address(_)
+        | EntryValue::Special(_) => None,
+    });
+    let read: BTreeMap<u32, u16> = read.collect();
+    let example = "{0: 5, 8: &data}";
+    if read.is_empty() {
+        return format!("give its fields by their offsets: {example}");
+    }
+    let pieces = read.iter().map(|(offset, bytes)| format!("{offset} ({bytes} bytes)"));
+    let pieces = pieces.collect::<Vec<_>>().join(", ");
+    format!(
+        "give its fields by their offsets, as in {example}; the function reads those at {pieces}"
+    )
+}
+
+/// What is not a structure. `what`: what has this value, in messages.
+fn plain_value(
+    value: &WordsValue,
+    what: &str,
+    ty: ElementType,
+) -> Result<ArgumentValue, LaunchError> {
+    let bits = ty.bits;
+    match value {
+        WordsValue::Number(number) => {
+            if ty.bits_of(number).is_some() {
+                return Ok(ArgumentValue::Untyped(number.clone()));
+            }
+            let why = format!("`{number}` does not fit {what}, which has {bits} bits");
+            let error = LaunchError::new(why);
+            Err(if is_fraction(number) { error.help("a float has 32 or 64 bits") } else { error })
+        }
+        WordsValue::Location { name, offset, .. } => {
+            crate::argument::check_name(name)?;
+            if bits < 64 {
+                let why = format!("{what} has {bits} bits, and an address 64");
                 return Err(LaunchError::new(why).help("give a number"));
             }
-            Ok(ArgumentValue::Inside { buffer: location.clone(), offset: *offset })
+            Ok(ArgumentValue::Inside { buffer: name.clone(), offset: *offset })
         }
-        WordsValue::Fields(text) => ArgumentValue::parse(name, text),
+        WordsValue::Fields(_) => Err(LaunchError::new(format!("{what} has fields"))),
     }
 }

@@ -3,6 +3,8 @@
 use text::Diagnostic;
 use text::report::{ByteSpan, Diagnostics, ErrorReported};
 
+use crate::argument::is_number;
+
 /// The functions that a test consists of.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) struct FunctionWords {
@@ -44,8 +46,18 @@ pub(crate) enum WordsValue {
     Number(String),
     /// `data`, `data[64]`, `u64 data[64]`, `&data+16`
     Location { name: String, ty: Option<String>, count: Option<u32>, offset: u64 },
-    /// `{0: 5, 8: @data}`
-    Fields(String),
+    /// `{0: 5, 8: &data}`
+    Fields(Vec<WordsField>),
+}
+
+/// A field of a structure.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct WordsField {
+    /// In bytes.
+    pub(crate) offset: u32,
+    /// Not fields again.
+    pub(crate) value: WordsValue,
+    pub(crate) at: ByteSpan,
 }
 
 /// Reads words. `path` is for the messages.
@@ -199,24 +211,46 @@ impl<'w> WordsReader<'w> {
     }
 
     fn value(&mut self) -> WordsResult<WordsValue> {
-        const HELP: &str = "a location: data, data[64], u64 data[64], &data+16; or a number";
-        if self.is("{") {
-            let rest = self.rest();
-            let Some(end) = rest.find('}') else {
-                self.at = self.text.len();
-                return Err(self.expected("`}`", "{0: 5, 8: @data}"));
-            };
-            self.at += end + 1;
-            return Ok(WordsValue::Fields(rest[..=end].to_owned()));
+        if self.is("{") { self.fields() } else { self.plain_value() }
+    }
+
+    /// `{0: 5, 8: &data}`
+    fn fields(&mut self) -> WordsResult<WordsValue> {
+        const HELP: &str = "{0: 5, 8: &data}";
+        let mut all: Vec<WordsField> = Vec::new();
+        self.eat("{");
+        loop {
+            self.blank();
+            let start = self.at;
+            let offset = self.number("the offset of a field in bytes", HELP)?;
+            if !self.eat(":") {
+                return Err(self.expected("`:`", HELP));
+            }
+            let value = self.plain_value()?;
+            let at = ByteSpan::new(start, self.at);
+            if all.iter().any(|field| field.offset == offset) {
+                let why = format!("the field at {offset} is given twice");
+                self.report.error("words", at, why).help(HELP);
+                return Err(ErrorReported);
+            }
+            all.push(WordsField { offset, value, at });
+            if self.eat("}") {
+                return Ok(WordsValue::Fields(all));
+            }
+            if !self.eat(",") {
+                return Err(self.expected("`,` or `}`", HELP));
+            }
         }
+    }
+
+    fn plain_value(&mut self) -> WordsResult<WordsValue> {
+        const HELP: &str = "a location: data, data[64], u64 data[64], &data+16; or a number";
         let is_address = self.eat("&") || self.eat("@");
         let negative = !is_address && self.is("-");
         let digit = self.rest().starts_with(|c: char| c.is_ascii_digit());
         if !is_address && (negative || digit) {
-            let (number, at) = self.run(|c| c.is_ascii_alphanumeric() || "-.".contains(c));
-            let is_number =
-                number.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
-            if !is_number {
+            let (number, at) = self.run(|c| c.is_ascii_alphanumeric() || "-+.".contains(c));
+            if !is_number(number) {
                 self.report.error("words", at, format!("`{number}` is not a number")).help("-1");
                 return Err(ErrorReported);
             }
