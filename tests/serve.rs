@@ -125,6 +125,19 @@ fn exploding() -> String {
     text
 }
 
+/// The page begins with the test that the command line names, escaped.
+#[test]
+fn the_page_begins_with_functions_of_a_module() {
+    let words = "producer(data, flag) || consumer(data, flag, out)";
+    let server = Server::start(&["tests/words/message.ptx", words, "--never=[out]=0 && [out]<2"]);
+    let page = server.get("/");
+    let (_, text) = page.body.split_once("aria-describedby=\"keys\">\n").expect("it has a text");
+    let (text, _) = text.split_once("</textarea>").expect("it ends");
+    assert!(text.starts_with("PTX producer+consumer\n"), "{text}");
+    assert!(text.trim_end().ends_with("~exists ([out]=0 &amp;&amp; [out]&lt;2)"), "{text}");
+    assert_eq!(server.ask(&text.replace("&amp;", "&").replace("&lt;", "<")).status, 200);
+}
+
 #[test]
 fn a_test_has_verdict_outcomes_picture_and_explanation() {
     let server = Server::start(&[]);

@@ -121,7 +121,11 @@ impl Cli {
                 all.maybe(explore.seen.as_ref());
                 all.model(&explore.judging);
             }
-            Command::Serve(serve) => all.model(&serve.judging),
+            Command::Serve(serve) => {
+                all.maybe(serve.path.as_ref());
+                all.programs(&serve.asked.compilers);
+                all.model(&serve.judging);
+            }
             Command::Sass(Sass::Read(read)) => {
                 all.below(read.paths.iter().map(PathBuf::as_path), "sass");
             }

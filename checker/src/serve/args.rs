@@ -1,6 +1,7 @@
 //! The options of `causeway serve`.
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use answer::AnswerLimits;
@@ -9,13 +10,24 @@ use clap::Args;
 
 use crate::options::Judging;
 use crate::options::values::{seconds, size};
+use crate::words::args::WordsArgs;
 
 pub(crate) const EXAMPLE: &str = "\
 Example: a page at any free port, which Ctrl-C ends
-  causeway serve --listen 127.0.0.1:0";
+  causeway serve --listen 127.0.0.1:0
+Example: the page with a test of two functions of a module
+  causeway serve k.ptx 'producer(data, flag) || consumer(data, flag, out)' --never '[out]=0'";
 
 #[derive(Args, Debug)]
 pub struct Serve {
+    /// The test that the page begins with: a litmus test, or a PTX module, with functions of it
+    #[arg(value_name = "FILE")]
+    pub path: Option<PathBuf>,
+    /// Functions of the module, as in 'f(data) @cta 0 || g(data) @cta 1' (see `causeway litmus`)
+    #[arg(value_name = "FUNCTIONS")]
+    pub words: Option<String>,
+    #[command(flatten)]
+    pub asked: WordsArgs,
     /// The address of the page, which only this computer reaches; port 0 is any free one
     #[arg(long, value_name = "ADDRESS:PORT", default_value = "127.0.0.1:7480", value_parser = loopback)]
     pub listen: SocketAddr,

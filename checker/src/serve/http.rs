@@ -57,11 +57,12 @@ struct Server {
     page: Bytes,
 }
 
-/// Answers requests until the run is interrupted.
+/// Answers requests until the run is interrupted. `first`: the test that the page begins with.
 pub(super) fn serve(
     listener: StandardListener,
     settings: AnswerSettings,
     jobs: usize,
+    first: Option<&str>,
 ) -> io::Result<()> {
     let address = listener.local_addr()?;
     listener.set_nonblocking(true)?;
@@ -69,7 +70,7 @@ pub(super) fn serve(
         settings,
         hosts: hosts(address),
         jobs: Arc::new(Semaphore::new(jobs)),
-        page: page::served().into(),
+        page: page::served(first).into(),
     });
     let runtime = Builder::new_current_thread()
         .enable_io()

@@ -8,9 +8,12 @@ use std::net::TcpListener;
 
 use answer::{AnswerLimits, AnswerSettings};
 use engine::exit::Exit;
+use text::report::ErrorReported;
 
 use self::args::Serve;
+use crate::input;
 use crate::selection::SelectedModel;
+use crate::words::{self, TestSource};
 
 /// Serves the page until the run is interrupted.
 pub(crate) fn command(
@@ -19,6 +22,7 @@ pub(crate) fn command(
     out: &mut dyn Write,
     err: &mut dyn Write,
 ) -> io::Result<Exit> {
+    let Ok(first) = first_test(command, err)? else { return Ok(Exit::BadInput) };
     let limits = AnswerLimits {
         bound: command.judging.bound,
         timeout: command.timeout,
@@ -38,6 +42,28 @@ pub(crate) fn command(
     let settings = AnswerSettings::new(selected.model, selected.readings, limits);
     writeln!(out, "http://{address}/")?;
     out.flush()?;
-    http::serve(listener, settings, jobs)?;
+    http::serve(listener, settings, jobs, first.as_deref())?;
     Ok(Exit::AsExpected)
+}
+
+/// The test that the page begins with, if the command line names one. What is wrong with it is printed.
+fn first_test(
+    command: &Serve,
+    err: &mut dyn Write,
+) -> io::Result<Result<Option<String>, ErrorReported>> {
+    let Some(path) = &command.path else {
+        let Some(option) = command.asked.first_option() else { return Ok(Ok(None)) };
+        writeln!(err, "error: {}", words::without_functions(option, "k.ptx", "serve"))?;
+        return Ok(Err(ErrorReported));
+    };
+    match words::source(path, command.words.as_deref(), &command.asked, "serve", err) {
+        Ok(TestSource { bytes, made }) => {
+            made.iter().try_for_each(|made| words::print_notes(made, err))?;
+            Ok(Ok(Some(String::from_utf8_lossy(&bytes).into_owned())))
+        }
+        Err(unread) => {
+            words::litmus::complain(&input::shown(path), &unread, err)?;
+            Ok(Err(ErrorReported))
+        }
+    }
 }

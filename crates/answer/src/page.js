@@ -172,6 +172,6 @@ addEventListener("hashchange", async () => {
   const linked = location.hash.length > 1;
   const text = await restored();
   if (text !== null) { load(text); run(); }
-  else if (!linked) { load(examples[0]); run(); }
+  else if (!linked) { load(source.defaultValue || examples[0]); run(); }
 })();
 })();

@@ -17,19 +17,23 @@ pub const SCRIPT: &str = include_str!("page.js");
 pub const SERVED: &str =
     "; script-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'";
 
-/// The page of a server that has [`SCRIPT`] at `page.js` and answers at `answer`.
-pub fn served() -> String {
-    page(SERVED, "<script src=\"page.js\"></script>\n")
+/// The page of a server that has [`SCRIPT`] at `page.js` and answers at `answer`. `first`: the test that it begins with, if not
+/// with an example.
+pub fn served(first: Option<&str>) -> String {
+    page(SERVED, "<script src=\"page.js\"></script>\n", first)
 }
 
 /// The page with a policy, as [`PageParts`] has it, and with scripts.
-pub fn page(policy: &str, scripts: &str) -> String {
+pub fn page(policy: &str, scripts: &str, first: Option<&str>) -> String {
     let mut options = String::new();
     let mut texts = Vec::new();
     for (label, tests) in [("Tests of the document", DOCUMENT), ("Real mistakes", GALLERY)] {
         group(label, tests, &mut options, &mut texts);
     }
     let body = BODY.replace("EXAMPLES", &options);
+    // Where the address has no test, the script takes the text of the page.
+    let first = format!(">\n{}</textarea>", xml::escape(first.unwrap_or_default()));
+    let body = body.replace("></textarea>", &first);
     let json = serde_json::to_string(&texts).expect("texts can be written");
     // It stands in an element that ends at the first `</`.
     let json = json.replace('<', "\\u003c");

@@ -26,6 +26,6 @@ fn main() -> Result<(), Box<dyn Error>> {
          <script type=\"text/plain\" id=\"wasm\">{wasm}</script>\n\
          <script>\n{PLAYGROUND}</script>\n<script>\n{SCRIPT}</script>\n"
     );
-    fs::write(page, page::page(POLICY, &scripts))?;
+    fs::write(page, page::page(POLICY, &scripts, None))?;
     Ok(())
 }
