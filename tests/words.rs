@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
+use std::process::Command;
 
 use serde_json::Value;
 use verify::{WordsQuestion, WordsTest};
@@ -11,6 +12,8 @@ use crate::suite;
 
 const MESSAGE: &str = "tests/words/message.ptx";
 const WORDS: &str = "producer(data, flag) || consumer(data, flag, out)";
+/// Values of several widths, floats, a structure and variables of the module.
+const MEMORY: &str = "tests/words/memory.ptx";
 const LOCKS: &str = "try_lock(lock) || try_lock(lock)";
 
 /// Of the command line, as in `cli`.
@@ -58,8 +61,56 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("fix-words", &["fix", "--engine=enumerate", MESSAGE, WORDS, "--never=[out]=0"]),
     ("fix-words-write", &["fix", "--write", MESSAGE, WORDS, "--never=[out]=0"]),
     ("explore-words", &["explore", MESSAGE, WORDS, "--never=[out]=0"]),
+    ("litmus-list-memory", &["litmus", MEMORY]),
+    (
+        "litmus-elements",
+        &["litmus", MEMORY, "wide(a, b, h[3])", "--init=a[1]=7", "--init=h={1,2}", "--always=b=7"],
+    ),
+    ("litmus-floats", &["litmus", MEMORY, "scaled(2, -1.5, out, 200)", "--always=out[1]=-1.5"]),
+    (
+        "litmus-structure",
+        &[
+            "litmus",
+            MEMORY,
+            "structured({0: 5, 4: 1.5, 8: &data, 16: wide})",
+            "--always=data[1]=1.5 && wide[1]=5",
+        ],
+    ),
+    (
+        "litmus-globals",
+        &[
+            "litmus",
+            MEMORY,
+            "globals(out[3])",
+            "--init=counter=3",
+            "--init=table[2]=9",
+            "--init=u32 table+4=1",
+            "--init=limits={5,6}",
+            "--init=scale=2.5",
+            "--always=counter=9 && out[2]=2.5",
+        ],
+    ),
+    ("litmus-wide-number", &["litmus", MEMORY, "scaled(1, 1, out, 300)"]),
+    ("litmus-wide-field", &["litmus", MEMORY, "structured({0: 0x1ffffffff, 4: 1, 8: a, 16: b})"]),
+    ("litmus-behind-structure", &["litmus", MEMORY, "structured({0: 1, 24: a})"]),
+    ("litmus-no-fields", &["litmus", MEMORY, "structured(5)"]),
+    ("litmus-small-array", &["litmus", MEMORY, "wide(a[1], b, h)"]),
+    ("litmus-wide-element", &["litmus", MEMORY, "globals(out)", "--init=limits[1]=70000"]),
+    ("litmus-behind-array", &["litmus", MEMORY, "globals(out)", "--init=table={1,2,3,4,5}"]),
+    ("litmus-sized-variable", &["litmus", MEMORY, "globals(table[2])"]),
+    ("litmus-float-order", &["litmus", MESSAGE, LOCKS, "--never=P0:return=0 && lock>1.5"]),
+    ("litmus-closed", &["litmus", MESSAGE, WORDS, "--never=[out]=0)"]),
+    ("litmus-empty-condition", &["litmus", MESSAGE, WORDS, "--never="]),
+    ("serve-module", &["serve", MESSAGE]),
+    ("serve-unknown", &["serve", MESSAGE, "f(x)"]),
+    ("serve-condition-alone", &["serve", "--never=[x]=0"]),
+    ("verify-lines", &["verify", LAUNCHED]),
+    ("verify-wrong-line", &["verify", "tests/words/wrong-line.ptx"]),
     ("verify-no-compiler", &["verify", "tests/words/message.cu", "--grid=1", "--block=1"]),
 ];
+
+/// Its source has launches in comments.
+const LAUNCHED: &str = "tests/words/launched.ptx";
 
 fn run(arguments: &[&str]) -> (Option<i32>, String, String) {
     said(&causeway(arguments, &suite::root()))
@@ -128,6 +179,94 @@ fn a_compiler_that_is_named_makes_the_module() {
         assert_eq!(code, Some(2));
         assert!(err.contains("does not compile it") && err.contains("no such thing"), "{err}");
     }
+}
+
+#[test]
+fn numbers_have_the_types_of_what_they_are_for() {
+    let verdict = |condition: &str| {
+        let words = "scaled(2, -1.5, out, 200) || globals(shown[3])";
+        let condition = format!("--always={condition}");
+        run(&["check", "--engine=enumerate", MEMORY, words, "--init=scale=0.5", &condition]).0
+    };
+    // Elements have 64 bits, as the widest access.
+    for right in [
+        "out[0]=0x40800000",
+        "out[1]=-1.5",
+        "out[1]=-1.5e0f",
+        "out[2]=200",
+        "shown[2]=0.5",
+        "0.5=shown[2]",
+    ] {
+        assert_eq!(verdict(right), Some(0), "{right}");
+    }
+    for wrong in ["out[1]=1.5", "shown[2]=0.25", "shown[2]!=0.5"] {
+        assert_eq!(verdict(wrong), Some(1), "{wrong}");
+    }
+    for unread in ["out[1]<1.5", "1.5=1.5", "out[1]=1.5.5", "out[1]=1."] {
+        assert_eq!(verdict(unread), Some(2), "{unread}");
+    }
+}
+
+/// A module may be standard input, for every command that takes words.
+#[test]
+fn a_module_is_read_from_standard_input() {
+    let causeway_reading = |arguments: &[&str]| {
+        let module = fs::File::open(suite::root().join(MESSAGE)).expect("it is there");
+        let mut command = Command::new(env!("CARGO_BIN_EXE_causeway"));
+        command.args(arguments).current_dir(suite::root()).stdin(module);
+        command.output().expect("the program starts")
+    };
+    let launch = ["--kernel=producer", "--grid=1", "--block=1", "--arg=d=u32[1]", "--arg=f=u32[1]"];
+    let all: [(&[&str], i32); 5] = [
+        (&["litmus", "-"], 0),
+        (&["litmus", "-", WORDS], 0),
+        (&["check", "-", WORDS, "--never=[out]=0"], 1),
+        (&["explain", "-", WORDS, "--never=[out]=0"], 0),
+        (&["fix", "--engine=enumerate", "-", WORDS, "--never=[out]=0"], 0),
+    ];
+    let verify = [&["verify", "-"], &launch[..]].concat();
+    for (arguments, code) in all.into_iter().chain([(&verify[..], 0)]) {
+        let output = causeway_reading(arguments);
+        assert_eq!(output.status.code(), Some(code), "{arguments:?}: {output:?}");
+    }
+}
+
+/// Only the functions that are named are read: what is wrong elsewhere is no error.
+#[test]
+fn a_fault_matters_to_its_function_only() {
+    let text = fs::read_to_string(suite::root().join(MESSAGE)).expect("it is there");
+    let text = text.replace("atom.cas.acquire", "atom.bogus.acquire");
+    let made = |words: &str| {
+        let request = WordsTest { words, ..WordsTest::default() };
+        verify::words::compose("k.ptx", &text, &request).map(|_| ())
+    };
+    assert_eq!(made(WORDS), Ok(()));
+    let errors = made(LOCKS).expect_err("its instruction is unknown");
+    assert!(errors[0].message.contains(".bogus"), "{}", errors[0]);
+    let survey = verify::survey("k.ptx", &text).expect("it is a module");
+    assert_eq!(survey.functions.iter().filter(|of| of.refused.is_some()).count(), 1);
+}
+
+/// What is proposed can be run as it is printed.
+#[test]
+fn proposals_are_commands() {
+    let commands = |module: &str| {
+        let (_, out, _) = run(&["litmus", module]);
+        let lines = out.lines().filter_map(|line| line.trim().strip_prefix("causeway "));
+        lines.map(str::to_owned).collect::<Vec<String>>()
+    };
+    let mut count = 0;
+    for command in [commands(MESSAGE), commands(MEMORY)].concat() {
+        let script = format!("\"$0\" {command}");
+        let output = Command::new("sh")
+            .args(["-c", &script, env!("CARGO_BIN_EXE_causeway")])
+            .current_dir(suite::root())
+            .output()
+            .expect("there is a shell");
+        assert!(matches!(output.status.code(), Some(0 | 1)), "{command}: {output:?}");
+        count += 1;
+    }
+    assert!(count > 2);
 }
 
 /// Whatever is cut off a module or the words, there is an answer or an error.

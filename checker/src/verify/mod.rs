@@ -1,6 +1,7 @@
 //! `causeway verify`: launches of PTX kernels.
 
 pub mod args;
+mod lines;
 pub mod report;
 
 use std::io::{self, Write};
@@ -65,14 +66,18 @@ pub fn command(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io:
     engine::limit_solver(verify.limits.bytes());
     let mut worst = Exit::AsExpected;
     for path in &verify.paths {
-        let exit = match read(path, verify) {
-            Ok(read) => one(&read, verify, &task, out, err)?,
+        let launches = match read(path, verify) {
+            Ok(launches) => launches,
             Err(complaint) => {
                 complaint.print(err)?;
-                Exit::BadInput
+                worst = report::worse(worst, Exit::BadInput);
+                continue;
             }
         };
-        worst = report::worse(worst, exit);
+        for launch in &launches {
+            let exit = one(launch, verify, &task, out, err)?;
+            worst = report::worse(worst, exit);
+        }
     }
     Ok(worst)
 }
@@ -101,7 +106,8 @@ fn print_error(path: &str, error: &LaunchError, err: &mut dyn Write) -> io::Resu
     }
 }
 
-fn read(path: &Path, verify: &Verify) -> Result<ReadLaunch, Unjudged> {
+/// The launches of a file, or of the command line.
+fn read(path: &Path, verify: &Verify) -> Result<Vec<ReadLaunch>, Unjudged> {
     let name = input::shown(path);
     let failed = |error: LaunchError| Unjudged::Launch { path: name.clone(), error };
     if path.extension().is_some_and(|extension| extension == "toml") {
@@ -110,10 +116,22 @@ fn read(path: &Path, verify: &Verify) -> Result<ReadLaunch, Unjudged> {
         let read = verify::file::read(&name, &text).map_err(Unjudged::Diagnostics)?;
         let LaunchFile { ptx, launch, expected, .. } = read;
         let module = path.with_file_name(ptx);
-        return Ok(ReadLaunch { name, module, launch, expected });
+        return Ok(vec![ReadLaunch { name, module, launch, expected }]);
     }
-    let launch = of_words(&verify.launch).map_err(failed)?;
-    Ok(ReadLaunch { name, module: path.to_owned(), launch, expected: None })
+    let module = path.to_owned();
+    let written = lines::launches(path, &verify.launch)
+        .map_err(|wrong| Unjudged::Launch { path: wrong.path, error: wrong.error })?;
+    if written.is_empty() {
+        let launch = of_words(&verify.launch).map_err(failed)?;
+        return Ok(vec![ReadLaunch { name, module, launch, expected: None }]);
+    }
+    let read = written.into_iter().map(|written| {
+        let launch = of_words(&written.launch);
+        let launch =
+            launch.map_err(|error| Unjudged::Launch { path: written.name.clone(), error })?;
+        Ok(ReadLaunch { name: written.name, module: module.clone(), launch, expected: None })
+    });
+    read.collect()
 }
 
 /// The launch of a command line.

@@ -1,0 +1,198 @@
+//! Launches in the comments of a source: `//! causeway: --grid 2 --block 32 --arg out='u32[2]'`.
+//!
+//! Such a line is a launch with the options of the command line; lines with `//!` after it go on with them. They are in the module, or in a file that its
+//! `.loc` directives name.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+use clap::Parser;
+use verify::LaunchError;
+
+use super::args::LaunchArgs;
+use crate::input;
+
+/// A launch, and where it is.
+pub(super) struct WrittenLaunch {
+    /// `k.cu:3`
+    pub(super) name: String,
+    pub(super) launch: LaunchArgs,
+}
+
+/// The options of a line.
+#[derive(Parser)]
+#[command(no_binary_name = true)]
+struct LaunchLine {
+    #[command(flatten)]
+    launch: LaunchArgs,
+}
+
+/// What a launch begins with in a comment.
+const BEGIN: &str = "causeway:";
+
+/// An error in a line: the file, and what is wrong.
+pub(super) struct WrongLine {
+    pub(super) path: String,
+    pub(super) error: LaunchError,
+}
+
+/// The launches that a module or its source has; none where the options already give one. Standard input has none, since it is read once.
+pub(super) fn launches(path: &Path, given: &LaunchArgs) -> Result<Vec<WrittenLaunch>, WrongLine> {
+    if is_given(given) || input::is_standard(path) {
+        return Ok(Vec::new());
+    }
+    let Some(text) = text_of(path) else { return Ok(Vec::new()) };
+    let own = in_text(path, &text)?;
+    if !own.is_empty() {
+        return Ok(own);
+    }
+    let origins = ptx::origins(&text);
+    let files = (1..=text.lines().count()).filter_map(|line| origins.of(line));
+    let mut looked_at = BTreeSet::new();
+    for file in files.map(|origin| &origin.file[..]) {
+        if !looked_at.insert(file) {
+            continue;
+        }
+        for source in places(path, file) {
+            let Some(text) = text_of(&source) else { continue };
+            let found = in_text(&source, &text)?;
+            if !found.is_empty() {
+                return Ok(found);
+            }
+        }
+    }
+    Ok(Vec::new())
+}
+
+/// Whether the command line has an option of a launch.
+fn is_given(options: &LaunchArgs) -> bool {
+    let LaunchArgs {
+        kernel,
+        grid,
+        block,
+        cluster,
+        lanes,
+        cooperative,
+        resident,
+        arguments,
+        shared,
+        assertions,
+    } = options;
+    let texts = [kernel, grid, block, cluster, lanes];
+    let numbers = [resident, shared];
+    texts.into_iter().any(Option::is_some)
+        || numbers.into_iter().any(Option::is_some)
+        || *cooperative
+        || [arguments, assertions].into_iter().any(|all| !all.is_empty())
+}
+
+/// Where a source may be: beside the module, and where the module says.
+fn places(module: &Path, file: &str) -> Vec<PathBuf> {
+    let file = Path::new(file);
+    let beside = file.file_name().map(|name| module.with_file_name(name));
+    beside.into_iter().chain([file.to_owned()]).collect()
+}
+
+/// The text of a file; not of a pipe, which is read once.
+fn text_of(path: &Path) -> Option<String> {
+    if !path.is_file() {
+        return None;
+    }
+    input::read(path).ok().map(|bytes| String::from_utf8_lossy(&bytes).into_owned())
+}
+
+fn in_text(path: &Path, text: &str) -> Result<Vec<WrittenLaunch>, WrongLine> {
+    let path = input::shown(path);
+    let mut all = Vec::new();
+    let mut lines = text.lines().zip(1..).peekable();
+    while let Some((line, number)) = lines.next() {
+        let Some(first) = comment(line).and_then(|words| words.trim_start().strip_prefix(BEGIN))
+        else {
+            continue;
+        };
+        let mut words = first.to_owned();
+        let goes_on = |words: &&str| !words.trim_start().starts_with(BEGIN);
+        while let Some(next) = lines.peek().and_then(|(line, _)| comment(line)).filter(goes_on) {
+            words.push('\n');
+            words.push_str(next);
+            lines.next();
+        }
+        let wrong = |error: LaunchError| WrongLine { path: path.clone(), error: error.at(number) };
+        let words = shell_words(&words).map_err(wrong)?;
+        let read = LaunchLine::try_parse_from(words).map_err(|error| wrong(told(&error)))?;
+        all.push(WrittenLaunch { name: format!("{path}:{number}"), launch: read.launch });
+    }
+    Ok(all)
+}
+
+/// What is behind `//!`.
+fn comment(line: &str) -> Option<&str> {
+    line.trim().strip_prefix("//!")
+}
+
+/// The first line of an error of options, and what it proposes.
+fn told(error: &clap::Error) -> LaunchError {
+    let text = error.to_string();
+    let mut lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let first = lines.next().unwrap_or_default();
+    let tip = lines.find_map(|line| line.strip_prefix("tip: "));
+    let wrong = LaunchError::new(first.trim_start_matches("error: "));
+    wrong.help(
+        tip.unwrap_or("//! causeway: --grid 2 --block 1 --arg out='u32[1]' --assert 'out[0]==1'"),
+    )
+}
+
+/// Words as a shell takes them: in quotes, or with `\` before a sign.
+fn shell_words(text: &str) -> Result<Vec<String>, LaunchError> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    let mut signs = text.chars();
+    while let Some(sign) = signs.next() {
+        let in_word = word.get_or_insert_default();
+        match (quote, sign) {
+            (Some(open), _) if sign == open => quote = None,
+            (None, '\'' | '"') => quote = Some(sign),
+            (None | Some('"'), '\\') => in_word.extend(signs.next()),
+            (None, _) if sign.is_whitespace() => {
+                // Quotes alone are a word, too: only blanks end one.
+                words.extend(word.take().filter(|word| !word.is_empty()));
+            }
+            _ => in_word.push(sign),
+        }
+    }
+    if let Some(open) = quote {
+        return Err(LaunchError::new(format!("a quote {open} is not closed")));
+    }
+    words.extend(word.filter(|word| !word.is_empty()));
+    Ok(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_a_shell() {
+        let words = |text: &str| shell_words(text).expect("it is closed");
+        assert_eq!(
+            words(" --grid 2  --arg out='u32[2] = 0'"),
+            ["--grid", "2", "--arg", "out=u32[2] = 0"]
+        );
+        assert_eq!(words("a\\ b \"c \\\" d\" '\\'"), ["a b", "c \" d", "\\"]);
+        assert!(shell_words("'a").is_err());
+    }
+
+    #[test]
+    fn a_launch_goes_on_in_further_comments() {
+        let text = "// k\n//! causeway: --grid 2 --block 1\n  //!   --arg n=4\n//! causeway: --grid 1 --block 1\nint x;\n//! other\n";
+        let found = in_text(Path::new("k.cu"), text).ok().expect("they are right");
+        let names: Vec<&str> = found.iter().map(|launch| &launch.name[..]).collect();
+        assert_eq!(names, ["k.cu:2", "k.cu:4"]);
+        assert_eq!(found[0].launch.arguments, ["n=4"]);
+        let wrong =
+            in_text(Path::new("k.cu"), "\n//! causeway: --gird 2\n").err().expect("it is wrong");
+        assert_eq!(wrong.error.line, Some(2));
+        assert!(wrong.error.message.contains("--gird"), "{}", wrong.error.message);
+    }
+}
