@@ -158,20 +158,23 @@ impl<'a> Cursor<'a> {
         }
         let start = self.here();
         let rest = &self.text[start.start as usize..];
-        let digits = |at: usize| at + rest[at..].bytes().take_while(u8::is_ascii_digit).count();
+        let bytes = rest.as_bytes();
+        let digits = |at: usize| {
+            let more = bytes.get(at..).unwrap_or_default().iter();
+            at + more.take_while(|byte| byte.is_ascii_digit()).count()
+        };
         let whole = usize::from(negative);
         let point = digits(whole);
-        let mut end = digits(point + 1).min(rest.len());
-        if point == whole || !rest[point..].starts_with('.') || end == point + 1 {
+        let mut end = digits(point + 1);
+        if point == whole || bytes.get(point) != Some(&b'.') || end == point + 1 {
             return None;
         }
-        let exponent = rest[end..].strip_prefix(['e', 'E']).map(|_| end + 1);
-        if let Some(exponent) = exponent {
-            let sign = usize::from(rest[exponent..].starts_with(['-', '+']));
-            end = digits(exponent + sign);
+        if matches!(bytes.get(end), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(bytes.get(end + 1), Some(b'-' | b'+')));
+            end = digits(end + 1 + sign);
         }
         let value = rest[..end].parse().ok()?;
-        end += usize::from(rest[end..].starts_with(['f', 'F']));
+        end += usize::from(matches!(bytes.get(end), Some(b'f' | b'F')));
         let at = ByteSpan::new(start.start as usize, start.start as usize + end);
         let before = self.next;
         while self.peek().is_some_and(|token| token.at.start < at.end) {
@@ -209,5 +212,32 @@ pub fn short(text: &str) -> String {
     match text.char_indices().nth(LONG) {
         Some((end, _)) => format!("{}…", &text[..end]),
         None => text.to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_float_has_a_point_and_ends_with_its_token() {
+        let read = |text: &str| {
+            let tokens = lex::tokens(text, 0, false, &mut Diagnostics::default());
+            let end = ByteSpan::new(text.len(), text.len());
+            let mut cursor = Cursor::new(text, &tokens, end);
+            let read = cursor.float().map(|(value, _)| value);
+            (read, cursor.rest().len())
+        };
+        for (text, value) in
+            [("1.5", 1.5), ("-0.25f", -0.25), ("2.0e-3 ", 0.002), ("1.5E+2F)", 150.0)]
+        {
+            let left = usize::from(text.ends_with(')'));
+            assert_eq!(read(text), (Some(value), left), "{text}");
+        }
+        // Whatever the number ends with, the end of the text as well.
+        for text in ["1", "-1", "-", "1.", "1.é", "1é", "1.5x", "1.5e", "1.5e-", "0x1.8", "x.5", ""]
+        {
+            assert_eq!(read(text).0, None, "{text}");
+        }
     }
 }
