@@ -4,6 +4,7 @@ use std::fs;
 use std::os::unix::fs::PermissionsExt;
 use std::process::Command;
 
+use checker::input;
 use serde_json::Value;
 use verify::{WordsQuestion, WordsTest};
 
@@ -164,7 +165,7 @@ fn a_compiler_that_is_named_makes_the_module() {
             module.display()
         ),
     );
-    let fails = compiler("fails", "echo 'line 3: no such thing' >&2; exit 1");
+    let fails = compiler("fails", "echo 'line 3: no such thing' >&2; seq 100 >&2; exit 1");
     let direct = run(&["litmus", MESSAGE, WORDS]).1.replace("message.ptx", "message");
     for (option, ending) in [("--nvcc", "cu"), ("--clang", "cu"), ("--llc", "ll")] {
         let path = place.join(format!("message.{ending}"));
@@ -177,7 +178,8 @@ fn a_compiler_that_is_named_makes_the_module() {
         assert!(line.starts_with(&copies) && line.contains("sm_80"), "{err}");
         let (code, _, err) = run(&["litmus", file, option, &fails]);
         assert_eq!(code, Some(2));
-        assert!(err.contains("does not compile it") && err.contains("no such thing"), "{err}");
+        assert!(err.contains("does not compile it\nline 3: no such thing\n1\n2\n"), "{err}");
+        assert!(err.ends_with("\n19\n… and 81 lines more\n"), "{err}");
     }
 }
 
@@ -287,6 +289,17 @@ fn nothing_that_is_cut_off_panics() {
         }
     }
     assert!(made > 0);
+    let kernels = [suite::root().join("examples/kernels"), suite::root().join("tests/words")];
+    let modules = input::find(&kernels, "ptx").expect("they are there");
+    assert!(modules.len() > 9);
+    for module in modules {
+        let text = fs::read_to_string(&module).expect("it is text");
+        for (end, _) in text.match_indices('\n') {
+            if let Err(errors) = verify::survey("k", &text[..end]) {
+                assert!(!errors.is_empty(), "{}", module.display());
+            }
+        }
+    }
     let words = "ns::f<int>(int*)(data, u64 a[4], &a+8, n=-1, {0: 5, 8: @a}, %tid.x=1) @cta 0,gpu 1 || try_lock(lock)";
     for (at, _) in words.char_indices() {
         for with in ["", "(", "|", "@", "9999999999999", "é"] {

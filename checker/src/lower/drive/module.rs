@@ -4,6 +4,8 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use text::escape::escaped;
+
 use super::llc;
 use crate::input::{self, quoted};
 use crate::kind::FileKind;
@@ -80,11 +82,26 @@ fn compiled(mut command: Command, made: &MadeFile, err: &mut dyn Write) -> io::R
     if !output.status.success() {
         let said = String::from_utf8_lossy(&output.stderr).into_owned()
             + &String::from_utf8_lossy(&output.stdout);
-        let said = text::escape::escaped(said.trim_end()).into_owned();
-        return Err(io::Error::other(format!("{program} does not compile it\n{said}")));
+        return Err(io::Error::other(format!("{program} does not compile it{}", shown(&said))));
     }
     input::text(&made.path)
         .map_err(|error| io::Error::other(format!("{program} has written no module: {error}")))
+}
+
+/// The first lines of what a compiler says, which may go on with all of its stack.
+fn shown(said: &str) -> String {
+    const MOST: usize = 20;
+    let lines: Vec<&str> = said.trim_end().lines().collect();
+    let mut text = String::new();
+    for line in lines.iter().take(MOST) {
+        text += "\n";
+        text += &escaped(line);
+    }
+    let more = lines.len().saturating_sub(MOST);
+    if more > 0 {
+        text += &format!("\n… and {more} lines more");
+    }
+    text
 }
 
 /// A file that is removed at the end.
