@@ -71,6 +71,8 @@ struct EventObject<'a> {
     instruction: &'a str,
     /// `R`, `W`, `F`, `PF`, `arrive`, `wait` or `init`; others in words.
     kind: &'static str,
+    /// Of the last event of a thread that never ends: its line in the file, from 1.
+    stays_in: Option<usize>,
     /// The bytes accessed, such as `x+4`.
     location: Option<&'a str>,
     /// In decimal.
@@ -148,6 +150,7 @@ fn event(of: &GraphEvent) -> EventObject<'_> {
         line: of.line,
         instruction: &of.instruction,
         kind: of.kind,
+        stays_in: of.stays_in,
         location: of.location.as_deref(),
         value: of.value.map(|value| value.to_string()),
         phase: of.phase,

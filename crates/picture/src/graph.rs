@@ -49,6 +49,8 @@ pub struct GraphEvent {
     /// `R`, `W`, `F` (fence), `PF` (proxy fence), `arrive`, `wait`, `init`; of the last one of a thread that never ends, such
     /// as `waits for ever`.
     pub kind: &'static str,
+    /// Of the last one of a thread that never ends: the line of the file.
+    pub stays_in: Option<usize>,
     /// The bytes accessed: `x`, `x+4`.
     pub location: Option<String>,
     pub value: Option<Value>,
@@ -115,7 +117,8 @@ impl GraphEvent {
     /// The letter and the effect, or what kind of event it is.
     pub fn headline(&self) -> String {
         let effect = self.effect();
-        let effect = if effect.is_empty() { self.kind.to_owned() } else { effect };
+        let place = self.stays_in.map_or(String::new(), |line| format!(" in line {line}"));
+        let effect = if effect.is_empty() { format!("{}{place}", self.kind) } else { effect };
         match &self.letter {
             Some(letter) => format!("{letter}  {effect}"),
             None => effect,

@@ -141,6 +141,15 @@ pub struct ProgramEdit {
     pub revisions: Vec<Revision>,
 }
 
+/// Puts edits into the order of what they change in the file. Of those at one place, a barrier comes last, as it does there.
+pub(crate) fn in_order(edits: &mut [ProgramEdit]) {
+    edits.sort_by_key(|edit| {
+        let first = edit.lines.first();
+        let place = edit.revisions.iter().find_map(Revision::thread);
+        (place, first.map(|line| line.target), edit.kind == EditKind::Barrier)
+    });
+}
+
 /// The changes of a file that edits are, in an order that does not depend on theirs. Of what is inserted at one place,
 /// barriers come last: what a fence before one orders, the barrier orders with other threads.
 pub(crate) fn revisions_of<'e>(edits: impl IntoIterator<Item = &'e ProgramEdit>) -> Vec<Revision> {

@@ -17,7 +17,7 @@ use crate::edit::{self, EditCost, EditKind, ProgramEdit};
 use crate::given::other_beginnings;
 use crate::known::{KnownValues, OBJECT_BYTES};
 use crate::place::{CellPlace, InsertionPoint, guards_beside, lines_of, points};
-use crate::site::all_asynchronous;
+use crate::site::{all_asynchronous, asynchronous};
 
 /// The most groups of which fewer are tried to stay in flight.
 const MOST_GROUPS: u64 = 16;
@@ -274,11 +274,33 @@ pub(crate) fn flips(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
     let mut all = Vec::new();
     for parity in parities {
         let text = format!("xor.b32 {parity}, {parity}, 1");
-        for point in points(source, thread) {
+        // A round ends with it.
+        for point in points(source, thread).into_iter().rev() {
             if point.depth(source) > 0 && !point.is_in_wait(source) && !point.is_skipped(source) {
                 let (kind, cost) = (EditKind::Parity, edit::INVERSE_PARITY);
                 all.push(edit::insertion(source, &[point], &text, kind, cost));
             }
+        }
+    }
+    all
+}
+
+/// An arrival that expects the bytes of a copy, right before it.
+pub(crate) fn expecting_arrivals(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
+    let mut all = Vec::new();
+    for cell in 0..source.cells[thread].len() {
+        let copies = asynchronous(source, thread, cell).filter_map(|of| {
+            let Asynchronous::Copy(copy) = of else { return None };
+            Some((copy.mbarrier?, completed(of)?))
+        });
+        for (object, bytes) in copies {
+            let labelled = !source.cells[thread][cell].labels.is_empty();
+            let point = InsertionPoint { thread, cell, labelled };
+            let guard = source.cells[thread][cell].guard();
+            let object = edit::address(source, thread, object);
+            let text =
+                format!("{guard}mbarrier.arrive.expect_tx.shared::cta.b64 _, {object}, {bytes}");
+            all.push(edit::insertion(source, &[point], &text, EditKind::Arrival, edit::ARRIVAL));
         }
     }
     all

@@ -5,7 +5,7 @@ use litmus::Quantifier;
 use litmus::revise::{EXPECTATIONS, Revision, SourceTest};
 
 use crate::copies::EqualThreads;
-use crate::edit::{EditCost, EditKind, ProgramEdit, revisions_of};
+use crate::edit::{EditCost, EditKind, ProgramEdit, in_order, revisions_of};
 use crate::edited::number;
 use crate::question::{
     Outcomes, Questions, RepairLimit, RepairOptions, excluded, exits, unanswered,
@@ -283,6 +283,7 @@ fn propose(
     needed: bool,
     questions: &mut Questions<'_>,
 ) -> Result<Option<Proposal>, String> {
+    in_order(&mut edits);
     if needed && edits.len() > 1 {
         for at in 0..edits.len() {
             let others = edits.iter().enumerate().filter(|(other, _)| *other != at);

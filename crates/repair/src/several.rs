@@ -5,9 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use litmus::revise::Revision;
-
-use crate::edit::{EditCost, EditKind, ProgramEdit};
+use crate::edit::{EditCost, ProgramEdit, in_order};
 use crate::idiom::idioms;
 use crate::question::{Questions, Remaining, RepairLimit, STUCK};
 use crate::stage::{Stages, are_apart};
@@ -70,7 +68,8 @@ impl Stages<'_> {
             }
             found.sort_by_key(|set| cost_of(&edits_of(&steps, set)));
             for set in found.iter().take(MOST_BASES) {
-                for set in self.completed(&edits_of(&steps, set), most - size, questions) {
+                for mut set in self.completed(&edits_of(&steps, set), most - size, questions) {
+                    in_order(&mut set);
                     if !all.contains(&set) {
                         all.push(set);
                     }
@@ -161,16 +160,6 @@ fn needed(mut set: Vec<ProgramEdit>, questions: &mut Questions<'_>) -> Vec<Progr
             at += 1;
         }
     }
-    // As they stand in the test.
-    let place = |edit: &ProgramEdit| match edit.revisions.first() {
-        Some(
-            Revision::Insert { thread, cell, .. }
-            | Revision::Rename { thread, cell, .. }
-            | Revision::Replace { thread, cell, .. },
-        ) => (*thread, *cell, edit.kind == EditKind::Barrier),
-        _ => (0, 0, false),
-    };
-    set.sort_by_key(place);
     set
 }
 
@@ -238,6 +227,21 @@ mod tests {
         assert_eq!(inserted("insert `cp.async.bulk.commit_group`"), 1, "{lines:?}");
         assert_eq!(inserted("insert `cp.async.bulk.wait_group 0`"), 1, "{lines:?}");
         assert_eq!(inserted("insert `bar.sync 0`"), 2, "{lines:?}");
+    }
+
+    #[test]
+    fn a_bulk_load_that_nobody_waits_for_gets_its_bytes_and_a_wait() {
+        let text = "PTX load\nArch=sm_90\n{ .global .align 16 .b32 g[4]={7,7,7,7}; .shared .align 16 .b32 s[4]; \
+            .shared .mbarrier b={1}; }\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n \
+            cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [s], [g], 16, [b] | ld.shared.u32 r, [s] ;\n\
+            forall (P1:r=7)\n";
+        let lines = lines(&searched(text));
+        let inserted = |what: &str| lines.iter().any(|line| line.contains(what));
+        assert!(
+            inserted("P0: insert `mbarrier.arrive.expect_tx.shared::cta.b64 _, [b], 16`"),
+            "{lines:?}"
+        );
+        assert!(inserted("mbarrier.try_wait.parity.shared::cta.b64 ended0, [b], 0`"), "{lines:?}");
     }
 
     #[test]

@@ -17,7 +17,8 @@ use crate::edit::{self, EditCost, EditKind, ProgramEdit};
 use crate::edited::EditedLine;
 use crate::known::KnownValues;
 use crate::operand::{
-    arrivals, beginnings, changed_operands, flips, objects, objects_of, other_counts,
+    arrivals, beginnings, changed_operands, expecting_arrivals, flips, objects, objects_of,
+    other_counts,
 };
 use crate::place::{CellPlace, InsertionPoint, first_points, is_event, points};
 use crate::question::{Questions, RepairLimit};
@@ -54,6 +55,7 @@ pub(crate) fn waits(
         all.extend(commits(source, thread));
         all.extend(flips(source, thread));
         all.extend(beginnings(source, copies, thread));
+        all.extend(expecting_arrivals(source, thread));
         all.extend(last(arrivals(source, &known, thread), MOST_ARRIVALS, questions));
         all.extend(tensor_commits(source, thread));
     }
@@ -127,6 +129,12 @@ fn groups(source: &SourceTest, thread: usize) -> Vec<ProgramEdit> {
         // Of places with only arithmetic between them the first one is enough for these.
         let started = started.into_iter().filter(|_| early.contains(&point));
         for started in started {
+            // Behind this commit it takes none of its own.
+            if let (Started::Uncommitted(kind), Some(Asynchronous::Commit(next))) = (started, next)
+                && kind == *next
+            {
+                continue;
+            }
             if started.group() == Some(GroupKind::BulkCopies) {
                 let read = all_groups(GroupKind::BulkCopies, GroupCompletion::Read);
                 insert(&started.committed(read), EditKind::GroupWait, edit::NEW_READ_WAIT);

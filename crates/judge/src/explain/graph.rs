@@ -24,7 +24,7 @@ pub(super) fn graph(
     let names: Vec<String> = test.program.threads.iter().map(|t| t.name.clone()).collect();
     let mut events = DiGraph::new();
     for (event, shown) in witness.events.iter().enumerate() {
-        events.add_node(node(shown, letters.get(&event).cloned()));
+        events.add_node(node(test, shown, letters.get(&event).cloned()));
     }
     let broken = account.violations.iter().map(|(axiom, _)| {
         let axiom = &model.axioms[*axiom];
@@ -53,13 +53,14 @@ pub(super) fn graph(
     }
 }
 
-fn node(shown: &WitnessEvent, letter: Option<String>) -> GraphEvent {
+fn node(test: &Test, shown: &WitnessEvent, letter: Option<String>) -> GraphEvent {
     GraphEvent {
         letter,
         thread: shown.thread,
         line: shown.thread.map(|_| shown.line),
         instruction: shown.text.clone(),
         kind: shown.kind,
+        stays_in: show::stays_in(Some(test), shown),
         location: shown.location.clone(),
         phase: shown.phase,
         value: shown.value,

@@ -293,7 +293,7 @@ fn allowed(
         if outcome.is_empty() { account.stops.to_owned() } else { format!(" ends with {outcome}") };
     writeln!(out, "An execution that keeps every axiom{ends}:")?;
     let letters = account.letters();
-    show::events(&account.witness, threads, &letters, out)?;
+    show::events(&account.witness, threads, &letters, Some(test), out)?;
     let mut relations = Vec::new();
     show::relations(&account.witness, &letters, &mut relations)?;
     show::named(&account.shown, &letters, &mut relations)?;
@@ -637,7 +637,7 @@ impl Survey<'_> {
         out: &mut dyn Write,
     ) -> io::Result<()> {
         let letters = account.letters();
-        show::events(&account.witness, threads, &letters, out)?;
+        show::events(&account.witness, threads, &letters, None, out)?;
         writeln!(out)?;
         for (axiom, edges) in &account.violations {
             let axiom = &self.model.axioms[*axiom];

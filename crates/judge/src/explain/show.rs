@@ -55,11 +55,12 @@ pub(super) fn all_letters(witness: &Witness) -> Letters {
         .collect()
 }
 
-/// The events that have letters, one a line.
+/// The events that have letters, one a line. Of a thread that never ends, the test says in which line it stays.
 pub(super) fn events(
     witness: &Witness,
     threads: &[String],
     letters: &Letters,
+    test: Option<&Test>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out)?;
@@ -67,7 +68,7 @@ pub(super) fn events(
     for (event, shown) in witness.events.iter().enumerate() {
         let Some(letter) = letters.get(&event).cloned() else { continue };
         let thread = shown.thread.map_or("init", |thread| threads[usize::from(thread.0)].as_str());
-        rows.push((letter, thread, shown.text.clone(), effect(shown)));
+        rows.push((letter, thread, shown.text.clone(), effect(test, shown)));
     }
     let mut widths = [0; 3];
     for (letter, thread, text, _) in &rows {
@@ -83,6 +84,16 @@ pub(super) fn events(
     Ok(())
 }
 
+/// Whether an event is what a thread does for ever.
+fn stays(shown: &WitnessEvent) -> bool {
+    [WAITS, LOOPS, FAULTS].contains(&shown.kind)
+}
+
+/// The line of the file in which a thread stays for ever, of what it does there.
+pub(super) fn stays_in(test: Option<&Test>, shown: &WitnessEvent) -> Option<usize> {
+    test?.line_number(shown.thread?, shown.line).filter(|_| stays(shown))
+}
+
 fn is_read(witness: &Witness, event: usize) -> bool {
     witness.rf.iter().any(|&(write, _)| write == event)
 }
@@ -92,8 +103,11 @@ pub(super) const WAITS: &str = "waits for ever";
 pub(super) const LOOPS: &str = "repeated for ever";
 pub(super) const FAULTS: &str = "faults";
 
-fn effect(shown: &WitnessEvent) -> String {
-    if [WAITS, LOOPS, FAULTS].contains(&shown.kind) {
+fn effect(test: Option<&Test>, shown: &WitnessEvent) -> String {
+    if let Some(number) = stays_in(test, shown) {
+        return format!("{} in line {number}", shown.kind);
+    }
+    if stays(shown) {
         return shown.kind.to_owned();
     }
     picture::graph::effect(shown.kind, shown.location.as_deref(), shown.value, shown.phase)
