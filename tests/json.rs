@@ -77,6 +77,7 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
                 "--arg=sum=u32[1]",
             ],
             &["verify", "tests/launches/bounded.ptx", "--grid=2", "--block=1", "--arg=a=u32[1]=0"],
+            &["verify", "tests/launches/bounded.ptx", "--grid=2", "--block=1"],
         ],
     ),
     ("causeway-lint-summary/1", &[&["lint", "tests/ptx"]]),

@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use judge::Task;
 use verify::file::{self, LaunchFile};
 use verify::{
-    ArgumentValue, Dim3, FindingKind, KernelModule, LaunchArgument, LaunchSpec, RepairEffort,
-    ThreadChoice, Verification, VerifyError, verify,
+    ArgumentValue, Dim3, FindingKind, KernelModule, LaunchArgument, LaunchQuestion, LaunchSpec,
+    RepairEffort, ThreadChoice, Verification, VerifyError, verify,
 };
 
 use crate::suite;
@@ -110,7 +110,9 @@ fn a_trap_is_an_outcome() {
     let module = kernel(&["a"], body);
     let runs = judged(&module, &launch(1, 1, &["a=u32[1]=7"], &[])).expect("it is judged");
     assert_eq!(kinds(&runs), [FindingKind::Assert]);
-    assert!(runs.findings[0].message.contains("trap_line"), "{runs:?}");
+    // It is the line of the module with the `trap`.
+    let place = &runs.findings[0].places[0];
+    assert_eq!((place.column, place.line, &place.text[..]), (None, 7, "trap"), "{runs:?}");
     let passes = judged(&module, &launch(1, 1, &["a=u32[1]=6"], &[])).expect("it is judged");
     assert_eq!(kinds(&passes), []);
 }
@@ -170,6 +172,11 @@ fn a_fence_before_the_barrier_does_not_cover_what_others_wrote() {
 #[test]
 fn a_wrong_launch_is_told_with_a_remedy() {
     let module = kernel(&["a"], SELF_INDEX);
+    let right = launch(2, 1, &["a=u32[4]"], &[]);
+    let clustered = |grid, cluster| LaunchSpec {
+        cluster: Some(Dim3 { x: cluster, ..Dim3::ONE }),
+        ..launch(grid, 1, &["a=u32[32]"], &[])
+    };
     let missing = "the kernel `k` has 1 parameters, and the launch gives 0 arguments";
     let behind = "`@a+16` is behind the 16 bytes of `a`";
     for (launch, wanted) in [
@@ -178,6 +185,14 @@ fn a_wrong_launch_is_told_with_a_remedy() {
         (launch(1, 1, &["a=@b"], &[]), "`@b` is not a buffer of the launch"),
         (launch(1, 1, &["a=u32[4]", "b=@a+16"], &[]), behind),
         (launch(1, 1, &["a=1", "a=2"], &[]), "the argument `a` is given twice"),
+        (launch(1, 2048, &["a=u32[4]"], &[]), "a block has at most 1024 threads"),
+        (clustered(3, 2), "clusters of 2 do not divide a grid of 3"),
+        (clustered(32, 32), "a cluster has at most 16 CTAs"),
+        (LaunchSpec { resident: Some(0), ..right.clone() }, "no CTA runs where none is resident"),
+        (
+            LaunchSpec { gpus: vec![0], ..right.clone() },
+            "`gpu_of_cta` has 1 numbers, and the grid 2 CTAs",
+        ),
     ] {
         let Err(VerifyError::Launch(errors)) = judged(&module, &launch) else {
             panic!("{wanted}: it is judged");
@@ -253,4 +268,97 @@ fn what_no_assembler_accepts_is_told_where_the_kernel_has_it() {
     let right = kernel(&["a"], "ret;") + other;
     let judged = judged(&right, &launch(1, 1, &["a=u32[1]"], &[])).expect("it is judged");
     assert_eq!(kinds(&judged), []);
+}
+
+#[test]
+fn a_constant_address_outside_its_buffer_is_found_where_it_is_executed() {
+    let body = |offset: u32| {
+        format!(
+            "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [n]; setp.lt.u64 %p1, %rd2, 5; @%p1 bra $E;\n\
+             st.global.u32 [%rd1+{offset}], 1;\n$E: ret;"
+        )
+    };
+    let of = |offset, n: &str| {
+        let module = kernel(&["a", "n"], &body(offset));
+        judged(&module, &launch(1, 1, &["a=u32[4]=0", n], &[])).expect("it is judged")
+    };
+    assert_eq!(kinds(&of(16, "n=4")), []);
+    let outside = of(16, "n=6");
+    assert_eq!(kinds(&outside), [FindingKind::OutOfBounds]);
+    assert_eq!(outside.findings[0].places[0].line, 8, "{outside:?}");
+    assert_eq!(kinds(&of(2, "n=6")), [FindingKind::Misaligned]);
+    assert_eq!(kinds(&of(12, "n=6")), []);
+}
+
+#[test]
+fn a_kernel_without_a_meaning_is_told_once() {
+    let body = "ld.param.u64 %rd1, [a]; mov.u32 %r1, %ctaid.x; setp.eq.u32 %p1, %r1, 0;\n\
+                @%p1 st.relaxed.gpu.global.u32 [%rd1], 1;\n@!%p1 st.relaxed.gpu.global.u16 [%rd1], 1;\nret;";
+    let module = kernel(&["a"], &body.replace("u16 [%rd1], 1", "u16 [%rd1], 0"));
+    let found =
+        judged(&module, &launch(2, 1, &["a=u32[1]=0"], &["a[0]==1"])).expect("it is judged");
+    assert_eq!(kinds(&found), [FindingKind::MixedSizeRace]);
+    assert_eq!(found.findings[0].like, 0, "{found:?}");
+    let message = &found.findings[0].message;
+    assert!(message.starts_with("mixed-size-race: A consistent execution has a race"), "{message}");
+}
+
+#[test]
+fn only_what_is_asked_is_judged() {
+    let body = "ld.param.u64 %rd1, [a]; mov.u32 %r1, %ctaid.x; st.global.u32 [%rd1], %r1; ret;";
+    let module = kernel(&["a"], body);
+    let all = launch(2, 1, &["a=u32[1]=0"], &["a[0]==0"]);
+    let asked = |questions: &[LaunchQuestion]| {
+        let launch = LaunchSpec { questions: questions.iter().copied().collect(), ..all.clone() };
+        kinds(&judged(&module, &launch).expect("it is judged"))
+    };
+    assert_eq!(asked(&LaunchQuestion::ALL), [FindingKind::DataRace, FindingKind::Assert]);
+    assert_eq!(asked(&[LaunchQuestion::Race]), [FindingKind::DataRace]);
+    assert_eq!(asked(&[LaunchQuestion::Assert]), [FindingKind::Assert]);
+    assert_eq!(asked(&[LaunchQuestion::Hang, LaunchQuestion::Bounds]), []);
+    assert!(LaunchQuestion::parse("races").is_err());
+}
+
+#[test]
+fn a_wait_that_nothing_ends_says_what_it_waits_for() {
+    let body = ".shared .b64 m; setp.eq.u32 %p1, 1, 1; mbarrier.init.shared::cta.b64 [m], 2;\n\
+                mbarrier.arrive.shared::cta.b64 %rd1, [m];\n\
+                $L: mbarrier.try_wait.shared::cta.b64 %p2, [m], %rd1; @!%p2 bra $L; ret;";
+    let module = kernel(&[], body);
+    let found = judged(&module, &launch(1, 1, &[], &[])).expect("it is judged");
+    assert_eq!(kinds(&found), [FindingKind::Hang]);
+    let message = &found.findings[0].message;
+    assert!(
+        message.contains("phase 0 of the object is not complete: pending count 1"),
+        "{message}"
+    );
+}
+
+#[test]
+fn a_launch_file_expects_kinds_that_there_are() {
+    let text = fs::read_to_string(kernels().join("split_k.toml")).expect("it is there");
+    let wrong = text.replace("\"data-race\"", "\"datarace\"");
+    let errors = file::read("launch.toml", &wrong).expect_err("the kind is unknown");
+    assert!(errors[0].message.contains("`datarace` is no kind of a finding"), "{}", errors[0]);
+}
+
+#[test]
+fn resident_ctas_that_all_wait_let_no_other_one_start() {
+    // CTA 2 sets the flag; CTAs up to `last` wait for it.
+    let body = |last: u32| {
+        format!(
+            "ld.param.u64 %rd1, [a]; mov.u32 %r1, %ctaid.x; setp.eq.u32 %p1, %r1, 2;\n\
+             @%p1 st.relaxed.gpu.global.u32 [%rd1], 1;\nsetp.gt.u32 %p2, %r1, {last}; @%p2 ret;\n\
+             $L: ld.relaxed.gpu.global.u32 %r2, [%rd1]; setp.eq.u32 %p3, %r2, 0; @%p3 bra $L; ret;"
+        )
+    };
+    let of = |last, resident| {
+        let launch = LaunchSpec { resident: Some(resident), ..launch(3, 1, &["a=u32[1]=0"], &[]) };
+        kinds(&judged(&kernel(&["a"], &body(last)), &launch).expect("it is judged"))
+    };
+    assert_eq!(of(1, 2), [FindingKind::Hang]);
+    assert_eq!(of(1, 3), []);
+    // One of two ends, and CTA 2 starts.
+    assert_eq!(of(0, 2), []);
+    assert_eq!(of(0, 1), [FindingKind::Hang]);
 }

@@ -480,10 +480,10 @@ fn a_long_loop_is_no_fault_of_a_walk() {
     let text = "PTX long\n{ x=0; }\n P0@cta 0,gpu 0 ;\n ld.weak.u32 r1, [x] ;\n \
          L: add.u32 r0, r0, 1 ;\n setp.lt.u32 p, r0, 20000 ;\n @p bra L ;\n \
          st.weak.u32 [x], r0 ;\nexists (x=20000)\n";
-    let test = litmus::parse("long", text.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
+    let long = litmus::parse("long", text.as_bytes()).unwrap_or_else(|all| panic!("{}", all[0]));
     let lowering = Lowering::of(90).expect("there is a table");
     let (walks, limits) = (Walks { count: 3, seed: 1 }, ExploreLimits::states(1000));
-    let sampled = walk(&test.program, lowering, Options::default(), walks, limits);
+    let sampled = walk(&long.program, lowering, Options::default(), walks, limits);
     let explored = sampled.expect("it runs").explored;
     assert_eq!((explored.faults, explored.stuck, explored.limit), (0, 0, Some(::machine::LONG)));
 }

@@ -12,6 +12,7 @@ use crate::fmt::{causeway, folder, said};
 use crate::suite;
 
 const MESSAGE: &str = "tests/words/message.ptx";
+const LAST_BLOCK: &str = "examples/kernels/last_block.ptx";
 const WORDS: &str = "producer(data, flag) || consumer(data, flag, out)";
 /// Values of several widths, floats, a structure and variables of the module.
 const MEMORY: &str = "tests/words/memory.ptx";
@@ -107,6 +108,26 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("serve-condition-alone", &["serve", "--never=[x]=0"]),
     ("verify-lines", &["verify", LAUNCHED]),
     ("verify-wrong-line", &["verify", "tests/words/wrong-line.ptx"]),
+    (
+        "verify-github",
+        &[
+            "verify",
+            "--format=github",
+            LAST_BLOCK,
+            "--grid=2",
+            "--block=1",
+            "--arg=part=u32[2]",
+            "--arg=counter=u32[1]=0",
+            "--arg=sum=u32[1]",
+        ],
+    ),
+    ("verify-spare-options", &["verify", "examples/kernels/last_block.toml", "--grid=2"]),
+    ("verify-no-launch", &["verify", LAST_BLOCK]),
+    (
+        "verify-several",
+        &["verify", "examples/kernels/last_block.toml", "examples/kernels/last_block.fixed.toml"],
+    ),
+    ("verify-arguments", &["verify", LAST_BLOCK, "--grid=2", "--block=1"]),
     ("verify-no-compiler", &["verify", "tests/words/message.cu", "--grid=1", "--block=1"]),
 ];
 
@@ -173,7 +194,7 @@ fn a_compiler_that_is_named_makes_the_module() {
         let file = path.to_str().expect("it is text");
         let (code, out, err) = run(&["litmus", file, WORDS, option, &copies, "--target=sm_80"]);
         assert_eq!(code, Some(0), "{err}");
-        assert_eq!(out.replace(&format!("message.{ending}"), "message"), direct);
+        assert_eq!(out.replace(&format!("message.{ending} (PTX)"), "message"), direct);
         let line = err.lines().next().expect("the command is printed");
         assert!(line.starts_with(&copies) && line.contains("sm_80"), "{err}");
         let (code, _, err) = run(&["litmus", file, option, &fails]);

@@ -62,7 +62,7 @@ fn schema(kind: LineKind) -> Value {
         LineKind::Lower => line::<lower::report::LowerObject<'_>>(kind),
         LineKind::PtxExplain => line::<ptx_explain::PtxExplainObject<'_>>(kind),
         LineKind::SassExplain => line::<sass::explain::SassExplainObject<'_>>(kind),
-        LineKind::Verify => line::<verify::report::VerifyObject<'_>>(kind),
+        LineKind::Verify => line::<verify::json::VerifyObject<'_>>(kind),
     }
 }
 

@@ -7,7 +7,6 @@ use crate::fix::args::FixFormat;
 use crate::fuzz::args::FuzzFormat;
 use crate::options::ExplainFormat;
 use crate::report::ReportFormat;
-use crate::verify::args::VerifyFormat;
 use crate::words::args::LitmusFormat;
 
 /// What standard output is.
@@ -33,7 +32,7 @@ impl Cli {
             Command::Explain(explain) => text(explain.format == Drawing::Text),
             Command::Fix(fix) => text(fix.format == FixFormat::Text),
             Command::Verify(verify) if verify.print_test => PrintedKind::File,
-            Command::Verify(verify) => text(verify.format == VerifyFormat::Text),
+            Command::Verify(verify) => report(verify.format),
             Command::Litmus(litmus) if litmus.format == LitmusFormat::Json => PrintedKind::Data,
             Command::Litmus(litmus) if litmus.words.is_some() => PrintedKind::File,
             Command::Diff(diff) => text(diff.format == DiffFormat::Text),

@@ -145,6 +145,11 @@ impl EditOrigins<'_> {
         let column = self.test.program.threads.iter().position(|of| of.name == thread)?;
         self.made?.composed.module_line(column, line)
     }
+
+    /// What has these lines.
+    fn module(&self) -> &str {
+        self.made.map_or(self.path, |made| &made.module)
+    }
 }
 
 /// The work for each changed test in `explain`, which is to answer soon.

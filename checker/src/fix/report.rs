@@ -319,7 +319,7 @@ fn lines(
     for line in all {
         let text = line.change();
         let place = origins.module_line(&line.thread, line.line);
-        let place = place.map(|line| format!("{}:{line}", origins.path));
+        let place = place.map(|line| format!("{}:{line}", origins.module()));
         match printed.iter_mut().find(|known| known.text == text) {
             Some(known) => {
                 if known.threads.contains(&&*line.thread) {

@@ -2,9 +2,10 @@
 
 use std::path::PathBuf;
 
-use clap::{Args, ValueEnum};
+use clap::Args;
 
 use crate::options::{CompilerArgs, EngineName, Judging, LimitArgs};
+use crate::report::{ReportFormat, without_outcomes};
 
 pub(crate) const EXAMPLE: &str = "\
 Example: two CTAs of one thread each, a flag that is 0 at first, and what memory ends with
@@ -34,12 +35,12 @@ pub struct Verify {
     #[arg(long)]
     pub print_test: bool,
     /// Output format
-    #[arg(long, value_enum, default_value_t = VerifyFormat::Text)]
-    pub format: VerifyFormat,
+    #[arg(long, value_parser = without_outcomes(), default_value = "text")]
+    pub format: ReportFormat,
 }
 
 /// A launch on the command line.
-#[derive(Args, Clone, Debug, Default)]
+#[derive(Args, Clone, PartialEq, Eq, Debug, Default)]
 pub struct LaunchArgs {
     /// The kernel, by its name in the module or in the source [default: the only one]
     #[arg(long, value_name = "NAME")]
@@ -68,14 +69,10 @@ pub struct LaunchArgs {
     /// The bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES")]
     pub shared: Option<u32>,
+    /// What is asked, of `assert`, `race`, `hang`, `barrier` and `bounds` [default: all]
+    #[arg(long, value_name = "LIST")]
+    pub check: Option<String>,
     /// What holds at the end: `out[0]==4`
     #[arg(long = "assert", value_name = "CONDITION")]
     pub assertions: Vec<String>,
-}
-
-#[derive(Clone, Copy, PartialEq, Eq, Debug, ValueEnum)]
-pub enum VerifyFormat {
-    Text,
-    /// One object for each launch.
-    Json,
 }

@@ -30,15 +30,16 @@ struct LaunchLine {
 /// What a launch begins with in a comment.
 const BEGIN: &str = "causeway:";
 
-/// An error in a line: the file, and what is wrong.
+/// An error in a line: the file with its text, and what is wrong.
 pub(super) struct WrongLine {
     pub(super) path: String,
+    pub(super) text: String,
     pub(super) error: LaunchError,
 }
 
 /// The launches that a module or its source has; none where the options already give one. Standard input has none, since it is read once.
 pub(super) fn launches(path: &Path, given: &LaunchArgs) -> Result<Vec<WrittenLaunch>, WrongLine> {
-    if is_given(given) || input::is_standard(path) {
+    if *given != LaunchArgs::default() || input::is_standard(path) {
         return Ok(Vec::new());
     }
     let Some(text) = text_of(path) else { return Ok(Vec::new()) };
@@ -62,28 +63,6 @@ pub(super) fn launches(path: &Path, given: &LaunchArgs) -> Result<Vec<WrittenLau
         }
     }
     Ok(Vec::new())
-}
-
-/// Whether the command line has an option of a launch.
-fn is_given(options: &LaunchArgs) -> bool {
-    let LaunchArgs {
-        kernel,
-        grid,
-        block,
-        cluster,
-        lanes,
-        cooperative,
-        resident,
-        arguments,
-        shared,
-        assertions,
-    } = options;
-    let texts = [kernel, grid, block, cluster, lanes];
-    let numbers = [resident, shared];
-    texts.into_iter().any(Option::is_some)
-        || numbers.into_iter().any(Option::is_some)
-        || *cooperative
-        || [arguments, assertions].into_iter().any(|all| !all.is_empty())
 }
 
 /// Where a source may be: beside the module, and where the module says.
@@ -117,8 +96,14 @@ fn in_text(path: &Path, text: &str) -> Result<Vec<WrittenLaunch>, WrongLine> {
             words.push_str(next);
             lines.next();
         }
-        let wrong = |error: LaunchError| WrongLine { path: path.clone(), error: error.at(number) };
-        let words = shell_words(&words).map_err(wrong)?;
+        let wrong = |error: LaunchError| WrongLine {
+            path: path.clone(),
+            text: text.to_owned(),
+            error: error.at(number),
+        };
+        let words = shlex::split(&words).ok_or_else(|| {
+            wrong(LaunchError::new("a quote is not closed, or a `\\` is the last sign"))
+        })?;
         let read = LaunchLine::try_parse_from(words).map_err(|error| wrong(told(&error)))?;
         all.push(WrittenLaunch { name: format!("{path}:{number}"), launch: read.launch });
     }
@@ -142,46 +127,9 @@ fn told(error: &clap::Error) -> LaunchError {
     )
 }
 
-/// Words as a shell takes them: in quotes, or with `\` before a sign.
-fn shell_words(text: &str) -> Result<Vec<String>, LaunchError> {
-    let mut words = Vec::new();
-    let mut word: Option<String> = None;
-    let mut quote = None;
-    let mut signs = text.chars();
-    while let Some(sign) = signs.next() {
-        let in_word = word.get_or_insert_default();
-        match (quote, sign) {
-            (Some(open), _) if sign == open => quote = None,
-            (None, '\'' | '"') => quote = Some(sign),
-            (None | Some('"'), '\\') => in_word.extend(signs.next()),
-            (None, _) if sign.is_whitespace() => {
-                // Quotes alone are a word, too: only blanks end one.
-                words.extend(word.take().filter(|word| !word.is_empty()));
-            }
-            _ => in_word.push(sign),
-        }
-    }
-    if let Some(open) = quote {
-        return Err(LaunchError::new(format!("a quote {open} is not closed")));
-    }
-    words.extend(word.filter(|word| !word.is_empty()));
-    Ok(words)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn words_are_those_of_a_shell() {
-        let words = |text: &str| shell_words(text).expect("it is closed");
-        assert_eq!(
-            words(" --grid 2  --arg out='u32[2] = 0'"),
-            ["--grid", "2", "--arg", "out=u32[2] = 0"]
-        );
-        assert_eq!(words("a\\ b \"c \\\" d\" '\\'"), ["a b", "c \" d", "\\"]);
-        assert!(shell_words("'a").is_err());
-    }
 
     #[test]
     fn a_launch_goes_on_in_further_comments() {

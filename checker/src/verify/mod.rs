@@ -1,31 +1,40 @@
 //! `causeway verify`: launches of PTX kernels.
 
 pub mod args;
+mod case;
+pub(crate) mod json;
 mod lines;
-pub mod report;
+mod report;
 
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use engine::exit::Exit;
+use engine::interrupt;
 use judge::Task;
+use text::Diagnostic;
+use text::diagnostic::Span;
+use text::escape::escaped;
 use text::origin::Origins;
+use text::report::{ByteSpan, Diagnostics};
 use verify::file::{Expected, LaunchFile};
 use verify::{
-    Dim3, KernelLaunch, KernelModule, LaunchArgument, LaunchError, LaunchSpec, RepairEffort,
-    ThreadChoice, Verification, VerifyError,
+    Dim3, KernelLaunch, KernelModule, LaunchArgument, LaunchError, LaunchQuestion, LaunchSpec,
+    RepairEffort, ThreadChoice, Verification, VerifyError,
 };
 
-use self::args::{LaunchArgs, Verify, VerifyFormat};
-use crate::complaints::complain_of;
+use self::args::{LaunchArgs, Verify};
+use self::case::{LaunchAnswer, VerifySummary};
+use crate::complaints::{complain, complain_of};
 use crate::input;
-use crate::lower::drive::module::module_text;
+use crate::lower::drive::module::{module_name, module_text};
 use crate::options::EngineName;
+use crate::report::CommandRun;
 use crate::selection::{self, SelectedModel, judging_model};
 
-/// The time limit of a property, where none is given.
-const TIMEOUT: Duration = Duration::from_secs(10);
+/// The time limit of a launch, where none is given.
+const TIMEOUT: Duration = Duration::from_secs(30);
 
 /// A launch that was read: the module, and what is launched of it.
 struct ReadLaunch {
@@ -64,71 +73,90 @@ pub fn command(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io:
         ..Task::new(&model)
     };
     engine::limit_solver(verify.limits.bytes());
+    if verify.print_test {
+        return print_tests(verify, out, err);
+    }
+    let start = Instant::now();
+    let (mut report, mut summary) = (verify.format.report(), VerifySummary::default());
     let mut worst = Exit::AsExpected;
-    for path in &verify.paths {
-        let launches = match read(path, verify) {
-            Ok(launches) => launches,
-            Err(complaint) => {
-                complaint.print(err)?;
-                worst = report::worse(worst, Exit::BadInput);
-                continue;
-            }
+    for path in verify.paths.iter().take_while(|_| !interrupt::raised()) {
+        let mut told = |answer: &LaunchAnswer<'_>, err: &mut dyn Write| {
+            complain(answer.unread().as_ref(), report.as_ref(), out, err)?;
+            report.one(answer, out)?;
+            summary.add(answer.exit());
+            worst = worst.max(answer.exit());
+            Ok(())
         };
-        for launch in &launches {
-            let exit = one(launch, verify, &task, out, err)?;
-            worst = report::worse(worst, exit);
+        match read(path, verify) {
+            Ok(launches) => {
+                launches
+                    .iter()
+                    .try_for_each(|launch| one(launch, verify, &task, &mut told, err))?;
+            }
+            Err(diagnostics) => told(&LaunchAnswer::Unread { path, diagnostics }, err)?,
         }
     }
+    report.sum(&summary, out)?;
+    let seconds = start.elapsed().as_secs_f64();
+    report.end(&CommandRun { command: "verify", exit: worst, seconds }, out)?;
     Ok(worst)
 }
 
-/// Why a launch is not judged.
-enum Unjudged {
-    Launch { path: String, error: LaunchError },
-    Diagnostics(Vec<text::Diagnostic>),
-}
-
-impl Unjudged {
-    fn print(&self, err: &mut dyn Write) -> io::Result<()> {
-        match self {
-            Unjudged::Launch { path, error } => print_error(path, error, err),
-            Unjudged::Diagnostics(all) => complain_of(all, err),
+/// Errors of a launch as those of a file. `text`: the module, in which some have a line.
+fn diagnostics(
+    errors: Vec<LaunchError>,
+    launch: &str,
+    module: &str,
+    text: &str,
+) -> Vec<Diagnostic> {
+    let one = |error: LaunchError| {
+        let mut report = Diagnostics::default();
+        let lines = text.split_inclusive('\n');
+        let line = error.line.and_then(|line| {
+            let start: usize = lines.clone().take(line - 1).map(str::len).sum();
+            Some(ByteSpan::new(start, start + lines.clone().nth(line - 1)?.len()).trimmed(text))
+        });
+        report.error(LAUNCH, line.unwrap_or_default(), error.message).help_if(error.help);
+        if line.is_some() {
+            return report.finish(module, text);
         }
-    }
+        let whole = report.finish(launch, "").into_iter();
+        whole
+            .map(|of| Diagnostic { span: Span::default(), excerpts: Vec::new(), ..of })
+            .collect::<Vec<_>>()
+    };
+    errors.into_iter().flat_map(one).collect()
 }
 
-fn print_error(path: &str, error: &LaunchError, err: &mut dyn Write) -> io::Result<()> {
-    let at = error.line.map_or(path.to_owned(), |line| format!("{path}:{line}"));
-    writeln!(err, "error: {at}: {}", error.message)?;
-    match &error.help {
-        Some(help) => writeln!(err, "  = help: {help}"),
-        None => Ok(()),
-    }
-}
+/// The code of an error of a launch.
+const LAUNCH: &str = "launch";
 
 /// The launches of a file, or of the command line.
-fn read(path: &Path, verify: &Verify) -> Result<Vec<ReadLaunch>, Unjudged> {
+fn read(path: &Path, verify: &Verify) -> Result<Vec<ReadLaunch>, Vec<Diagnostic>> {
     let name = input::shown(path);
-    let failed = |error: LaunchError| Unjudged::Launch { path: name.clone(), error };
+    let failed = |error: LaunchError| diagnostics(vec![error], &name, &name, "");
     if path.extension().is_some_and(|extension| extension == "toml") {
+        if verify.launch != LaunchArgs::default() {
+            let why = "a launch file says all of its launch: options such as --grid and --arg are for a module";
+            return Err(failed(LaunchError::new(why).help("change the file, or name the module")));
+        }
         let text =
             input::text(path).map_err(|error| failed(LaunchError::new(error.to_string())))?;
-        let read = verify::file::read(&name, &text).map_err(Unjudged::Diagnostics)?;
+        let read = verify::file::read(&name, &text)?;
         let LaunchFile { ptx, launch, expected, .. } = read;
         let module = path.with_file_name(ptx);
         return Ok(vec![ReadLaunch { name, module, launch, expected }]);
     }
     let module = path.to_owned();
     let written = lines::launches(path, &verify.launch)
-        .map_err(|wrong| Unjudged::Launch { path: wrong.path, error: wrong.error })?;
+        .map_err(|wrong| diagnostics(vec![wrong.error], &wrong.path, &wrong.path, &wrong.text))?;
     if written.is_empty() {
         let launch = of_words(&verify.launch).map_err(failed)?;
         return Ok(vec![ReadLaunch { name, module, launch, expected: None }]);
     }
     let read = written.into_iter().map(|written| {
-        let launch = of_words(&written.launch);
-        let launch =
-            launch.map_err(|error| Unjudged::Launch { path: written.name.clone(), error })?;
+        let launch = of_words(&written.launch)
+            .map_err(|error| diagnostics(vec![error], &written.name, &written.name, ""))?;
         Ok(ReadLaunch { name: written.name, module: module.clone(), launch, expected: None })
     });
     read.collect()
@@ -162,6 +190,10 @@ fn of_words(words: &LaunchArgs) -> Result<LaunchSpec, LaunchError> {
             })?)
         }
     };
+    let questions = match &words.check {
+        Some(list) => list.split(',').map(LaunchQuestion::parse).collect::<Result<_, _>>()?,
+        None => LaunchQuestion::ALL.into(),
+    };
     Ok(LaunchSpec {
         kernels: vec![KernelLaunch { name: words.kernel.clone(), arguments: None }],
         cluster: extent("--cluster", &words.cluster)?,
@@ -175,54 +207,81 @@ fn of_words(words: &LaunchArgs) -> Result<LaunchSpec, LaunchError> {
             .map(|text| LaunchArgument::parse(text))
             .collect::<Result<_, _>>()?,
         assertions: words.assertions.clone(),
+        questions,
         ..LaunchSpec::new(grid, block)
     })
 }
 
+impl ReadLaunch {
+    /// As messages name the module.
+    fn module_name(&self) -> String {
+        escaped(&module_name(&self.module)).into_owned()
+    }
+
+    /// The module, compiled if it is a source.
+    fn text(&self, verify: &Verify, err: &mut dyn Write) -> Result<String, Vec<Diagnostic>> {
+        module_text(&self.module, &verify.compilers, err).map_err(|error| {
+            let path = input::shown(&self.module);
+            diagnostics(vec![LaunchError::new(error.to_string())], &path, &path, "")
+        })
+    }
+
+    /// The test of the launch.
+    fn test(&self, verify: &Verify, err: &mut dyn Write) -> Result<String, Vec<Diagnostic>> {
+        let text = self.text(verify, err)?;
+        let path = self.module_name();
+        let module = KernelModule::read(&path, &text)?;
+        let composed = verify::compose(&module, &self.launch);
+        let composed = composed.map_err(|errors| diagnostics(errors, &self.name, &path, &text))?;
+        Ok(composed.text)
+    }
+}
+
+/// Prints the tests of launches.
+fn print_tests(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    let mut worst = Exit::AsExpected;
+    for path in &verify.paths {
+        let tests = read(path, verify).and_then(|launches| {
+            launches
+                .iter()
+                .map(|launch| launch.test(verify, err))
+                .collect::<Result<Vec<String>, _>>()
+        });
+        match tests {
+            Ok(tests) => tests.iter().try_for_each(|test| write!(out, "{test}"))?,
+            Err(diagnostics) => {
+                complain_of(&diagnostics, err)?;
+                worst = Exit::BadInput;
+            }
+        }
+    }
+    Ok(worst)
+}
+
+/// Judges one launch.
 fn one(
     read: &ReadLaunch,
     verify: &Verify,
     task: &Task<'_>,
-    out: &mut dyn Write,
+    told: &mut dyn FnMut(&LaunchAnswer<'_>, &mut dyn Write) -> io::Result<()>,
     err: &mut dyn Write,
-) -> io::Result<Exit> {
-    let path = input::shown(&read.module);
-    let text = match module_text(&read.module, &verify.compilers, err) {
+) -> io::Result<()> {
+    let path = read.module_name();
+    let unread = |diagnostics| LaunchAnswer::Unread { path: &read.module, diagnostics };
+    let text = match read.text(verify, err) {
         Ok(text) => text,
-        Err(error) => {
-            writeln!(err, "error: {path}: {error}")?;
-            return Ok(Exit::BadInput);
-        }
+        Err(diagnostics) => return told(&unread(diagnostics), err),
     };
     let module = match KernelModule::read(&path, &text) {
         Ok(module) => module,
-        Err(diagnostics) => {
-            complain_of(&diagnostics, err)?;
-            return Ok(Exit::BadInput);
-        }
+        Err(diagnostics) => return told(&unread(diagnostics), err),
     };
-    let refused = |errors: &[LaunchError], err: &mut dyn Write| {
-        for error in errors {
-            print_error(if error.line.is_some() { &path } else { &read.name }, error, err)?;
-        }
-        Ok(Exit::BadInput)
-    };
-    if verify.print_test {
-        let composed = match verify::compose(&module, &read.launch) {
-            Ok(composed) => composed,
-            Err(errors) => return refused(&errors, err),
-        };
-        write!(out, "{}", composed.text)?;
-        return Ok(Exit::AsExpected);
-    }
+    let refused = |errors| unread(diagnostics(errors, &read.name, &path, &text));
     let effort = if verify.repair { RepairEffort::FULL } else { RepairEffort::BRIEF };
     let (composed, verification) = match verify::verify(&module, &read.launch, task, effort) {
         Ok(judged) => judged,
-        Err(VerifyError::Launch(errors)) => return refused(&errors, err),
-        Err(VerifyError::Test(diagnostics)) => {
-            complain_of(&diagnostics, err)?;
-            return Ok(Exit::BadInput);
-        }
+        Err(VerifyError::Launch(errors)) => return told(&refused(errors), err),
+        Err(VerifyError::Test(diagnostics)) => return told(&unread(diagnostics), err),
     };
     let judged = JudgedLaunch {
         name: &read.name,
@@ -233,9 +292,5 @@ fn one(
         verification: &verification,
         expected: read.expected.as_ref(),
     };
-    match verify.format {
-        VerifyFormat::Text => report::text(&judged, out)?,
-        VerifyFormat::Json => report::json(&judged, out)?,
-    }
-    Ok(report::exit(&judged))
+    told(&LaunchAnswer::Judged(judged), err)
 }

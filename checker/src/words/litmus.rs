@@ -6,6 +6,7 @@ use std::io::{self, Write};
 use engine::exit::Exit;
 use schemars::JsonSchema;
 use serde::Serialize;
+use text::escape::escaped;
 use verify::{ModuleSurvey, ProposedTest, SurveyedFunction};
 
 use super::args::{Litmus, LitmusFormat};
@@ -13,7 +14,7 @@ use super::{TestSource, Unread, print_notes, source};
 use crate::complaints::complain_of;
 use crate::input::{self, quoted};
 use crate::lines::{self, LineKind};
-use crate::lower::drive::module::module_text;
+use crate::lower::drive::module::{module_name, module_text};
 
 pub(crate) fn command(
     litmus: &Litmus,
@@ -77,7 +78,8 @@ fn list(litmus: &Litmus, path: &str, out: &mut dyn Write, err: &mut dyn Write) -
         Ok(text) => text,
         Err(error) => return complain(path, &Unread::Io(error), err),
     };
-    let survey = match verify::survey(&litmus.path.to_string_lossy(), &text) {
+    let module = module_name(&litmus.path);
+    let survey = match verify::survey(&module, &text) {
         Ok(survey) => survey,
         Err(diagnostics) => return complain(path, &Unread::Diagnostics(diagnostics), err),
     };
@@ -89,7 +91,7 @@ fn list(litmus: &Litmus, path: &str, out: &mut dyn Write, err: &mut dyn Write) -
     let commands: Vec<String> =
         survey.proposals.iter().map(|test| proposed_command(path, litmus, test)).collect();
     match litmus.format {
-        LitmusFormat::Text => print_survey(path, &survey, &commands, out)?,
+        LitmusFormat::Text => print_survey(&escaped(&module), &survey, &commands, out)?,
         LitmusFormat::Json => {
             let object = LitmusObject {
                 file: path,

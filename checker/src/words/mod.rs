@@ -15,7 +15,7 @@ use verify::{Composed, WordsTest};
 use self::args::WordsArgs;
 use crate::input::{self, quoted};
 use crate::kind::FileKind;
-use crate::lower::drive::module::module_text;
+use crate::lower::drive::module::{module_name, module_text};
 
 /// The text of a litmus test.
 pub(crate) struct TestSource {
@@ -28,6 +28,8 @@ pub(crate) struct TestSource {
 #[derive(Debug)]
 pub(crate) struct MadeTest {
     pub(crate) composed: Composed,
+    /// As messages name it.
+    pub(crate) module: String,
     /// What stands for the path of a test on a command line: the module, the functions and the condition.
     pub(crate) command_line: String,
 }
@@ -81,11 +83,14 @@ pub(crate) fn source(
     let text = module_text(path, &asked.compilers, err).map_err(Unread::Io)?;
     let request =
         WordsTest { words, question: asked.question(), initial: &asked.init, shared: asked.shared };
-    let composed = verify::words::compose(&path.to_string_lossy(), &text, &request);
+    let composed = verify::words::compose(&module_name(path), &text, &request);
     let composed = composed.map_err(Unread::Diagnostics)?;
     let bytes = composed.text.clone().into_bytes();
     let command_line = command_line(path, words, asked);
-    Ok(TestSource { bytes, made: Some(Arc::new(MadeTest { composed, command_line })) })
+    Ok(TestSource {
+        bytes,
+        made: Some(Arc::new(MadeTest { composed, module: module_name(path), command_line })),
+    })
 }
 
 /// A module, functions, and the options about them, as a shell takes them.

@@ -28,7 +28,7 @@ mod tensor;
 mod tensor_memory;
 
 use self::address::AddressUse;
-pub use self::address::{MISALIGNED, NOWHERE, converted};
+pub use self::address::{MISALIGNED, NO_VARIABLE, NOWHERE, OUTSIDE, converted};
 pub use self::barrier::UNLISTED;
 use self::barrier::cluster_barrier;
 use self::covered::{Arrivals, joins};

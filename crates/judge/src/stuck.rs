@@ -27,7 +27,7 @@ pub fn fault(test: &Test, stuck: &[Stuck]) -> String {
 }
 
 /// ` (phase 0 of the object is not complete: pending count 1, tx-count 16)`, of a thread that waits at an mbarrier object.
-fn object(stuck: &Stuck) -> String {
+pub fn object(stuck: &Stuck) -> String {
     let text = |AwaitedObject { phase, pending, tx }| {
         let expected =
             if (pending, tx) == (0, 0) { "; `expect_tx` completes no phase" } else { "" };
@@ -39,7 +39,7 @@ fn object(stuck: &Stuck) -> String {
 }
 
 /// ` (a count is of threads of the test, and this CTA has 2)`, of a thread that waits for more threads than there are.
-fn count(test: &Test, stuck: &Stuck) -> Option<String> {
+pub fn count(test: &Test, stuck: &Stuck) -> Option<String> {
     let threads = &test.program.threads;
     let thread = &threads[usize::from(stuck.thread.0)];
     let Instruction::Barrier(of) = &thread.lines[usize::from(stuck.line)].instruction else {

@@ -9,13 +9,20 @@ use crate::escape::{clipped, escaped};
 use crate::fix::TextFix;
 use crate::origin::Origin;
 
-/// A run of characters of one line. Lines and columns count from 1, columns in characters.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+/// A run of characters of one line. Lines and columns count from 1, columns in characters. Of a whole file all are 0.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Debug)]
 pub struct Span {
     pub line: usize,
     pub column: usize,
     /// May be 0: a place between two characters, or the end of the file.
     pub length: usize,
+}
+
+impl Span {
+    /// `:3:7` behind a path; nothing of a whole file.
+    fn place(self) -> String {
+        if self.line == 0 { String::new() } else { format!(":{}:{}", self.line, self.column) }
+    }
 }
 
 /// A remark about a place other than that of the error itself.
@@ -119,11 +126,7 @@ impl Diagnostic {
             Severity::Note => ("note", blue),
         };
         put(format_args!("{signal}{name}[{code}]{signal:#}{bold}: {message}{bold:#}"));
-        let arrow = "-->";
-        put(format_args!(
-            "{:width$}{blue}{arrow}{blue:#} {path}:{}:{}",
-            "", span.line, span.column
-        ));
+        put(format_args!("{:width$}{blue}-->{blue:#} {path}{}", "", span.place()));
         if !self.excerpts.is_empty() {
             put(format_args!("{bar}"));
         }

@@ -5,10 +5,14 @@ use std::fmt::Write;
 
 use lift::function::{EntryValue, Function, FunctionVariable, Parameter};
 use lift::module::HEAP;
+use litmus::Test;
 use litmus::print::TestText;
 use model::isa::{Type, TypeKind};
 use model::memory::Space;
+use model::program::AccessEvents;
 use model::scope::Placement;
+
+use text::Diagnostic;
 
 use crate::argument::{ArgumentValue, ElementType, LaunchArgument, is_fraction};
 use crate::lanes::{LeftOut, opcode};
@@ -78,6 +82,25 @@ impl Composed {
         self.lines[kernel].get(line.checked_sub(self.first_row)?).copied()
     }
 
+    /// The test. What one thread alone sees is no event: most of what a compiler makes of a kernel.
+    ///
+    /// # Errors
+    /// If the kernel uses something that no test expresses.
+    pub(crate) fn test(&self) -> Result<Test, Vec<Diagnostic>> {
+        read(&self.text)
+    }
+
+    /// The rows with a constant address that is outside its variable, or misaligned there, if nothing else is wrong: a
+    /// test does not have such an access, and a kernel may not execute it.
+    pub(crate) fn misplaced(&self) -> BTreeSet<usize> {
+        let errors = litmus::parse(LAUNCH, self.text.as_bytes()).err().unwrap_or_default();
+        let row = |error: &Diagnostic| {
+            let misplaced = ["out-of-bounds", "misaligned"].contains(&error.code);
+            error.span.line.checked_sub(self.first_row).filter(|_| misplaced)
+        };
+        errors.iter().map(row).collect::<Option<_>>().unwrap_or_default()
+    }
+
     /// Whether lanes of the warp of a column are not in the test.
     pub fn leaves_out_lanes(&self, column: usize) -> bool {
         self.threads.get(column).is_some_and(|thread| self.left_out.of_warp(thread.place))
@@ -88,6 +111,16 @@ impl Composed {
         (0..self.threads.len()).find_map(|column| self.module_line(column, line))
     }
 }
+
+/// Reads the test of a launch, or a change of it.
+pub(crate) fn read(text: &str) -> Result<Test, Vec<Diagnostic>> {
+    let mut read = litmus::parse(LAUNCH, text.as_bytes())?;
+    read.program.access_events = AccessEvents::OfInterest;
+    Ok(read)
+}
+
+/// What messages call the test.
+pub(crate) const LAUNCH: &str = "launch";
 
 /// What a test is printed from.
 pub(crate) struct ColumnTest<'t> {

@@ -11,7 +11,7 @@ use crate::columns::{self, ColumnTest, ColumnValues, Composed, PlacedColumn};
 use crate::condition;
 use crate::functions::{self, FunctionName, list, named};
 use crate::lanes::LeftOut;
-use crate::launch::{KernelLaunch, LaunchError, LaunchSpec, ThreadPlace};
+use crate::launch::{KernelLaunch, LaunchError, LaunchQuestion, LaunchSpec, ThreadPlace};
 use crate::module::KernelModule;
 use crate::shorten::ShortFunction;
 use crate::special::{self, LANES};
@@ -24,6 +24,7 @@ pub fn compose(
     module: &KernelModule<'_>,
     launch: &LaunchSpec,
 ) -> Result<Composed, Vec<LaunchError>> {
+    launch.check()?;
     let places = launch.places().map_err(one)?;
     check_arguments(launch)?;
     let names = launch.arguments.iter().map(|argument| argument.name.clone());
@@ -35,45 +36,39 @@ pub fn compose(
     let (mut kernels, mut arguments) = (Vec::new(), Vec::new());
     for kernel in &launch.kernels {
         let name = kernel_name(&known, kernel).map_err(one)?;
-        let function = module.function(&name, &reserved)?;
-        left_out.check(&function)?;
+        let mut function = module.function(&name, &reserved)?;
+        left_out.adapt(&mut function)?;
         arguments.push(arguments_of(&function, kernel, launch)?);
         kernels.push(function);
     }
     let kept = condition::words_of(launch.assertions.iter().map(String::as_str));
-    let kernels = columns::shortened(kernels, &kept);
-    let mut composer = Composer {
-        launch,
-        kernels: &kernels,
-        arguments: &arguments,
-        notes: kernels.iter().flat_map(|kernel| kernel.function.notes.iter().cloned()).collect(),
+    let mut kernels = columns::shortened(kernels, &kept);
+    let target = module.module.target().map(|target| target.to_string());
+    let compose = |kernels: &[ShortFunction]| {
+        let notes = kernels.iter().flat_map(|kernel| kernel.function.notes.iter().cloned());
+        let mut notes: BTreeSet<String> = notes.collect();
+        if left_out.has_threads() {
+            notes.insert(LEFT_OUT.to_owned());
+        }
+        let composer = Composer { launch, kernels, arguments: &arguments, notes };
+        composer.composed(&places, target.clone()).map_err(one)
     };
-    let declared = composer.variables(places.len() * kernels.len()).map_err(one)?;
-    let columns = (0..kernels.len())
-        .flat_map(|kernel| places.iter().map(move |&place| (kernel, place)))
-        .enumerate()
-        .map(|(number, (kernel, place))| composer.column(number, kernel, place))
-        .collect::<Result<Vec<PlacedColumn>, _>>()
-        .map_err(one)?;
-    let condition = composer.condition(&columns);
-    let names: Vec<&str> = kernels.iter().map(|kernel| &kernel.function.name[..]).collect();
-    let LaunchSpec { grid, block, .. } = launch;
-    let test = ColumnTest {
-        name: names[0].chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect(),
-        doc: format!("{} with grid {grid} and block {block}", names.join(", ")),
-        target: module.module.target().map(|target| target.to_string()),
-        declared,
-        functions: &kernels,
-        columns,
-        condition,
-    };
-    let notes = composer.notes;
-    let of_columns: Vec<&Function> =
-        test.columns.iter().map(|column| &kernels[column.function].function).collect();
-    let made = Composed { left_out, ..test.composed(notes) };
-    condition::asserted(&made.text, &launch.assertions, &of_columns)?;
-    Ok(made)
+    let mut composed = compose(&kernels)?;
+    let misplaced = composed.misplaced();
+    if !misplaced.is_empty() {
+        for kernel in &mut kernels {
+            kernel.compute_addresses(&misplaced);
+        }
+        composed = compose(&kernels)?;
+    }
+    let columns = kernels.iter().flat_map(|kernel| places.iter().map(|_| &kernel.function));
+    let of_columns: Vec<&Function> = columns.collect();
+    condition::asserted(&composed.text, &launch.assertions, &of_columns)?;
+    Ok(Composed { left_out, ..composed })
 }
+
+/// What is assumed of threads of the launch that are not in its test.
+const LEFT_OUT: &str = "threads of a CTA that are not named are left out: what they access, and what they arrive at, is not judged";
 
 fn one(error: LaunchError) -> Vec<LaunchError> {
     vec![error]
@@ -193,6 +188,34 @@ struct Composer<'c> {
 }
 
 impl Composer<'_> {
+    fn composed(
+        mut self,
+        places: &[ThreadPlace],
+        target: Option<String>,
+    ) -> Result<Composed, LaunchError> {
+        let LaunchSpec { grid, block, .. } = self.launch;
+        let kernels = self.kernels;
+        let declared = self.variables(places.len() * kernels.len())?;
+        let columns = (0..kernels.len())
+            .flat_map(|kernel| places.iter().map(move |&place| (kernel, place)))
+            .enumerate()
+            .map(|(number, (kernel, place))| self.column(number, kernel, place))
+            .collect::<Result<Vec<PlacedColumn>, _>>()?;
+        let condition = self.condition(&columns);
+        let names: Vec<&str> = kernels.iter().map(|kernel| &kernel.function.name[..]).collect();
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c } else { '_' };
+        let test = ColumnTest {
+            name: names[0].chars().map(plain).collect(),
+            doc: format!("{} with grid {grid} and block {block}", names.join(", ")),
+            target,
+            declared,
+            functions: kernels,
+            columns,
+            condition,
+        };
+        Ok(test.composed(self.notes))
+    }
+
     /// Entries of the initial state, besides registers.
     fn variables(&self, threads: usize) -> Result<Vec<String>, LaunchError> {
         let mut all = Vec::new();
@@ -250,15 +273,7 @@ impl Composer<'_> {
         let placement = Placement {
             gpu,
             kernel: u32::try_from(kernel).expect("few kernels"),
-            cluster: launch.cluster.map(|cluster| {
-                let parts = cluster.parts_of(launch.grid).unwrap_or(launch.grid);
-                let index = launch.grid.index(place.cta);
-                parts.number(crate::Dim3 {
-                    x: index.x / cluster.x,
-                    y: index.y / cluster.y,
-                    z: index.z / cluster.z,
-                })
-            }),
+            cluster: launch.cluster_of(place.cta),
             cta: place.cta,
             warp: (launch.block.count() > 1).then_some(place.thread / LANES),
             sm: None,
@@ -269,6 +284,9 @@ impl Composer<'_> {
 
     /// All assertions hold, and nobody ran into a trap.
     fn condition(&self, columns: &[PlacedColumn]) -> String {
+        if !self.launch.questions.contains(&LaunchQuestion::Assert) {
+            return "forall (true)".to_owned();
+        }
         let functions: Vec<&Function> =
             columns.iter().map(|column| &self.kernels[column.function].function).collect();
         let assertions = self.launch.assertions.iter();

@@ -11,7 +11,10 @@ use text::report::{ByteSpan, Diagnostics};
 use toml::Value;
 
 use crate::argument::{self, ArgumentField, ArgumentValue, ElementType, LaunchArgument};
-use crate::launch::{Dim3, KernelLaunch, LaunchError, LaunchSpec, ThreadChoice, ThreadPlace};
+use crate::finding::FindingKind;
+use crate::launch::{
+    Dim3, KernelLaunch, LaunchError, LaunchQuestion, LaunchSpec, ThreadChoice, ThreadPlace,
+};
 
 /// A launch file.
 #[derive(Clone, Debug)]
@@ -41,6 +44,14 @@ pub struct Expected {
     pub why: Option<String>,
 }
 
+impl Expected {
+    /// What a launch file calls a launch without findings, and what is not looked for.
+    const KINDS: [&str; 3] = [CLEAN, "uninitialised", "volatile-conflict"];
+}
+
+/// What a launch file calls a launch without findings.
+pub const CLEAN: &str = "clean";
+
 /// The file as it is written. Keys that describe it are not looked at.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -66,6 +77,8 @@ struct FileText {
     expect: Option<Expected>,
     missing: Option<Value>,
     repair: Option<Value>,
+    /// What is asked of the launch.
+    check: Option<Vec<String>>,
 }
 
 #[derive(Deserialize)]
@@ -179,6 +192,12 @@ impl FileText {
         if kernels.is_empty() {
             kernels.push(KernelLaunch { name: None, arguments: None });
         }
+        let questions = match &self.check {
+            Some(names) => {
+                names.iter().map(|name| LaunchQuestion::parse(name)).collect::<Result<_, _>>()?
+            }
+            None => LaunchQuestion::ALL.into(),
+        };
         let launch = self.launch;
         let threads = match (launch.threads, launch.lanes) {
             (Some(pairs), _) => ThreadChoice::Pairs(
@@ -187,6 +206,18 @@ impl FileText {
             (None, Some(lanes)) => ThreadChoice::OfEachCta(lanes),
             (None, None) => ThreadChoice::All,
         };
+        if let Some(expected) = &self.expect {
+            let mut kinds = expected.findings.iter().chain(&expected.may);
+            let known = |kind: &&String| {
+                Expected::KINDS.contains(&&kind[..])
+                    || FindingKind::ALL.iter().any(|of| of.name() == **kind)
+            };
+            if let Some(kind) = kinds.find(|kind| !known(kind)) {
+                let all = FindingKind::ALL.iter().map(|kind| kind.name()).chain(Expected::KINDS);
+                return Err(LaunchError::new(format!("`{kind}` is no kind of a finding"))
+                    .help(all.collect::<Vec<_>>().join(", ")));
+            }
+        }
         let arguments = self.arg.into_iter().map(ArgumentText::argument);
         Ok(LaunchFile {
             ptx: self.ptx,
@@ -207,6 +238,7 @@ impl FileText {
                 resident: launch.resident,
                 arguments: arguments.collect::<Result<_, _>>()?,
                 assertions: self.assert.into_iter().map(|assert| assert.condition).collect(),
+                questions,
             },
             expected: self.expect,
         })

@@ -1,5 +1,8 @@
 //! What is wrong with a kernel.
 
+use execution::path::{MISALIGNED, OUTSIDE};
+use model::isa::bar::BarrierMisuse;
+
 /// The kind of a finding.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 pub enum FindingKind {
@@ -24,6 +27,19 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
+    pub const ALL: [FindingKind; 10] = [
+        FindingKind::DataRace,
+        FindingKind::ScopeRace,
+        FindingKind::MixedSizeRace,
+        FindingKind::ReadOnlyOfWritten,
+        FindingKind::Assert,
+        FindingKind::OutOfBounds,
+        FindingKind::Misaligned,
+        FindingKind::Hang,
+        FindingKind::BarrierDivergence,
+        FindingKind::Undefined,
+    ];
+
     pub fn name(self) -> &'static str {
         match self {
             FindingKind::DataRace => "data-race",
@@ -39,23 +55,47 @@ impl FindingKind {
         }
     }
 
+    /// Whether a kernel that has it has no meaning, so that nothing else is said of it.
+    pub fn takes_meaning(self) -> bool {
+        match self {
+            FindingKind::DataRace
+            | FindingKind::ScopeRace
+            | FindingKind::Assert
+            | FindingKind::Hang => false,
+            FindingKind::MixedSizeRace
+            | FindingKind::ReadOnlyOfWritten
+            | FindingKind::OutOfBounds
+            | FindingKind::Misaligned
+            | FindingKind::BarrierDivergence
+            | FindingKind::Undefined => true,
+        }
+    }
+
     /// The kind of a reason for which a program is undefined.
     pub fn of_undefined(reason: &str) -> FindingKind {
-        let has = |part: &str| reason.contains(part);
-        if has("misaligned address") {
-            FindingKind::Misaligned
-        } else if has("outside every") || has("outside the state space") {
-            FindingKind::OutOfBounds
-        } else if has("mixed-size-race") {
-            FindingKind::MixedSizeRace
-        } else if has("read-of-written-data") {
-            FindingKind::ReadOnlyOfWritten
-        } else if has("async-race") {
-            FindingKind::DataRace
-        } else if has("aligned barrier") || has("active barrier") || has("barrier of the cluster") {
-            FindingKind::BarrierDivergence
-        } else {
-            FindingKind::Undefined
+        if let Some(misuse) = BarrierMisuse::ALL.iter().find(|misuse| misuse.text() == reason) {
+            return FindingKind::of_misuse(*misuse);
+        }
+        match reason {
+            MISALIGNED => FindingKind::Misaligned,
+            _ if OUTSIDE.contains(&reason) => FindingKind::OutOfBounds,
+            "mixed-size-race" => FindingKind::MixedSizeRace,
+            _ if reason.ends_with("-read-of-written-data") => FindingKind::ReadOnlyOfWritten,
+            "async-race" => FindingKind::DataRace,
+            _ => FindingKind::Undefined,
+        }
+    }
+
+    fn of_misuse(misuse: BarrierMisuse) -> FindingKind {
+        match misuse {
+            BarrierMisuse::Forms
+            | BarrierMisuse::Counts
+            | BarrierMisuse::Twice
+            | BarrierMisuse::NotArrived
+            | BarrierMisuse::Diverged => FindingKind::BarrierDivergence,
+            BarrierMisuse::Zero | BarrierMisuse::Lanes | BarrierMisuse::Absent => {
+                FindingKind::Undefined
+            }
         }
     }
 }
@@ -63,8 +103,8 @@ impl FindingKind {
 /// An instruction of a thread.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 pub struct FindingPlace {
-    /// The column of the test.
-    pub column: usize,
+    /// The column of the test; `None` if it is not known which thread it is.
+    pub column: Option<usize>,
     /// The line of the module, from 1.
     pub line: usize,
     /// The instruction, as the test writes it.

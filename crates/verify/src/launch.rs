@@ -1,7 +1,10 @@
 //! A launch as the user states it: kernels, grid, threads, arguments and assertions.
 
+use std::collections::BTreeSet;
 use std::fmt;
 
+use judge::Property;
+use model::isa::bar::MOST_CTA_THREADS;
 use model::program::LaunchOrder;
 
 use crate::argument::LaunchArgument;
@@ -18,7 +21,7 @@ impl Dim3 {
     pub const ONE: Dim3 = Dim3 { x: 1, y: 1, z: 1 };
 
     pub fn count(self) -> u64 {
-        u64::from(self.x) * u64::from(self.y) * u64::from(self.z)
+        u64::from(self.x).saturating_mul(u64::from(self.y)).saturating_mul(u64::from(self.z))
     }
 
     /// The index with this number: `x` changes first.
@@ -112,6 +115,66 @@ pub struct LaunchSpec {
     pub arguments: Vec<LaunchArgument>,
     /// Conditions on the final contents of memory. Each holds at the end of every execution.
     pub assertions: Vec<String>,
+    /// What is asked of the launch, at least one. A kernel without a meaning is found by every question.
+    pub questions: BTreeSet<LaunchQuestion>,
+}
+
+/// What is asked of a launch.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub enum LaunchQuestion {
+    /// Whether the assertions hold, and no thread traps.
+    Assert,
+    Race,
+    /// Whether every execution finishes.
+    Hang,
+    /// Whether threads meet at the same barriers: part of every question.
+    Barrier,
+    /// Whether addresses are in buffers, and aligned: part of every question.
+    Bounds,
+}
+
+impl LaunchQuestion {
+    pub const ALL: [LaunchQuestion; 5] = [
+        LaunchQuestion::Assert,
+        LaunchQuestion::Race,
+        LaunchQuestion::Hang,
+        LaunchQuestion::Barrier,
+        LaunchQuestion::Bounds,
+    ];
+
+    pub fn name(self) -> &'static str {
+        match self {
+            LaunchQuestion::Assert => "assert",
+            LaunchQuestion::Race => "race",
+            LaunchQuestion::Hang => "hang",
+            LaunchQuestion::Barrier => "barrier",
+            LaunchQuestion::Bounds => "bounds",
+        }
+    }
+
+    /// The property that answers it.
+    pub(crate) fn property(self) -> Property {
+        match self {
+            LaunchQuestion::Assert | LaunchQuestion::Barrier | LaunchQuestion::Bounds => {
+                Property::ProgramSpec
+            }
+            LaunchQuestion::Race => Property::NoDataRace,
+            LaunchQuestion::Hang => Property::Termination,
+        }
+    }
+
+    /// Reads a name.
+    ///
+    /// # Errors
+    /// If it is none of these.
+    pub fn parse(name: &str) -> Result<LaunchQuestion, LaunchError> {
+        let found = LaunchQuestion::ALL.into_iter().find(|question| question.name() == name.trim());
+        found.ok_or_else(|| {
+            let all = LaunchQuestion::ALL.map(LaunchQuestion::name).join(", ");
+            LaunchError::new(format!("`{name}` is not asked of a launch"))
+                .help(format!("one or more of: {all}"))
+        })
+    }
 }
 
 impl LaunchSpec {
@@ -129,7 +192,53 @@ impl LaunchSpec {
             resident: None,
             arguments: Vec::new(),
             assertions: Vec::new(),
+            questions: LaunchQuestion::ALL.into(),
         }
+    }
+
+    /// Whether a GPU takes the launch.
+    ///
+    /// # Errors
+    /// All that is wrong with its extents.
+    pub(crate) fn check(&self) -> Result<(), Vec<LaunchError>> {
+        let mut errors = Vec::new();
+        let Dim3 { z, .. } = self.block;
+        if self.block.count() > MOST_CTA_THREADS || z > MOST_IN_Z {
+            errors.push(LaunchError::new(format!(
+                "a block has at most {MOST_CTA_THREADS} threads, {MOST_IN_Z} of them in the direction z, and this is {}",
+                self.block
+            )));
+        }
+        if let Some(cluster) = self.cluster {
+            if cluster.count() > MOST_IN_CLUSTER {
+                let why =
+                    format!("a cluster has at most {MOST_IN_CLUSTER} CTAs, and this is {cluster}");
+                errors.push(LaunchError::new(why));
+            } else if cluster.parts_of(self.grid).is_none() {
+                let why = format!("clusters of {cluster} do not divide a grid of {}", self.grid);
+                errors.push(
+                    LaunchError::new(why).help("a grid has whole clusters: --grid 4 --cluster 2"),
+                );
+            }
+        }
+        if self.resident == Some(0) {
+            let why = "no CTA runs where none is resident";
+            errors.push(LaunchError::new(why).help("--resident 1"));
+        }
+        let (gpus, ctas) = (self.gpus.len(), self.grid.count());
+        if gpus > 0 && gpus as u64 != ctas {
+            let why = format!("`gpu_of_cta` has {gpus} numbers, and the grid {ctas} CTAs");
+            errors.push(LaunchError::new(why).help("one number for each CTA"));
+        }
+        if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// The number of the cluster of a CTA; `None` without clusters.
+    pub(crate) fn cluster_of(&self, cta: u32) -> Option<u32> {
+        let cluster = self.cluster?;
+        let Dim3 { x, y, z } = self.grid.index(cta);
+        let around = Dim3 { x: x / cluster.x, y: y / cluster.y, z: z / cluster.z };
+        Some(cluster.parts_of(self.grid)?.number(around))
     }
 
     /// The threads of the test, in the order of its columns.
@@ -190,6 +299,10 @@ impl LaunchSpec {
 fn narrow(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
+
+/// The most threads of a block in the direction z, and the most CTAs of a cluster. CUDA C++ Programming Guide, Compute Capabilities.
+const MOST_IN_Z: u32 = 64;
+const MOST_IN_CLUSTER: u64 = 16;
 
 /// The most threads of a test.
 const MOST_THREADS: usize = 250;

@@ -32,7 +32,7 @@ pub use columns::{ColumnThread, Composed};
 pub use compose::compose;
 pub use condition::WordsQuestion;
 pub use finding::{FindingKind, FindingPlace, KernelFinding};
-pub use launch::{Dim3, KernelLaunch, LaunchError, LaunchSpec, ThreadChoice};
+pub use launch::{Dim3, KernelLaunch, LaunchError, LaunchQuestion, LaunchSpec, ThreadChoice};
 pub use module::KernelModule;
 pub use repairs::{KernelEdit, KernelRepair, RepairEffort};
 pub use survey::{ModuleSurvey, ProposedTest, SurveyedFunction, survey};

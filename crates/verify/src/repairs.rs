@@ -1,13 +1,14 @@
 //! Edits of a kernel after which a finding is gone: those of its test, at the instructions of the module.
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use engine::clock::Deadline;
 use judge::{Property, Task, Verdict, judge};
 use litmus::revise::SourceTest;
-use repair::{EditedLine, RepairOptions, repair};
+use repair::{EditedLine, Proposal, RepairOptions, repair};
 
-use crate::columns::Composed;
+use crate::columns::{self, Composed, LAUNCH};
 use crate::verification::ADVICE;
 
 /// A change of one instruction of the module, in all threads that execute it.
@@ -19,6 +20,8 @@ pub struct KernelEdit {
     pub before: Option<String>,
     /// `None` if it is removed.
     pub after: Option<String>,
+    /// The instruction that another is inserted before.
+    pub next: Option<String>,
 }
 
 /// Edits that together give the launch properties that it lacks.
@@ -53,7 +56,7 @@ pub(crate) fn repairs(
     task: &Task<'_>,
     effort: RepairEffort,
 ) -> Vec<KernelRepair> {
-    let Ok(source) = SourceTest::read("launch", composed.text.as_bytes()) else {
+    let Ok(source) = SourceTest::read(LAUNCH, composed.text.as_bytes()) else {
         return Vec::new();
     };
     let mut partial: Vec<KernelRepair> = Vec::new();
@@ -73,14 +76,12 @@ pub(crate) fn repairs(
         };
         let mut complete: Vec<KernelRepair> = Vec::new();
         for proposal in repair(&source, &options).proposals {
-            let lines = proposal.edits.iter().flat_map(|edit| &edit.lines);
-            let edits: BTreeSet<KernelEdit> =
-                lines.filter_map(|line| kernel_edit(composed, line)).collect();
+            // Edits that are none of the module are no repair of it.
+            let Some(edits) = kernel_edits(composed, &proposal) else { continue };
             let others = lacking.iter().filter(|other| **other != property);
             let mended = others.filter(|other| has_property(&proposal.text, **other, task));
             let mut properties: Vec<Property> = mended.copied().chain([property]).collect();
             properties.sort_by_key(|of| lacking.iter().position(|known| known == of));
-            let edits = edits.into_iter().collect();
             let all = properties.len() == lacking.len();
             let found = KernelRepair { properties, edits };
             if all {
@@ -100,7 +101,7 @@ pub(crate) fn repairs(
 
 /// Whether a changed test has a property, as far as brief work shows it.
 fn has_property(changed: &str, property: Property, task: &Task<'_>) -> bool {
-    let Ok(test) = litmus::parse("launch", changed.as_bytes()) else { return false };
+    let Ok(test) = columns::read(changed) else { return false };
     let task = Task {
         property,
         verdict_only: true,
@@ -111,31 +112,92 @@ fn has_property(changed: &str, property: Property, task: &Task<'_>) -> bool {
     judge(&test, &task).verdict == Verdict::Holds
 }
 
+/// The edits of the module that those of a test are, in the order of lines.
+fn kernel_edits(composed: &Composed, proposal: &Proposal) -> Option<Vec<KernelEdit>> {
+    let lines = proposal.edits.iter().flat_map(|edit| &edit.lines);
+    let edits = lines.map(|line| kernel_edit(composed, line));
+    let edits = edits.collect::<Option<BTreeSet<KernelEdit>>>()?;
+    edits.iter().all(|edit| edit.before != edit.after).then(|| edits.into_iter().collect())
+}
+
 /// The instruction of the module that an edit of the test changes.
 fn kernel_edit(composed: &Composed, edited: &EditedLine) -> Option<KernelEdit> {
     let column = edited.thread.strip_prefix('P')?.parse().ok()?;
     Some(KernelEdit {
         line: composed.module_line(column, edited.line)?,
         before: edited.before.clone(),
-        after: edited.after.clone(),
+        after: match &edited.after {
+            Some(after) => Some(composed.left_out.in_kernel(after)?),
+            None => None,
+        },
+        next: edited.next.clone().filter(|_| edited.before.is_none()),
     })
 }
 
 impl KernelEdit {
     /// The changed line of the module, as it is and as it becomes. What the edit leaves as it is keeps its spelling.
     pub fn of_module(&self, written: &str) -> (Option<String>, Option<String>) {
+        let all = statements(written);
+        let is_whole = all.len() <= 1;
         let indent: String = written.chars().take_while(|c| c.is_whitespace()).collect();
-        let (Some(before), Some(after)) = (&self.before, &self.after) else {
-            let own = self.before.as_ref().map(|_| written.to_owned());
-            return (own, self.after.as_ref().map(|after| format!("{indent}{after};")));
+        let whole = |text: &String| format!("{indent}{text};");
+        let Some(own) = self.before.as_ref().or(self.next.as_ref()) else {
+            return (None, self.after.as_ref().map(whole));
         };
-        let after =
-            respelled(written, before, after).unwrap_or_else(|| format!("{indent}{after};"));
-        (Some(written.to_owned()), Some(after))
+        let mut alike =
+            all.into_iter().filter(|statement| is_alike(&written[statement.clone()], own));
+        let (Some(statement), None) = (alike.next(), alike.next()) else {
+            let before = self
+                .before
+                .as_ref()
+                .map(|own| if is_whole { written.to_owned() } else { whole(own) });
+            return (before, self.after.as_ref().map(whole));
+        };
+        let changed = match (&self.before, &self.after) {
+            (None, after) if is_whole => return (None, after.as_ref().map(whole)),
+            (Some(_), None) if is_whole => return (Some(written.to_owned()), None),
+            (None, after) => {
+                format!("{}; {}", after.as_deref().unwrap_or_default(), &written[statement.clone()])
+            }
+            (Some(_), None) => String::new(),
+            (Some(before), Some(after)) => respelled(&written[statement.clone()], before, after)
+                .unwrap_or_else(|| after.clone()),
+        };
+        let rest = &written[statement.end..];
+        let rest = if changed.is_empty() { rest.strip_prefix(';').unwrap_or(rest) } else { rest };
+        (Some(written.to_owned()), Some(format!("{}{changed}{rest}", &written[..statement.start])))
     }
 }
 
-/// A line of the module with what differs between two spellings of it in a test; `None` if it cannot be told what that is.
+/// Where the instructions of a line are, without what is around them.
+fn statements(line: &str) -> Vec<Range<usize>> {
+    let code = line.split("//").next().unwrap_or(line);
+    let mut all = Vec::new();
+    let mut start = 0;
+    for part in code.split_inclusive(';') {
+        let end = start + part.len();
+        let around = |c: char| c.is_whitespace() || c == '{';
+        let text = part.trim_end_matches(';').trim_end().trim_start_matches(around);
+        // A label is before its instruction.
+        let text = text.rsplit_once(": ").map_or(text, |(_, text)| text.trim_start());
+        if !text.is_empty() && text != "}" && part.ends_with(';') {
+            let begin = start + part.find(text).unwrap_or(0);
+            all.push(begin..begin + text.len());
+        }
+        start = end;
+    }
+    all
+}
+
+/// Whether an instruction of a module is this one of a test: the same opcode with as many operands.
+fn is_alike(written: &str, of_test: &str) -> bool {
+    let (own, test) = (words(written), words(of_test));
+    own.len() == test.len()
+        && own.iter().zip(&test).any(|(own, test)| own == test && own.contains('.'))
+}
+
+/// An instruction of the module with what differs between two spellings of it in a test; `None` if it cannot be told what
+/// that is.
 fn respelled(written: &str, before: &str, after: &str) -> Option<String> {
     let (own, old, new) = (words(written), words(before), words(after));
     // The guard is written with a blank in a test, or without.
@@ -167,7 +229,7 @@ mod tests {
 
     fn edit(before: Option<&str>, after: Option<&str>) -> KernelEdit {
         let own = |text: &str| text.to_owned();
-        KernelEdit { line: 1, before: before.map(own), after: after.map(own) }
+        KernelEdit { line: 1, before: before.map(own), after: after.map(own), next: None }
     }
 
     #[test]
@@ -186,5 +248,24 @@ mod tests {
         let inserted = edit(None, Some("fence.acq_rel.gpu"));
         let (before, after) = inserted.of_module("\tbar.sync 0;");
         assert_eq!((before, after.as_deref()), (None, Some("\tfence.acq_rel.gpu;")));
+    }
+
+    #[test]
+    fn an_instruction_of_inline_assembly_is_changed_in_its_line() {
+        let line = "\t{ .reg .pred p; st.global.u32 [%rd1], %r1; bar.sync 0; }";
+        let changed =
+            edit(Some("st.global.u32 [rd1], r1"), Some("st.release.gpu.global.u32 [rd1], r1"));
+        let (before, after) = changed.of_module(line);
+        assert_eq!(before.as_deref(), Some(line));
+        let wanted = "\t{ .reg .pred p; st.release.gpu.global.u32 [%rd1], %r1; bar.sync 0; }";
+        assert_eq!(after.as_deref(), Some(wanted));
+        let removed = edit(Some("bar.sync 0"), None);
+        let (_, after) = removed.of_module(line);
+        assert_eq!(after.as_deref(), Some("\t{ .reg .pred p; st.global.u32 [%rd1], %r1;  }"));
+        let inserted =
+            KernelEdit { next: Some("bar.sync 0".to_owned()), ..edit(None, Some("fence.sc.gpu")) };
+        let (_, after) = inserted.of_module(line);
+        let wanted = "\t{ .reg .pred p; st.global.u32 [%rd1], %r1; fence.sc.gpu; bar.sync 0; }";
+        assert_eq!(after.as_deref(), Some(wanted));
     }
 }

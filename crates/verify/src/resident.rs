@@ -5,10 +5,13 @@
 
 use std::collections::BTreeSet;
 
+use engine::MOST_TOGETHER;
+use itertools::Itertools;
 use judge::{Property, Task, judge};
+use model::program::{Stuck, ThreadId};
 
 use crate::compose::compose;
-use crate::finding::{FindingKind, KernelFinding};
+use crate::finding::KernelFinding;
 use crate::launch::{LaunchError, LaunchSpec, ThreadChoice, ThreadPlace};
 use crate::module::KernelModule;
 use crate::verification::Reader;
@@ -31,87 +34,78 @@ pub(crate) fn hang(
 ) -> Result<ResidentHang, Vec<LaunchError>> {
     let places = launch.places().map_err(|error| vec![error])?;
     let ctas: BTreeSet<u32> = places.iter().map(|place| place.cta).collect();
-    let ctas: Vec<u32> = ctas.into_iter().collect();
-    let mut complete = true;
-    let mut tried = 0;
-    for size in (resident as usize).max(1)..ctas.len() {
-        for started in subsets(&ctas, size) {
-            tried += 1;
-            if tried > MOST {
-                return Ok(ResidentHang { hang: None, complete: false });
-            }
-            let own: Vec<ThreadPlace> =
-                places.iter().filter(|place| started.contains(&place.cta)).copied().collect();
-            let part = LaunchSpec {
-                threads: ThreadChoice::Pairs(own),
-                assertions: Vec::new(),
-                resident: None,
-                ..launch.clone()
-            };
-            let composed = compose(module, &part)?;
-            let Ok(test) = litmus::parse("launch", composed.text.as_bytes()) else {
-                complete = false;
-                continue;
-            };
-            let task = Task { property: Property::Termination, verdict_only: true, ..task.clone() };
-            let judgement = judge(&test, &task);
-            let Some(stuck) = &judgement.found.seen.stuck else {
-                complete &= judgement.found.is_complete();
-                continue;
-            };
-            let waiting: BTreeSet<u32> = stuck
-                .iter()
-                .map(|stuck| composed.threads[usize::from(stuck.thread.0)].place.cta)
-                .collect();
-            if waiting.len() < resident as usize {
-                continue;
-            }
-            let reader = Reader { composed: &composed, test: &test };
-            let Some(mut finding) = reader.stuck(&judgement.found.seen) else { continue };
-            // Places name threads of the whole launch.
-            for place in &mut finding.places {
-                let of = composed.threads[place.column].place;
-                place.column = places.iter().position(|known| *known == of).unwrap_or(0);
-            }
-            let others: Vec<String> =
-                ctas.iter().filter(|cta| !started.contains(cta)).map(u32::to_string).collect();
-            finding.message = format!(
-                "with {resident} resident CTAs, CTA {} does not start: {}",
-                others.join(", "),
-                finding.message
-            );
-            finding.kind = FindingKind::Hang;
-            return Ok(ResidentHang { hang: Some(finding), complete });
+    let mut all = ResidentHang { hang: None, complete: true };
+    let least = (resident as usize).max(1);
+    let sets = (least..ctas.len()).flat_map(|size| ctas.iter().copied().combinations(size));
+    for (tried, started) in sets.enumerate() {
+        if tried == MOST || task.until.is_some_and(|until| until.is_over()) {
+            all.complete = false;
+            break;
+        }
+        let part = StartedCtas { places: &places, started: &started, resident };
+        match part.hang(module, launch, task)? {
+            Some(judged) if judged.hang.is_some() => return Ok(judged),
+            Some(judged) => all.complete &= judged.complete,
+            None => all.complete = false,
         }
     }
-    Ok(ResidentHang { hang: None, complete })
+    Ok(all)
 }
 
-/// All sets of so many of these numbers.
-fn subsets(of: &[u32], size: usize) -> Vec<BTreeSet<u32>> {
-    match (of.split_first(), size) {
-        (_, 0) => vec![BTreeSet::new()],
-        (None, _) => Vec::new(),
-        (Some((first, rest)), _) => {
-            let mut with = subsets(rest, size - 1);
-            for set in &mut with {
-                set.insert(*first);
-            }
-            with.extend(subsets(rest, size));
-            with
+/// Some CTAs of a launch, while the others have not started.
+struct StartedCtas<'s> {
+    /// All threads of the launch that are in its test.
+    places: &'s [ThreadPlace],
+    started: &'s [u32],
+    resident: u32,
+}
+
+impl StartedCtas<'_> {
+    /// Looks for an execution in which as many of them as can be resident never end; `None` if they have no test.
+    fn hang(
+        &self,
+        module: &KernelModule<'_>,
+        launch: &LaunchSpec,
+        task: &Task<'_>,
+    ) -> Result<Option<ResidentHang>, Vec<LaunchError>> {
+        let StartedCtas { places, started, resident } = *self;
+        let own = places.iter().filter(|place| started.contains(&place.cta));
+        let part = LaunchSpec {
+            threads: ThreadChoice::Pairs(own.copied().collect()),
+            assertions: Vec::new(),
+            resident: None,
+            ..launch.clone()
+        };
+        let composed = compose(module, &part)?;
+        let Ok(test) = composed.test() else { return Ok(None) };
+        let task = Task { property: Property::Termination, verdict_only: false, ..task.clone() };
+        let found = judge(&test, &task).found;
+        let seen = &found.seen;
+        let cta = |thread: &ThreadId| composed.threads[usize::from(thread.0)].place.cta;
+        let fill = |threads: &&BTreeSet<ThreadId>| {
+            let waiting: BTreeSet<u32> = threads.iter().map(cta).collect();
+            waiting.len() >= resident as usize
+        };
+        let complete = found.is_complete() && seen.stuck_together.len() < MOST_TOGETHER;
+        let Some(waiting) = seen.stuck_together.iter().find(fill) else {
+            return Ok(Some(ResidentHang { hang: None, complete }));
+        };
+        let stuck = seen.stuck.iter().flatten().filter(|stuck| waiting.contains(&stuck.thread));
+        let stuck: Vec<Stuck> = stuck.copied().collect();
+        let mut finding = Reader { composed: &composed, test: &test }.staying(&stuck);
+        // Places name threads of the whole launch.
+        for place in &mut finding.places {
+            let of = place.column.map(|column| composed.threads[column].place);
+            place.column = places.iter().position(|known| Some(*known) == of);
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_subsets_of_a_size_are_all_of_them_once() {
-        let sets = subsets(&[0, 1, 2, 3], 2);
-        let distinct: BTreeSet<&BTreeSet<u32>> = sets.iter().collect();
-        assert_eq!((sets.len(), distinct.len()), (6, 6));
-        assert!(sets.iter().all(|set| set.len() == 2));
+        let all: BTreeSet<u32> = places.iter().map(|place| place.cta).collect();
+        let others: Vec<String> =
+            all.iter().filter(|cta| !started.contains(cta)).map(u32::to_string).collect();
+        finding.message = format!(
+            "with {resident} resident CTAs, CTA {} does not start: {}",
+            others.join(", "),
+            finding.message
+        );
+        Ok(Some(ResidentHang { hang: Some(finding), complete }))
     }
 }

@@ -38,6 +38,47 @@ impl ShortFunction {
         });
         ShortFunction { function, cells, initial }
     }
+
+    /// Adds the offsets of constant addresses in these cells in instructions of their own: whether such an access is
+    /// outside all buffers then depends on whether a thread executes it.
+    pub(crate) fn compute_addresses(&mut self, cells: &BTreeSet<usize>) {
+        let mut computed = Vec::new();
+        for (at, (cell, line)) in std::mem::take(&mut self.cells).into_iter().enumerate() {
+            match ConstantAddress::of(&cell).filter(|_| cells.contains(&at)) {
+                Some(address) => {
+                    let rows = self.computed(&cell, &address);
+                    computed.extend(rows.into_iter().map(|row| (row, line)));
+                }
+                None => computed.push((cell, line)),
+            }
+        }
+        self.cells = computed;
+    }
+
+    fn computed(&self, cell: &str, address: &ConstantAddress<'_>) -> Vec<String> {
+        let ConstantAddress { base, offset, .. } = *address;
+        let registers = &self.function.registers;
+        let bits = registers.iter().find(|(name, _)| name == base).map(|(_, bits)| *bits);
+        let sign = if offset < 0 { "minus" } else { "plus" };
+        let mut sum = format!("{base}_{sign}_{}", offset.unsigned_abs());
+        while registers.iter().any(|(name, _)| *name == sum) {
+            sum.push('_');
+        }
+        let ty = bits.unwrap_or(64);
+        let (labels, instruction) = match cell.rfind(": ") {
+            Some(end) => cell.split_at(end + 2),
+            None => ("", cell),
+        };
+        let add = |from: &str| format!("add.u{ty} {sum}, {from}, {offset}");
+        // Addresses in the other cell are where they were before the labels.
+        let shift = labels.len();
+        let (before, behind) = (address.start - shift, address.end - shift);
+        let access = format!("{}[{sum}]{}", &instruction[..before], &instruction[behind..]);
+        match bits {
+            Some(_) => vec![labels.to_owned() + &add(base), access],
+            None => vec![format!("{labels}mov.u64 {sum}, {base}"), add(&sum), access],
+        }
+    }
 }
 
 /// The rows of a function, and which of them are left out.
@@ -158,6 +199,28 @@ impl<'f> Rows<'f> {
         {
             self.left_out[last] = true;
         }
+    }
+}
+
+/// An address in a cell, `[rd1+16]`.
+struct ConstantAddress<'c> {
+    base: &'c str,
+    offset: i64,
+    /// Where it begins and ends in the cell, with its brackets.
+    start: usize,
+    end: usize,
+}
+
+impl ConstantAddress<'_> {
+    fn of(cell: &str) -> Option<ConstantAddress<'_>> {
+        let start = cell.find('[')?;
+        let end = start + cell[start..].find(']')? + 1;
+        let address = &cell[start + 1..end - 1];
+        let (base, offset) = match address.find(['+', '-']) {
+            Some(at) => (&address[..at], address[at..].trim_start_matches('+').parse().ok()?),
+            None => (address, 0),
+        };
+        Some(ConstantAddress { base, offset, start, end })
     }
 }
 

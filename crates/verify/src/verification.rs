@@ -6,11 +6,11 @@ use std::time::{Duration, Instant};
 use engine::ExecutionFacts;
 use engine::clock::Deadline;
 use explore::Exploration;
-use judge::explain::{ExplainOptions, explanation};
+use judge::explain::{ExplainOptions, broken_rule, explanation};
 use judge::{CLUSTER_EXITED, Judgement, Property, Task, Verdict, judge};
 use litmus::Test;
 use model::isa::bar::BarrierMisuse;
-use model::program::{AccessEvents, Stays, Stuck, ThreadId};
+use model::program::{Observed, Stays, Stuck, ThreadId};
 use model::value::Value;
 use text::Diagnostic;
 
@@ -18,7 +18,7 @@ use crate::columns::Composed;
 use crate::compose::compose;
 use crate::finding::{FindingKind, FindingPlace, KernelFinding};
 use crate::lanes::{LeftOut, opcode};
-use crate::launch::{LaunchError, LaunchSpec};
+use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
 use crate::module::KernelModule;
 use crate::repairs::{self, KernelRepair, RepairEffort};
 use crate::{machine_runs, resident};
@@ -33,6 +33,8 @@ pub struct Verification {
     pub reasons: Vec<String>,
     /// Edits of the kernel, of which each suffices for a property that it lacks.
     pub repairs: Vec<KernelRepair>,
+    /// Two engines differ: a bug of the checker.
+    pub disagreement: Option<String>,
     pub seconds: f64,
 }
 
@@ -69,35 +71,18 @@ pub fn verify(
     effort: RepairEffort,
 ) -> Result<(Composed, Verification), VerifyError> {
     let composed = compose(module, launch)?;
-    let mut test = litmus::parse("launch", composed.text.as_bytes()).map_err(VerifyError::Test)?;
-    // Most of what a compiler makes of a kernel is about memory that no other thread sees.
-    test.program.access_events = AccessEvents::OfInterest;
+    let test = composed.test().map_err(VerifyError::Test)?;
     let start = Instant::now();
     let mut all = Verification::default();
     let reader = Reader { composed: &composed, test: &test };
-    let races = Property::NoDataRace;
-    // The properties that the launch does not have.
-    let mut lacking: Vec<Property> = Vec::new();
-    // Which rules are broken without consequence in the model shows when every outcome is looked for.
-    let exits = test.program.has_remote_shared_memory();
-    for property in [Property::ProgramSpec, races, Property::Termination] {
-        let task = Task {
-            property,
-            verdict_only: property != races && !exits,
-            races: property == races,
-            ..task.clone()
-        };
-        let judgement = judge(&test, &task);
-        if all.add(&reader, property, &judgement) {
-            lacking.push(property);
+    // One limit of time is of the whole launch; what a search leaves, those behind it have.
+    let task = &Task { until: task.timeout.map(Deadline::after).or(task.until), ..task.clone() };
+    let lacking = all.judge(&reader, &launch.questions, task);
+    if lacking.has_meaning {
+        if lacking.properties.contains(&Property::NoDataRace) {
+            all.reasons = reader.reasons(task);
         }
-    }
-    let explained = lacking.contains(&races) && !all.is_undefined();
-    if explained {
-        all.reasons = reader.reasons(&ExplainTask { property: races, task });
-    }
-    if !all.is_undefined() {
-        all.repairs = repairs::repairs(&composed, &lacking, task, effort);
+        all.repairs = repairs::repairs(&composed, &lacking.properties, task, effort);
         if effort.work.is_some() {
             all.repairs.truncate(1);
         }
@@ -107,7 +92,9 @@ pub fn verify(
         let runs = machine_runs::run(&test, task);
         all.findings.extend(runs.iter().flat_map(|runs| reader.of_machine(runs)));
     }
-    if let Some(resident) = launch.resident {
+    if let Some(resident) =
+        launch.resident.filter(|_| launch.questions.contains(&LaunchQuestion::Hang))
+    {
         let found = resident::hang(module, launch, resident, task)?;
         if !found.complete && found.hang.is_none() {
             let why = "not every set of resident CTAs was decided".to_owned();
@@ -120,62 +107,108 @@ pub fn verify(
     Ok((composed, all))
 }
 
+/// The properties that a launch does not have.
+struct LackedProperties {
+    properties: Vec<Property>,
+    /// Whether the document gives the kernel a meaning, or a race alone takes it away.
+    has_meaning: bool,
+}
+
+/// What is known of one property.
+enum Told {
+    /// The launch has it, or this is not known.
+    Nothing,
+    Lacks,
+    /// The program has no meaning, so that nothing is to be said of other properties. `race`: for a race.
+    Undefined {
+        race: bool,
+    },
+}
+
 impl Verification {
-    /// Whether the program has no meaning.
-    fn is_undefined(&self) -> bool {
-        let with_meaning = |kind| {
-            matches!(
-                kind,
-                FindingKind::DataRace
-                    | FindingKind::ScopeRace
-                    | FindingKind::Assert
-                    | FindingKind::Hang
-            )
-        };
-        self.findings.iter().any(|finding| !with_meaning(finding.kind))
+    /// Judges one property after another.
+    fn judge(
+        &mut self,
+        reader: &Reader<'_>,
+        questions: &BTreeSet<LaunchQuestion>,
+        task: &Task<'_>,
+    ) -> LackedProperties {
+        let races = Property::NoDataRace;
+        let mut lacking = LackedProperties { properties: Vec::new(), has_meaning: true };
+        // Of an earlier question than whether every execution finishes.
+        let mut stuck = None;
+        // Which rules are broken without consequence in the model shows when every outcome is looked for.
+        let exits = reader.test.program.has_remote_shared_memory();
+        let asked: BTreeSet<Property> = questions.iter().map(|of| of.property()).collect();
+        let asked = [Property::ProgramSpec, races, Property::Termination]
+            .into_iter()
+            .filter(|property| asked.contains(property));
+        let asked: Vec<Property> = asked.collect();
+        for (at, &property) in asked.iter().enumerate() {
+            // Runs of the machine have a share, too.
+            let shares = u32::try_from(asked.len() - at + 1).expect("few properties");
+            let task = Task {
+                timeout: task.until.map(|until| until.left() / shares),
+                property,
+                verdict_only: property != races && !exits,
+                races: property == races,
+                ..task.clone()
+            };
+            let judgement = judge(reader.test, &task);
+            if self.disagreement.is_none() {
+                self.disagreement.clone_from(&judgement.disagreement);
+            }
+            if let Verdict::Stuck(_) = judgement.verdict {
+                stuck = reader.stuck(&judgement.found.seen);
+            }
+            match self.add(reader, property, &judgement) {
+                Told::Nothing => {}
+                Told::Lacks => lacking.properties.push(property),
+                Told::Undefined { race } => {
+                    lacking.has_meaning = race;
+                    lacking.properties.push(property);
+                    break;
+                }
+            }
+        }
+        let hang = self.findings.iter().any(|finding| finding.kind == FindingKind::Hang);
+        self.findings.extend(stuck.filter(|_| !hang));
+        lacking
     }
 
-    /// Adds what was found of one property. Returns whether the launch lacks it.
-    fn add(&mut self, reader: &Reader<'_>, property: Property, judgement: &Judgement) -> bool {
+    /// Adds what was found of one property.
+    fn add(&mut self, reader: &Reader<'_>, property: Property, judgement: &Judgement) -> Told {
         let before = self.findings.len();
         let seen = &judgement.found.seen;
         match &judgement.verdict {
             Verdict::Undefined(reason) => {
                 let finding = reader.undefined(reason, seen);
-                // The launch lacks lanes that the kernel has.
-                let absent = finding.places.first().filter(|place| {
-                    reason.contains(BarrierMisuse::Absent.text())
-                        && reader.composed.leaves_out_lanes(place.column)
-                });
-                // A descriptor of a matrix is more than the address that a test has in its place.
-                let described = finding.kind == FindingKind::OutOfBounds
-                    && finding.places.iter().any(|place| has_descriptors(&place.text));
-                let unknown = match absent {
-                    Some(place) => Some(LeftOut::unknown(&place.text)),
-                    None => described
-                        .then(|| "the address in a matrix descriptor is not followed".to_owned()),
-                };
-                if let Some(why) = unknown {
-                    self.undecided.push(Undecided { property, why });
-                    return false;
+                let race = finding.kind == FindingKind::DataRace;
+                match reader.unknown(reason, &finding) {
+                    Some(why) => self.undecided.push(Undecided { property, why }),
+                    None => self.findings.push(finding),
                 }
-                let mended = finding.kind == FindingKind::DataRace;
-                self.findings.push(finding);
-                return mended && property == Property::ProgramSpec;
+                return Told::Undefined { race };
             }
             Verdict::Unsupported(why) => {
                 self.undecided.push(Undecided { property, why: why.clone() });
-                return false;
+                return Told::Nothing;
             }
             Verdict::Undecided(why) => {
                 self.undecided.push(Undecided { property, why: why.clone() });
             }
-            Verdict::Stuck(_) => self.findings.extend(reader.stuck(seen)),
             Verdict::Fails if property == Property::ProgramSpec => {
                 self.findings.push(reader.assertion(judgement));
             }
-            Verdict::Holds | Verdict::Fails => {}
+            // Whether every execution finishes is the last question.
+            Verdict::Holds | Verdict::Fails | Verdict::Stuck(_) => {}
         }
+        if property == Property::NoDataRace {
+            self.findings.extend(reader.races(seen));
+        } else if property == Property::Termination {
+            self.findings.extend(reader.stuck(seen));
+        }
+        let lacks = self.findings.len() > before;
         let exited = seen.warnings.iter().filter(|warning| warning.name == CLUSTER_EXITED);
         self.findings.extend(exited.map(|raised| KernelFinding {
             kind: FindingKind::Undefined,
@@ -184,12 +217,7 @@ impl Verification {
             places: vec![reader.place(raised.at.0, raised.at.1)],
             like: 0,
         }));
-        match property {
-            Property::NoDataRace => self.findings.extend(reader.races(seen)),
-            Property::Termination => self.findings.extend(reader.stuck(seen)),
-            Property::ProgramSpec => {}
-        }
-        self.findings.len() > before
+        if lacks { Told::Lacks } else { Told::Nothing }
     }
 }
 
@@ -200,7 +228,10 @@ fn has_descriptors(text: &str) -> bool {
 }
 
 /// Findings at the same instructions, of several threads, as one.
-fn merged(findings: Vec<KernelFinding>) -> Vec<KernelFinding> {
+fn merged(mut findings: Vec<KernelFinding>) -> Vec<KernelFinding> {
+    // Two properties may show the same.
+    findings.sort();
+    findings.dedup();
     let mut merged: BTreeMap<(FindingKind, BTreeSet<usize>, String), KernelFinding> =
         BTreeMap::new();
     for finding in findings {
@@ -221,12 +252,6 @@ pub(crate) const ADVICE: Duration = Duration::from_secs(2);
 /// The first reasons are those of accesses that read from each other.
 const MOST_REASONS: usize = 2;
 
-/// What is explained of a launch.
-struct ExplainTask<'t> {
-    property: Property,
-    task: &'t Task<'t>,
-}
-
 /// Findings of a test.
 pub(crate) struct Reader<'r> {
     pub(crate) composed: &'r Composed,
@@ -239,23 +264,23 @@ impl Reader<'_> {
         let of_test = self.test.line_number(thread, line).unwrap_or(0);
         let of = &self.test.program.threads[column];
         FindingPlace {
-            column,
+            column: Some(column),
             line: self.composed.module_line(column, of_test).unwrap_or(0),
             text: of.lines[usize::from(line)].text.clone(),
         }
     }
 
     /// Why accesses are not ordered, of threads as the launch names them.
-    fn reasons(&self, of: &ExplainTask<'_>) -> Vec<String> {
+    fn reasons(&self, task: &Task<'_>) -> Vec<String> {
         let options = ExplainOptions {
-            bound: of.task.bound,
-            memory: of.task.memory,
+            bound: task.bound,
+            memory: task.memory,
             until: Some(Deadline::after(ADVICE)),
             work: RepairEffort::BRIEF.work,
-            property: of.property,
+            property: Property::NoDataRace,
             ..ExplainOptions::default()
         };
-        let explained = explanation(self.test, of.task.model, options);
+        let explained = explanation(self.test, task.model, options);
         let reasons = explained.map_or(Vec::new(), |explained| explained.reasons);
         let named = reasons.iter().map(|reason| self.composed.with_thread_names(reason));
         named.take(MOST_REASONS).collect()
@@ -263,9 +288,10 @@ impl Reader<'_> {
 
     fn undefined(&self, reason: &str, seen: &ExecutionFacts) -> KernelFinding {
         let places = seen.undefined.iter().flat_map(|undefined| &undefined.where_);
+        let rule = broken_rule(reason).map_or(String::new(), |rule| format!(": {rule}"));
         KernelFinding {
             kind: FindingKind::of_undefined(reason),
-            message: reason.to_owned(),
+            message: format!("{reason}{rule}"),
             places: places.map(|&(thread, line)| self.place(thread, line)).collect(),
             like: 0,
         }
@@ -294,22 +320,54 @@ impl Reader<'_> {
         seen.races.iter().map(race).collect()
     }
 
+    /// Why an undefined execution says nothing of the kernel.
+    fn unknown(&self, reason: &str, finding: &KernelFinding) -> Option<String> {
+        // The launch lacks lanes that the kernel has.
+        let absent = finding.places.first().filter(|place| {
+            reason == BarrierMisuse::Absent.text()
+                && place.column.is_some_and(|column| self.composed.leaves_out_lanes(column))
+        });
+        if let Some(place) = absent {
+            return Some(LeftOut::unknown(&place.text));
+        }
+        // A descriptor of a matrix is more than the address that a test has in its place.
+        let described = finding.kind == FindingKind::OutOfBounds
+            && finding.places.iter().any(|place| has_descriptors(&place.text));
+        described.then(|| "the address in a matrix descriptor is not followed".to_owned())
+    }
+
     fn assertion(&self, judgement: &Judgement) -> KernelFinding {
         let outcome = judgement.found.outcomes.keys().find(|outcome| self.is_wrong(outcome));
         self.wrong("an execution", outcome.map(Vec::as_slice))
     }
 
-    /// An assertion that does not hold at the end of `what`.
+    /// An assertion that does not hold at the end of `what`, or a trap on its way.
     fn wrong(&self, what: &str, outcome: Option<&[Value]>) -> KernelFinding {
+        let kind = FindingKind::Assert;
+        if let Some(line) = outcome.and_then(|outcome| self.trap(outcome)) {
+            let message =
+                "a thread can run into a trap, which a failed `assert` is, too (reading R112)";
+            let places = vec![FindingPlace { column: None, line, text: "trap".to_owned() }];
+            return KernelFinding { kind, message: message.to_owned(), places, like: 0 };
+        }
         let ends = outcome.map_or(String::new(), |outcome| {
             format!(": {what} ends with {}", self.test.display_outcome(outcome))
         });
-        KernelFinding {
-            kind: FindingKind::Assert,
-            message: format!("the assertion can be false{ends}"),
-            places: Vec::new(),
-            like: 0,
-        }
+        let message = format!("the assertion can be false{ends}");
+        KernelFinding { kind, message, places: Vec::new(), like: 0 }
+    }
+
+    /// The line of the module with the trap that a thread has run into.
+    fn trap(&self, outcome: &[Value]) -> Option<usize> {
+        let program = &self.test.program;
+        let is_trap = |observed: &Observed| match observed {
+            Observed::Memory { variable, .. } => {
+                program.variables[usize::from(variable.0)].name == lift::module::TRAP
+            }
+            Observed::Register { .. } => false,
+        };
+        let at = program.observed.iter().position(is_trap)?;
+        usize::try_from(outcome[at]).ok().filter(|line| *line > 0)
     }
 
     /// Whether the assertions do not hold.
@@ -336,11 +394,11 @@ impl Reader<'_> {
     }
 
     /// Where threads stay for ever.
-    pub(crate) fn stuck(&self, seen: &ExecutionFacts) -> Option<KernelFinding> {
+    fn stuck(&self, seen: &ExecutionFacts) -> Option<KernelFinding> {
         seen.stuck.as_ref().map(|stuck| self.staying(stuck))
     }
 
-    fn staying(&self, stuck: &[Stuck]) -> KernelFinding {
+    pub(crate) fn staying(&self, stuck: &[Stuck]) -> KernelFinding {
         let word = |stuck: &Stuck| match stuck.why {
             Stays::Waits => "waits for ever",
             Stays::Loops => "repeats a loop for ever",
@@ -348,14 +406,14 @@ impl Reader<'_> {
         };
         let places: Vec<FindingPlace> =
             stuck.iter().map(|stuck| self.place(stuck.thread, stuck.line)).collect();
-        let texts: Vec<String> = stuck
-            .iter()
-            .zip(&places)
-            .map(|(stuck, place)| {
-                let thread = self.composed.thread_name(place.column);
-                format!("{thread} {} at `{}`", word(stuck), place.text)
-            })
-            .collect();
-        KernelFinding { kind: FindingKind::Hang, message: texts.join(", "), places, like: 0 }
+        let place = |(stuck, place): (&Stuck, &FindingPlace)| {
+            let thread = self.composed.thread_name(usize::from(stuck.thread.0));
+            let object = judge::stuck::object(stuck);
+            format!("{thread} {} at `{}`{object}", word(stuck), place.text)
+        };
+        let texts: Vec<String> = stuck.iter().zip(&places).map(place).collect();
+        let count = stuck.iter().find_map(|stuck| judge::stuck::count(self.test, stuck));
+        let message = texts.join(", ") + &count.unwrap_or_default();
+        KernelFinding { kind: FindingKind::Hang, message, places, like: 0 }
     }
 }

@@ -91,6 +91,17 @@ pub enum BarrierMisuse {
 }
 
 impl BarrierMisuse {
+    pub const ALL: [BarrierMisuse; 8] = [
+        BarrierMisuse::Forms,
+        BarrierMisuse::Counts,
+        BarrierMisuse::Zero,
+        BarrierMisuse::Twice,
+        BarrierMisuse::NotArrived,
+        BarrierMisuse::Lanes,
+        BarrierMisuse::Absent,
+        BarrierMisuse::Diverged,
+    ];
+
     pub fn text(self) -> &'static str {
         match self {
             BarrierMisuse::Forms => "`red` meets `sync` or `arrive` at one active barrier",

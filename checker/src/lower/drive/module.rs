@@ -17,8 +17,7 @@ pub(crate) fn module_text(
     compilers: &CompilerArgs,
     err: &mut dyn Write,
 ) -> io::Result<String> {
-    let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
-    if matches!(ending, "cu" | "cuh" | "ll") {
+    if let Some(ending) = compiled_ending(path) {
         let made = MadeFile::new();
         let command = command(path, ending, compilers, &made.path).map_err(io::Error::other)?;
         return compiled(command, &made, err);
@@ -35,6 +34,18 @@ pub(crate) fn module_text(
         },
         Err(error) => Err(error),
     }
+}
+
+/// The ending of a file that is compiled.
+fn compiled_ending(path: &Path) -> Option<&str> {
+    let ending = path.extension().and_then(|ending| ending.to_str());
+    ending.filter(|ending| matches!(*ending, "cu" | "cuh" | "ll"))
+}
+
+/// What messages call the module of a file: what a compiler makes of it has lines of its own.
+pub(crate) fn module_name(path: &Path) -> String {
+    let made = if compiled_ending(path).is_some() { " (PTX)" } else { "" };
+    format!("{}{made}", path.to_string_lossy())
 }
 
 const NEEDS_CUDA: &str =
@@ -99,7 +110,7 @@ fn shown(said: &str) -> String {
     }
     let more = lines.len().saturating_sub(MOST);
     if more > 0 {
-        text += &format!("\n… and {more} lines more");
+        text.extend(["\n… and ", &more.to_string(), " lines more"]);
     }
     text
 }

@@ -26,6 +26,13 @@ pub const MISALIGNED: &str = "a misaligned address";
 /// The fault where a computed address is not one of those that there are.
 pub const NOWHERE: &str = "an address outside every declared location, or misaligned";
 
+/// The faults where an address is not that of any bytes, or of none that the instruction may access.
+pub const OUTSIDE: [&str; 5] = [NOWHERE, OTHER_SPACE, NO_WINDOW, NO_VARIABLE, TENSOR_LANE];
+
+const NO_WINDOW: &str = "a generic address outside every state space";
+pub const NO_VARIABLE: &str = "an address outside every declared location";
+const TENSOR_LANE: &str = "an address of tensor memory with a lane";
+
 /// The fault where an address is not in the state space, or not in the part of it, that the instruction accesses.
 const OTHER_SPACE: &str = "an address outside the state space of the instruction";
 
@@ -227,10 +234,10 @@ impl Walk<'_> {
             |outside| match (of.space, outside) {
                 (SpaceQualifier::ParamEntry, _) => "no-kernel-parameter",
                 (SpaceQualifier::ParamFunc, _) => "no-function-parameter",
-                (_, OutsideMemory::NoWindow) => "a generic address outside every state space",
+                (_, OutsideMemory::NoWindow) => NO_WINDOW,
                 (_, OutsideMemory::OtherSpace) => OTHER_SPACE,
-                (_, OutsideMemory::NoVariable) => "an address outside every declared location",
-                (_, OutsideMemory::Lane) => "an address of tensor memory with a lane",
+                (_, OutsideMemory::NoVariable) => NO_VARIABLE,
+                (_, OutsideMemory::Lane) => TENSOR_LANE,
             },
         )?;
         let object = &self.layout.virtuals[usize::from(whole.object)];

@@ -42,6 +42,7 @@ use crate::verdict::{Observation, Verdict};
 use crate::words::{undefined_places, with_threads};
 
 pub use self::refute::refute;
+pub use self::undefined::broken_rule;
 
 /// How much to show.
 #[derive(Clone, Copy, Debug)]

@@ -60,7 +60,7 @@ pub(super) fn events(
     witness: &Witness,
     threads: &[String],
     letters: &Letters,
-    test: Option<&Test>,
+    of: Option<&Test>,
     out: &mut dyn Write,
 ) -> io::Result<()> {
     writeln!(out)?;
@@ -68,7 +68,7 @@ pub(super) fn events(
     for (event, shown) in witness.events.iter().enumerate() {
         let Some(letter) = letters.get(&event).cloned() else { continue };
         let thread = shown.thread.map_or("init", |thread| threads[usize::from(thread.0)].as_str());
-        rows.push((letter, thread, shown.text.clone(), effect(test, shown)));
+        rows.push((letter, thread, shown.text.clone(), effect(of, shown)));
     }
     let mut widths = [0; 3];
     for (letter, thread, text, _) in &rows {

@@ -11,6 +11,12 @@ pub(super) fn text(reason: &str) -> String {
     )
 }
 
+/// The rule that a flag stands for, as one sentence without its end; `None` of another reason.
+pub fn broken_rule(reason: &str) -> Option<String> {
+    let (Section { number, .. }, before, after) = rule(reason)?;
+    Some(format!("{before} ({number}){after}").replace('\n', " "))
+}
+
 /// The section of the rule, and the sentence before and after its number.
 fn rule(reason: &str) -> Option<(Section, &'static str, &'static str)> {
     Some(match reason {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use execution::event::{EventKind, PathEvent, Resource, Tags};
-use execution::path::{Assumption, NOWHERE, Path, PathEnd, PrivateAccess};
+use execution::path::{Assumption, NO_VARIABLE, NOWHERE, Path, PathEnd, PrivateAccess};
 use execution::unfold::{UnfoldLimit, Unfolded};
 use model::given::Tag;
 use model::isa::alu::AluOp;
@@ -321,7 +321,7 @@ fn scan_paths(program: &Program, options: ScanOptions<'_>) -> Result<ThreadScan,
     let mut barriers: BTreeSet<Vec<Step>> = BTreeSet::new();
     for path in paths.iter().chain(&unfolded.covered[0]) {
         match path.end {
-            PathEnd::Fault { reason: "an address outside every declared location", line } => {
+            PathEnd::Fault { reason: NO_VARIABLE, line } => {
                 return Err(ScanError::Outside { line: line.into() });
             }
             PathEnd::Fault { reason, line } => {

@@ -139,7 +139,13 @@ impl<'c> WordsComposer<'c> {
         start += lines.by_ref().take(before).map(str::len).sum::<usize>();
         let line = lines.next().filter(|_| error.line.is_some()).unwrap_or_default();
         let at = ByteSpan::new(start, start + line.len()).trimmed(self.module.text);
-        told(self.module.path, self.module.text, at, error)
+        // A compiler may have made the line of another one.
+        let origin = error.line.and_then(|line| ptx::origins(self.module.text).of(line).cloned());
+        let mut all = told(self.module.path, self.module.text, at, error);
+        for diagnostic in &mut all {
+            diagnostic.origin.clone_from(&origin);
+        }
+        all
     }
 
     /// Finds the function of a column, and its arguments.

@@ -1,0 +1,215 @@
+//! A launch as all output formats read it.
+
+use std::io::{self, Write};
+use std::path::Path;
+
+use engine::exit::Exit;
+use model::section;
+use text::Diagnostic;
+use verify::{FindingKind, KernelFinding};
+
+use super::report::{self, exit};
+use super::{JudgedLaunch, json};
+use crate::lines::{self, LineKind};
+use crate::report::finding::{
+    FilePosition, Level, Related, ReportCase, ReportFinding, ReportRule, UnreadInput, UnreadReason,
+};
+use crate::report::{Reportable, RunSummary};
+
+/// What is said of a launch.
+pub(super) enum LaunchAnswer<'j> {
+    Judged(JudgedLaunch<'j>),
+    Unread { path: &'j Path, diagnostics: Vec<Diagnostic> },
+}
+
+impl LaunchAnswer<'_> {
+    pub(super) fn exit(&self) -> Exit {
+        match self {
+            LaunchAnswer::Judged(judged) => exit(judged),
+            LaunchAnswer::Unread { .. } => Exit::BadInput,
+        }
+    }
+
+    /// Why it is not judged.
+    pub(super) fn unread(&self) -> Option<UnreadInput<'_>> {
+        let LaunchAnswer::Unread { path, diagnostics } = self else { return None };
+        Some(UnreadInput { path, why: UnreadReason::Rejected(diagnostics) })
+    }
+}
+
+impl Reportable for LaunchAnswer<'_> {
+    fn case(&self) -> ReportCase {
+        match self {
+            LaunchAnswer::Judged(judged) => case(judged),
+            LaunchAnswer::Unread { .. } => self.unread().expect("it is not judged").case(),
+        }
+    }
+
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self {
+            LaunchAnswer::Judged(judged) => report::text(judged, out),
+            // Errors in an input go to standard error.
+            LaunchAnswer::Unread { .. } => Ok(()),
+        }
+    }
+
+    fn details(&self, out: &mut dyn Write) -> io::Result<()> {
+        match self.unread() {
+            Some(unread) => unread.complain(out),
+            None => self.text(out),
+        }
+    }
+
+    fn json(&self, out: &mut dyn Write) -> io::Result<()> {
+        let object = match self {
+            LaunchAnswer::Judged(judged) => json::judged(judged),
+            LaunchAnswer::Unread { .. } => json::unread(&self.unread().expect("it is not judged")),
+        };
+        lines::write(LineKind::Verify, &object, out)
+    }
+}
+
+fn case(judged: &JudgedLaunch<'_>) -> ReportCase {
+    let verification = judged.verification;
+    let exit = exit(judged);
+    let file = judged.name.to_owned();
+    // What a launch file expects is no error.
+    let level = if exit == Exit::Differs { Level::Error } else { Level::of(exit) };
+    let found = verification.findings.iter().map(|finding| of_finding(judged, finding, level));
+    let mut findings: Vec<ReportFinding> = found.collect();
+    findings.extend(verification.undecided.iter().map(|of| {
+        let message = format!("{}: {}", of.property.name(), of.why);
+        ReportFinding::new(BOUNDED, Level::Undecided, message, FilePosition::file(&*file))
+    }));
+    findings.extend(verification.disagreement.iter().map(|why| {
+        ReportFinding::new(DISAGREEMENT, Level::Error, why, FilePosition::file(&*file))
+    }));
+    for kind in judged.unmet().into_iter().flat_map(|unmet| unmet.missing) {
+        let message = format!("expected, and not found: {kind}");
+        findings.push(ReportFinding::new(MISSING, level, message, FilePosition::file(&*file)));
+    }
+    if findings.is_empty() {
+        let place = FilePosition::file(&*file);
+        findings.push(ReportFinding::new(CLEAN, Level::Pass, CLEAN.text, place));
+    }
+    ReportCase {
+        subject: file.clone(),
+        file,
+        exit,
+        seconds: Some(verification.seconds),
+        findings,
+        notes: judged.composed.notes.clone(),
+    }
+}
+
+/// A finding, at the first of its places in the source, or in the module if that does not name its source.
+fn of_finding(judged: &JudgedLaunch<'_>, finding: &KernelFinding, level: Level) -> ReportFinding {
+    let position = |line: usize| match judged.origins.of(line) {
+        Some(of) => FilePosition::line(&*of.file, Some(of.line)),
+        None => FilePosition::line(judged.module, Some(line)),
+    };
+    let related = finding.places.iter().flat_map(|place| {
+        let text = judged.in_words(place);
+        let in_module = FilePosition::line(judged.module, Some(place.line));
+        let places = [position(place.line), in_module.clone()];
+        let once = if places[0] == in_module { 1 } else { 2 };
+        places.into_iter().take(once).map(move |place| Related { place, text: text.clone() })
+    });
+    let first = finding.places.first();
+    let place = first.map_or(FilePosition::file(judged.name), |place| position(place.line));
+    let races = [FindingKind::DataRace, FindingKind::ScopeRace].contains(&finding.kind);
+    let reasons = judged.verification.reasons.iter().filter(|_| races);
+    let mut remarks: Vec<(&'static str, String)> =
+        reasons.map(|reason| ("why", reason.clone())).collect();
+    remarks.extend(
+        judged.repairs().into_iter().map(|repair| ("repair", repair.trim_end().to_owned())),
+    );
+    ReportFinding {
+        related: related.collect(),
+        remarks,
+        ..ReportFinding::new(rule(finding.kind), level, &*finding.message, place)
+    }
+}
+
+/// The rule that a finding breaks.
+fn rule(kind: FindingKind) -> ReportRule {
+    let (text, section) = match kind {
+        FindingKind::DataRace => (
+            "conflicting accesses, one of which is weak, are ordered",
+            Some(section::CONFLICT_AND_RACES),
+        ),
+        FindingKind::ScopeRace => (
+            "conflicting strong accesses include each other in their scopes, or are ordered",
+            Some(section::CONFLICT_AND_RACES),
+        ),
+        FindingKind::MixedSizeRace => {
+            ("accesses that overlap in part are ordered", Some(section::MIXED_SIZE_RACES))
+        }
+        FindingKind::ReadOnlyOfWritten => {
+            ("a kernel does not write what it reads as read-only data", Some(section::LD_GLOBAL_NC))
+        }
+        FindingKind::Assert => ("the assertions of the launch hold, and no thread traps", None),
+        FindingKind::OutOfBounds => ("an access is in a buffer", None),
+        FindingKind::Misaligned => (
+            "an address is a multiple of the size of its access",
+            Some(section::ADDRESSES_AS_OPERANDS),
+        ),
+        FindingKind::Hang => ("every execution finishes", None),
+        FindingKind::BarrierDivergence => {
+            ("threads meet at the same barriers, with the same counts", None)
+        }
+        FindingKind::Undefined => ("the document gives the kernel a meaning", None),
+    };
+    ReportRule { id: kind.name(), text, section }
+}
+
+const CLEAN: ReportRule =
+    ReportRule { id: "clean", text: "nothing was found in any execution", section: None };
+const BOUNDED: ReportRule = ReportRule {
+    id: "bounded",
+    text: "every execution is judged within the limits",
+    section: None,
+};
+const MISSING: ReportRule =
+    ReportRule { id: "not-found", text: "what a launch file expects is found", section: None };
+const DISAGREEMENT: ReportRule =
+    ReportRule { id: "disagreement", text: "engines agree", section: None };
+
+/// How many launches have which answer.
+#[derive(Default)]
+pub(super) struct VerifySummary {
+    launches: usize,
+    as_expected: usize,
+    undecided: usize,
+    unread: usize,
+}
+
+impl VerifySummary {
+    pub(super) fn add(&mut self, exit: Exit) {
+        self.launches += 1;
+        match exit {
+            Exit::AsExpected => self.as_expected += 1,
+            Exit::Undecided => self.undecided += 1,
+            Exit::BadInput => self.unread += 1,
+            Exit::Differs | Exit::Disagreement => {}
+        }
+    }
+}
+
+impl RunSummary for VerifySummary {
+    /// One launch needs no summary.
+    fn text(&self, out: &mut dyn Write) -> io::Result<()> {
+        let VerifySummary { launches, as_expected, undecided, unread } = *self;
+        if launches < 2 {
+            return Ok(());
+        }
+        let failed = launches - as_expected - undecided - unread;
+        write!(out, "\n{launches} launches: {as_expected} ok, {failed} failed")?;
+        for (count, what) in [(undecided, "bounded"), (unread, "not read")] {
+            if count > 0 {
+                write!(out, ", {count} {what}")?;
+            }
+        }
+        writeln!(out)
+    }
+}
