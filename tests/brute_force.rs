@@ -41,7 +41,8 @@ fn compare(source: &str, test: &Test, model: &Model) -> Result<Compared, String>
             known.then_some(Compared::Undefined).ok_or_else(words)
         }
         (Verdict::Holds | Verdict::Fails | Verdict::Stuck(_), Answer::Outcomes(found)) => {
-            let shown = |outcome: &Vec<_>| sorted(test.display_outcome(outcome).split(';'));
+            let shown =
+                |outcome: &Vec<_>| sorted(test.display_outcome(outcome).split(';').map(by_bytes));
             let there: BTreeSet<Vec<String>> = judgement.found.outcomes.keys().map(shown).collect();
             let names = brute::observed(source);
             let of_values = |values: &Vec<u64>| {
@@ -53,6 +54,18 @@ fn compare(source: &str, test: &Test, model: &Model) -> Result<Compared, String>
             (here == there).then_some(Compared::Outcomes).ok_or_else(words)
         }
         (verdict, here) => Err(format!("{verdict:?}, and here {here:?}")),
+    }
+}
+
+/// What is observed with its offset in bytes, `[a+4]=1` for `a[1]=1`: elements are words here.
+fn by_bytes(pair: &str) -> String {
+    let pair = pair.trim();
+    let element = pair.split_once('[').filter(|(name, _)| !name.is_empty());
+    let Some((name, rest)) = element else { return pair.to_owned() };
+    let (index, value) = rest.split_once(']').expect("the index ends");
+    match index.parse::<u64>().expect("an index is a number") {
+        0 => format!("[{name}]{value}"),
+        index => format!("[{name}+{}]{value}", 4 * index),
     }
 }
 

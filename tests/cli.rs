@@ -530,7 +530,6 @@ pub(crate) fn masked(text: &str) -> String {
             ("\"seconds\":", ","),
             (" time=\"", "\""),
             ("; ", " s)"),
-            ("   (", " s)"),
             ("executions, ", ""),
             ("execution, ", ""),
             ("verdict only, ", ""),
@@ -557,10 +556,6 @@ fn mask(line: &str, before: &str, after: &str) -> String {
     let (head, tail) = line.split_at(at + before.len());
     let end = if after.is_empty() { Some(tail.len()) } else { tail.find(after) };
     match end {
-        // Behind a blank there may be counts before the time.
-        Some(end) if before.starts_with(' ') && after == " s)" && tail[..end].contains(';') => {
-            line.to_owned()
-        }
         Some(end) if tail.starts_with(|c: char| c.is_ascii_digit()) => {
             format!("{head}…{}", &tail[end..])
         }
