@@ -19,21 +19,33 @@ use crate::report::{Reportable, RunSummary};
 /// What is said of a launch.
 pub(super) enum LaunchAnswer<'j> {
     Judged(JudgedLaunch<'j>),
-    Unread { path: &'j Path, diagnostics: Vec<Diagnostic> },
+    Unread(UnreadLaunch<'j>),
+}
+
+/// A launch that cannot be judged.
+pub(super) struct UnreadLaunch<'j> {
+    /// The launch file, or the module.
+    pub(super) path: &'j Path,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+impl UnreadLaunch<'_> {
+    fn input(&self) -> UnreadInput<'_> {
+        UnreadInput { path: self.path, why: UnreadReason::Rejected(&self.diagnostics) }
+    }
 }
 
 impl LaunchAnswer<'_> {
     pub(super) fn exit(&self) -> Exit {
         match self {
             LaunchAnswer::Judged(judged) => exit(judged),
-            LaunchAnswer::Unread { .. } => Exit::BadInput,
+            LaunchAnswer::Unread(_) => Exit::BadInput,
         }
     }
 
     /// Why it is not judged.
     pub(super) fn unread(&self) -> Option<UnreadInput<'_>> {
-        let LaunchAnswer::Unread { path, diagnostics } = self else { return None };
-        Some(UnreadInput { path, why: UnreadReason::Rejected(diagnostics) })
+        if let LaunchAnswer::Unread(unread) = self { Some(unread.input()) } else { None }
     }
 }
 
@@ -41,7 +53,7 @@ impl Reportable for LaunchAnswer<'_> {
     fn case(&self) -> ReportCase {
         match self {
             LaunchAnswer::Judged(judged) => case(judged),
-            LaunchAnswer::Unread { .. } => self.unread().expect("it is not judged").case(),
+            LaunchAnswer::Unread(unread) => unread.input().case(),
         }
     }
 
@@ -49,21 +61,21 @@ impl Reportable for LaunchAnswer<'_> {
         match self {
             LaunchAnswer::Judged(judged) => report::text(judged, out),
             // Errors in an input go to standard error.
-            LaunchAnswer::Unread { .. } => Ok(()),
+            LaunchAnswer::Unread(_) => Ok(()),
         }
     }
 
     fn details(&self, out: &mut dyn Write) -> io::Result<()> {
-        match self.unread() {
-            Some(unread) => unread.complain(out),
-            None => self.text(out),
+        match self {
+            LaunchAnswer::Judged(_) => self.text(out),
+            LaunchAnswer::Unread(unread) => unread.input().complain(out),
         }
     }
 
     fn json(&self, out: &mut dyn Write) -> io::Result<()> {
         let object = match self {
             LaunchAnswer::Judged(judged) => json::judged(judged),
-            LaunchAnswer::Unread { .. } => json::unread(&self.unread().expect("it is not judged")),
+            LaunchAnswer::Unread(unread) => json::unread(&unread.input()),
         };
         lines::write(LineKind::Verify, &object, out)
     }

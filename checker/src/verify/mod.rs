@@ -14,10 +14,8 @@ use engine::exit::Exit;
 use engine::interrupt;
 use judge::Task;
 use text::Diagnostic;
-use text::diagnostic::Span;
 use text::escape::escaped;
 use text::origin::Origins;
-use text::report::{ByteSpan, Diagnostics};
 use verify::file::{Expected, LaunchFile};
 use verify::{
     Dim3, KernelLaunch, KernelModule, LaunchArgument, LaunchError, LaunchQuestion, LaunchSpec,
@@ -25,7 +23,7 @@ use verify::{
 };
 
 use self::args::{LaunchArgs, Verify};
-use self::case::{LaunchAnswer, VerifySummary};
+use self::case::{LaunchAnswer, UnreadLaunch, VerifySummary};
 use crate::complaints::{complain, complain_of};
 use crate::input;
 use crate::lower::drive::module::{module_name, module_text};
@@ -93,7 +91,9 @@ pub fn command(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io:
                     .iter()
                     .try_for_each(|launch| one(launch, verify, &task, &mut told, err))?;
             }
-            Err(diagnostics) => told(&LaunchAnswer::Unread { path, diagnostics }, err)?,
+            Err(diagnostics) => {
+                told(&LaunchAnswer::Unread(UnreadLaunch { path, diagnostics }), err)?;
+            }
         }
     }
     report.sum(&summary, out)?;
@@ -102,39 +102,13 @@ pub fn command(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io:
     Ok(worst)
 }
 
-/// Errors of a launch as those of a file. `text`: the module, in which some have a line.
-fn diagnostics(
-    errors: Vec<LaunchError>,
-    launch: &str,
-    module: &str,
-    text: &str,
-) -> Vec<Diagnostic> {
-    let one = |error: LaunchError| {
-        let mut report = Diagnostics::default();
-        let lines = text.split_inclusive('\n');
-        let line = error.line.and_then(|line| {
-            let start: usize = lines.clone().take(line - 1).map(str::len).sum();
-            Some(ByteSpan::new(start, start + lines.clone().nth(line - 1)?.len()).trimmed(text))
-        });
-        report.error(LAUNCH, line.unwrap_or_default(), error.message).help_if(error.help);
-        if line.is_some() {
-            return report.finish(module, text);
-        }
-        let whole = report.finish(launch, "").into_iter();
-        whole
-            .map(|of| Diagnostic { span: Span::default(), excerpts: Vec::new(), ..of })
-            .collect::<Vec<_>>()
-    };
-    errors.into_iter().flat_map(one).collect()
-}
-
 /// The code of an error of a launch.
 const LAUNCH: &str = "launch";
 
 /// The launches of a file, or of the command line.
 fn read(path: &Path, verify: &Verify) -> Result<Vec<ReadLaunch>, Vec<Diagnostic>> {
     let name = input::shown(path);
-    let failed = |error: LaunchError| diagnostics(vec![error], &name, &name, "");
+    let failed = |error: LaunchError| error.in_file(LAUNCH, &name, "");
     if path.extension().is_some_and(|extension| extension == "toml") {
         if verify.launch != LaunchArgs::default() {
             let why = "a launch file says all of its launch: options such as --grid and --arg are for a module";
@@ -149,14 +123,14 @@ fn read(path: &Path, verify: &Verify) -> Result<Vec<ReadLaunch>, Vec<Diagnostic>
     }
     let module = path.to_owned();
     let written = lines::launches(path, &verify.launch)
-        .map_err(|wrong| diagnostics(vec![wrong.error], &wrong.path, &wrong.path, &wrong.text))?;
+        .map_err(|wrong| wrong.error.in_file(LAUNCH, &wrong.path, &wrong.text))?;
     if written.is_empty() {
         let launch = of_words(&verify.launch).map_err(failed)?;
         return Ok(vec![ReadLaunch { name, module, launch, expected: None }]);
     }
     let read = written.into_iter().map(|written| {
-        let launch = of_words(&written.launch)
-            .map_err(|error| diagnostics(vec![error], &written.name, &written.name, ""))?;
+        let launch =
+            of_words(&written.launch).map_err(|error| error.in_file(LAUNCH, &written.name, ""))?;
         Ok(ReadLaunch { name: written.name, module: module.clone(), launch, expected: None })
     });
     read.collect()
@@ -221,8 +195,7 @@ impl ReadLaunch {
     /// The module, compiled if it is a source.
     fn text(&self, verify: &Verify, err: &mut dyn Write) -> Result<String, Vec<Diagnostic>> {
         module_text(&self.module, &verify.compilers, err).map_err(|error| {
-            let path = input::shown(&self.module);
-            diagnostics(vec![LaunchError::new(error.to_string())], &path, &path, "")
+            LaunchError::new(error.to_string()).in_file(LAUNCH, &input::shown(&self.module), "")
         })
     }
 
@@ -232,8 +205,16 @@ impl ReadLaunch {
         let path = self.module_name();
         let module = KernelModule::read(&path, &text)?;
         let composed = verify::compose(&module, &self.launch);
-        let composed = composed.map_err(|errors| diagnostics(errors, &self.name, &path, &text))?;
-        Ok(composed.text)
+        Ok(composed.map_err(|errors| self.refused(errors, &module))?.text)
+    }
+
+    /// Errors of the launch, or in its module.
+    fn refused(&self, errors: Vec<LaunchError>, module: &KernelModule<'_>) -> Vec<Diagnostic> {
+        let one = |error: LaunchError| match error.line {
+            Some(_) => module.error(LAUNCH, error),
+            None => error.in_file(LAUNCH, &self.name, ""),
+        };
+        errors.into_iter().flat_map(one).collect()
     }
 }
 
@@ -267,7 +248,9 @@ fn one(
     err: &mut dyn Write,
 ) -> io::Result<()> {
     let path = read.module_name();
-    let unread = |diagnostics| LaunchAnswer::Unread { path: &read.module, diagnostics };
+    let unread = |diagnostics| {
+        LaunchAnswer::Unread(UnreadLaunch { path: Path::new(&read.name), diagnostics })
+    };
     let text = match read.text(verify, err) {
         Ok(text) => text,
         Err(diagnostics) => return told(&unread(diagnostics), err),
@@ -276,7 +259,7 @@ fn one(
         Ok(module) => module,
         Err(diagnostics) => return told(&unread(diagnostics), err),
     };
-    let refused = |errors| unread(diagnostics(errors, &read.name, &path, &text));
+    let refused = |errors| unread(read.refused(errors, &module));
     let effort = if verify.repair { RepairEffort::FULL } else { RepairEffort::BRIEF };
     let (composed, verification) = match verify::verify(&module, &read.launch, task, effort) {
         Ok(judged) => judged,

@@ -51,21 +51,18 @@ impl JudgedLaunch<'_> {
         let expected = self.expected?;
         let kinds: BTreeSet<FindingKind> =
             self.verification.findings.iter().map(|finding| finding.kind).collect();
-        let found: BTreeSet<&str> = kinds.iter().map(|kind| kind.name()).collect();
-        let wanted = expected.findings.iter().filter(|kind| *kind != CLEAN);
-        let wanted: BTreeSet<&str> = wanted.map(String::as_str).collect();
-        let may = |kind: &&str| expected.may.iter().any(|may| may == kind);
-        let spare = found.iter().copied().filter(|kind| !wanted.contains(kind) && !may(kind));
+        let found: BTreeSet<&'static str> = kinds.iter().map(|kind| kind.name()).collect();
+        let wanted = expected.findings.iter().map(String::as_str).filter(|kind| *kind != CLEAN);
+        let wanted: BTreeSet<&str> = wanted.collect();
+        let spare =
+            |kind: &&str| !wanted.contains(kind) && !expected.may.iter().any(|may| may == kind);
         // Of a kernel without a meaning nothing else is found.
         let has_meaning =
             !kinds.iter().any(|kind| kind.takes_meaning() && wanted.contains(kind.name()));
         let missing = wanted.iter().filter(|kind| has_meaning && !found.contains(*kind));
         Some(UnmetExpectation {
-            spare: spare
-                .filter_map(|name| kinds.iter().find(|kind| kind.name() == name))
-                .map(|kind| kind.name())
-                .collect(),
             missing: missing.map(|kind| (*kind).to_owned()).collect(),
+            spare: found.iter().copied().filter(spare).collect(),
         })
     }
 }

@@ -10,7 +10,7 @@ use model::rel::Model;
 use crate::alternative::Alternative;
 
 /// What a verdict is about.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
 pub enum Property {
     /// The quantified condition of the test, over all outcomes.
     #[default]

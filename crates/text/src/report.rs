@@ -46,6 +46,12 @@ impl ByteSpan {
         ByteSpan::new(start, start + inside.len())
     }
 
+    /// A line, from 1, with its end; `None` if the text has fewer.
+    pub fn of_line(text: &str, line: usize) -> Option<ByteSpan> {
+        let inside = text.split_inclusive('\n').nth(line.checked_sub(1)?)?;
+        Some(ByteSpan::within(text, inside))
+    }
+
     /// The place just after it.
     #[inline]
     pub fn after(self) -> ByteSpan {

@@ -11,7 +11,6 @@ use model::isa::{Type, TypeKind};
 use model::memory::Space;
 use model::program::AccessEvents;
 use model::scope::Placement;
-
 use text::Diagnostic;
 
 use crate::argument::{ArgumentValue, ElementType, LaunchArgument, is_fraction};
@@ -82,7 +81,7 @@ impl Composed {
         self.lines[kernel].get(line.checked_sub(self.first_row)?).copied()
     }
 
-    /// The test. What one thread alone sees is no event: most of what a compiler makes of a kernel.
+    /// Reads the test.
     ///
     /// # Errors
     /// If the kernel uses something that no test expresses.
@@ -90,15 +89,14 @@ impl Composed {
         read(&self.text)
     }
 
-    /// The rows with a constant address that is outside its variable, or misaligned there, if nothing else is wrong: a
-    /// test does not have such an access, and a kernel may not execute it.
-    pub(crate) fn misplaced(&self) -> BTreeSet<usize> {
-        let errors = litmus::parse(LAUNCH, self.text.as_bytes()).err().unwrap_or_default();
+    /// The rows with a constant address that is outside its variable, or misaligned there; `None` if something else is
+    /// wrong, too. A test does not have such an access, and a kernel may not execute it.
+    pub(crate) fn misplaced(&self, errors: &[Diagnostic]) -> Option<BTreeSet<usize>> {
         let row = |error: &Diagnostic| {
             let misplaced = ["out-of-bounds", "misaligned"].contains(&error.code);
             error.span.line.checked_sub(self.first_row).filter(|_| misplaced)
         };
-        errors.iter().map(row).collect::<Option<_>>().unwrap_or_default()
+        errors.iter().map(row).collect()
     }
 
     /// Whether lanes of the warp of a column are not in the test.
@@ -112,7 +110,8 @@ impl Composed {
     }
 }
 
-/// Reads the test of a launch, or a change of it.
+/// Reads the test of a launch, or a change of it. What one thread alone sees is no event: most of what a compiler makes
+/// of a kernel.
 pub(crate) fn read(text: &str) -> Result<Test, Vec<Diagnostic>> {
     let mut read = litmus::parse(LAUNCH, text.as_bytes())?;
     read.program.access_events = AccessEvents::OfInterest;

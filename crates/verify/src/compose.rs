@@ -4,7 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use lift::function::{Function, Parameter};
 use lift::module::{HEAP, HEAP_BYTES, TRAP};
+use litmus::Test;
 use model::scope::Placement;
+use text::Diagnostic;
 
 use crate::argument::{ArgumentValue, Buffer, LaunchArgument};
 use crate::columns::{self, ColumnTest, ColumnValues, Composed, PlacedColumn};
@@ -24,6 +26,21 @@ pub fn compose(
     module: &KernelModule<'_>,
     launch: &LaunchSpec,
 ) -> Result<Composed, Vec<LaunchError>> {
+    launched(module, launch).map(|made| made.composed)
+}
+
+/// The test of a launch as text, and as it is read.
+pub(crate) struct ComposedLaunch {
+    pub(crate) composed: Composed,
+    /// What is wrong with it where the kernel uses something that no test expresses.
+    pub(crate) test: Result<Test, Vec<Diagnostic>>,
+}
+
+/// The same, with the test.
+pub(crate) fn launched(
+    module: &KernelModule<'_>,
+    launch: &LaunchSpec,
+) -> Result<ComposedLaunch, Vec<LaunchError>> {
     launch.check()?;
     let places = launch.places().map_err(one)?;
     check_arguments(launch)?;
@@ -54,17 +71,21 @@ pub fn compose(
         composer.composed(&places, target.clone()).map_err(one)
     };
     let mut composed = compose(&kernels)?;
-    let misplaced = composed.misplaced();
-    if !misplaced.is_empty() {
+    let mut test = composed.test();
+    let misplaced = test.as_ref().err().and_then(|errors| composed.misplaced(errors));
+    if let Some(misplaced) = misplaced {
         for kernel in &mut kernels {
             kernel.compute_addresses(&misplaced);
         }
         composed = compose(&kernels)?;
+        test = composed.test();
     }
-    let columns = kernels.iter().flat_map(|kernel| places.iter().map(|_| &kernel.function));
-    let of_columns: Vec<&Function> = columns.collect();
-    condition::asserted(&composed.text, &launch.assertions, &of_columns)?;
-    Ok(Composed { left_out, ..composed })
+    if test.is_err() {
+        let columns = kernels.iter().flat_map(|kernel| places.iter().map(|_| &kernel.function));
+        let of_columns: Vec<&Function> = columns.collect();
+        condition::asserted(&composed.text, &launch.assertions, &of_columns)?;
+    }
+    Ok(ComposedLaunch { composed: Composed { left_out, ..composed }, test })
 }
 
 /// What is assumed of threads of the launch that are not in its test.

@@ -19,7 +19,7 @@ pub(crate) fn opcode(text: &str) -> &str {
 /// A warp: its CTA, and its number in it.
 type Warp = (u32, u32);
 
-/// The warps of which the test has some lanes, and not all.
+/// The threads of CTAs of the test that the test does not have.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LeftOut {
     /// The lanes that are left out of each warp that has some in the test.
@@ -183,6 +183,7 @@ impl LeftOut {
         format!("`{text}` takes the value of a lane that is left out: {REMEDY}")
     }
 }
+
 #[cfg(test)]
 mod tests {
     use crate::{Composed, Dim3, KernelModule, LaunchSpec, ThreadChoice, compose};

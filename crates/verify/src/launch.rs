@@ -6,6 +6,9 @@ use std::fmt;
 use judge::Property;
 use model::isa::bar::MOST_CTA_THREADS;
 use model::program::LaunchOrder;
+use text::Diagnostic;
+use text::diagnostic::Span;
+use text::report::{ByteSpan, Diagnostics};
 
 use crate::argument::LaunchArgument;
 
@@ -329,5 +332,20 @@ impl LaunchError {
     #[must_use]
     pub fn at(self, line: usize) -> LaunchError {
         LaunchError { line: Some(line), ..self }
+    }
+
+    /// The error as one of a file: at its line in the text, or of the whole file. `code`: of the error.
+    pub fn in_file(self, code: &'static str, path: &str, text: &str) -> Vec<Diagnostic> {
+        let line = self.line.and_then(|line| ByteSpan::of_line(text, line));
+        let mut report = Diagnostics::default();
+        let at = line.map_or(ByteSpan::default(), |line| line.trimmed(text));
+        report.error(code, at, self.message).help_if(self.help);
+        let mut all = report.finish(path, text);
+        if line.is_none() {
+            for of in &mut all {
+                (of.span, of.excerpts) = (Span::default(), Vec::new());
+            }
+        }
+        all
     }
 }

@@ -44,6 +44,16 @@ impl<'a> KernelModule<'a> {
         function.map_err(|refusals| refusals.all().iter().map(|of| self.told(of)).collect())
     }
 
+    /// An error as one of the module, with the line of the source that a compiler made its line of.
+    pub fn error(&self, code: &'static str, error: LaunchError) -> Vec<Diagnostic> {
+        let origin = error.line.and_then(|line| ptx::origins(self.text).of(line).cloned());
+        let mut all = error.in_file(code, self.path, self.text);
+        for diagnostic in &mut all {
+            diagnostic.origin.clone_from(&origin);
+        }
+        all
+    }
+
     /// Why a function is not judged. What the reader of modules has a remedy for keeps it.
     fn told(&self, refused: &Refused) -> LaunchError {
         let error = LaunchError::new(&refused.why).at(refused.line);

@@ -10,7 +10,7 @@ use itertools::Itertools;
 use judge::{Property, Task, judge};
 use model::program::{Stuck, ThreadId};
 
-use crate::compose::compose;
+use crate::compose::{ComposedLaunch, launched};
 use crate::finding::KernelFinding;
 use crate::launch::{LaunchError, LaunchSpec, ThreadChoice, ThreadPlace};
 use crate::module::KernelModule;
@@ -76,8 +76,8 @@ impl StartedCtas<'_> {
             resident: None,
             ..launch.clone()
         };
-        let composed = compose(module, &part)?;
-        let Ok(test) = composed.test() else { return Ok(None) };
+        let ComposedLaunch { composed, test } = launched(module, &part)?;
+        let Ok(test) = test else { return Ok(None) };
         let task = Task { property: Property::Termination, verdict_only: false, ..task.clone() };
         let found = judge(&test, &task).found;
         let seen = &found.seen;

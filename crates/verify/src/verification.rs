@@ -15,7 +15,7 @@ use model::value::Value;
 use text::Diagnostic;
 
 use crate::columns::Composed;
-use crate::compose::compose;
+use crate::compose::{ComposedLaunch, launched};
 use crate::finding::{FindingKind, FindingPlace, KernelFinding};
 use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
@@ -70,8 +70,8 @@ pub fn verify(
     task: &Task<'_>,
     effort: RepairEffort,
 ) -> Result<(Composed, Verification), VerifyError> {
-    let composed = compose(module, launch)?;
-    let test = composed.test().map_err(VerifyError::Test)?;
+    let ComposedLaunch { composed, test } = launched(module, launch)?;
+    let test = test.map_err(VerifyError::Test)?;
     let start = Instant::now();
     let mut all = Verification::default();
     let reader = Reader { composed: &composed, test: &test };
@@ -139,11 +139,9 @@ impl Verification {
         let mut stuck = None;
         // Which rules are broken without consequence in the model shows when every outcome is looked for.
         let exits = reader.test.program.has_remote_shared_memory();
-        let asked: BTreeSet<Property> = questions.iter().map(|of| of.property()).collect();
-        let asked = [Property::ProgramSpec, races, Property::Termination]
-            .into_iter()
-            .filter(|property| asked.contains(property));
-        let asked: Vec<Property> = asked.collect();
+        let is_asked = |property: &Property| questions.iter().any(|of| of.property() == *property);
+        let all = [Property::ProgramSpec, races, Property::Termination];
+        let asked: Vec<Property> = all.into_iter().filter(is_asked).collect();
         for (at, &property) in asked.iter().enumerate() {
             // Runs of the machine have a share, too.
             let shares = u32::try_from(asked.len() - at + 1).expect("few properties");

@@ -67,6 +67,9 @@ pub(crate) fn compose_in(
     composer.composed(&words)
 }
 
+/// The code of an error of words.
+const CODE: &str = "words";
+
 /// What messages call the words.
 const WORDS: &str = "the functions of the test";
 
@@ -131,23 +134,6 @@ impl<'c> WordsComposer<'c> {
         told(WORDS, self.request.words, at, error)
     }
 
-    /// An error in the module, at its line.
-    fn in_module(&self, error: LaunchError) -> Vec<Diagnostic> {
-        let mut start = 0;
-        let mut lines = self.module.text.split_inclusive('\n');
-        let before = error.line.map_or(0, |line| line - 1);
-        start += lines.by_ref().take(before).map(str::len).sum::<usize>();
-        let line = lines.next().filter(|_| error.line.is_some()).unwrap_or_default();
-        let at = ByteSpan::new(start, start + line.len()).trimmed(self.module.text);
-        // A compiler may have made the line of another one.
-        let origin = error.line.and_then(|line| ptx::origins(self.module.text).of(line).cloned());
-        let mut all = told(self.module.path, self.module.text, at, error);
-        for diagnostic in &mut all {
-            diagnostic.origin.clone_from(&origin);
-        }
-        all
-    }
-
     /// Finds the function of a column, and its arguments.
     fn bound(
         &mut self,
@@ -162,7 +148,8 @@ impl<'c> WordsComposer<'c> {
         if known.is_none() {
             let read = self.module.function(&name.name, reserved);
             self.functions.push(read.map_err(|errors| {
-                errors.into_iter().flat_map(|error| self.in_module(error)).collect::<Vec<_>>()
+                let told = |error| self.module.error(CODE, error);
+                errors.into_iter().flat_map(told).collect::<Vec<_>>()
             })?);
         }
         let arguments = arguments(words, &self.functions[function])
@@ -235,7 +222,7 @@ impl<'c> WordsComposer<'c> {
         let line = composed.line_of_some_column(diagnostic.span.line);
         let error = LaunchError { message: diagnostic.message, line, help: diagnostic.help };
         match line {
-            Some(_) => self.in_module(error),
+            Some(_) => self.module.error(CODE, error),
             None => self.in_words(ByteSpan::new(0, self.request.words.len()), error),
         }
     }
@@ -335,7 +322,7 @@ impl<'c> WordsComposer<'c> {
 /// One error, with its place.
 fn told(path: &str, text: &str, at: ByteSpan, error: LaunchError) -> Vec<Diagnostic> {
     let mut report = Diagnostics::default();
-    report.error("words", at, error.message).help_if(error.help);
+    report.error(CODE, at, error.message).help_if(error.help);
     report.finish(path, text)
 }
 
