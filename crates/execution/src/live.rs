@@ -142,8 +142,8 @@ pub fn before(program: &Program, constants: &Constants, id: ThreadId) -> Vec<Fix
     }
     let is_shuffle_source = program.is_shuffle_source(id);
     let of = |register: Reg| usize::from(register.0);
-    // The branches whose two ways differ, as far as that is known. What comes after a branch depends on the reads that decide
-    // it, if it does nothing, too.
+    // The branches whose two ways differ, as far as that is known. A branch that a read decides counts from the start: what
+    // comes after it has a control dependency on that read, even where both ways do the same.
     let mut differ = depends_on_reads(thread);
     loop {
         let effect = |at: usize, executes: Option<bool>, after: &FixedBitSet| {
@@ -206,8 +206,7 @@ fn depends_on_reads(thread: &Thread) -> Vec<bool> {
     loop {
         let before = depends.count_ones(..);
         for line in &thread.lines {
-            let computes = matches!(line.instruction, Instruction::Alu(_) | Instruction::Cvta(_));
-            if !computes || decided(&depends, line) {
+            if !line.instruction.computes() || decided(&depends, line) {
                 depends.extend(line.instruction.destinations().map(|of| usize::from(of.0)));
             }
         }

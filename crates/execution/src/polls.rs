@@ -44,7 +44,7 @@ pub(crate) fn repeated(thread: &Thread, live: &dyn Fn() -> Vec<FixedBitSet>) -> 
         let written =
             [(one.loaded, other.loaded), (one.compare.destination, other.compare.destination)];
         let looks = |line: usize, of: Reg| live[line].contains(of.0.into());
-        // Where the first one leaves, nobody looks at what it writes, and at what the second one does not write.
+        // The two polls write the same registers, or nothing reads those that differ once the first poll has left.
         let target = one.target.min(count);
         let forgotten = written.iter().all(|&(own, its)| {
             own == its || !looks(target, own) && !looks(target, its) && !looks(at + LINES, own)

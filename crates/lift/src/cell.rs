@@ -1,5 +1,6 @@
 //! Splits one cell of the table into labels, guard, parts of the instruction, and operands.
 
+use model::isa::float;
 use ptx::qualifier::Qualifier;
 
 use crate::spacing;
@@ -403,17 +404,12 @@ fn decimal<'a>(
         report.error("number", at, format!("`{text}`: invalid number"));
         return None;
     };
-    let bits = match float {
-        // Rounded to the nearest, as ptxas does.
-        #[expect(clippy::cast_possible_truncation, reason = "it is rounded")]
-        Some(32) => u64::from((value as f32).to_bits()),
-        Some(64) => value.to_bits(),
-        _ => {
-            report
-                .error("number", at, format!("`{text}` is not a constant of this type"))
-                .note("decimal constants are for `.f32` and `.f64`");
-            return None;
-        }
+    // Rounded to the nearest, as ptxas does.
+    let Some(bits) = float.and_then(|bits| float::bits_of(bits.into(), value)) else {
+        report
+            .error("number", at, format!("`{text}` is not a constant of this type"))
+            .note("decimal constants are for `.f32` and `.f64`");
+        return None;
     };
     Some(Arg::Number(bits, at))
 }

@@ -4,9 +4,9 @@ use litmus::revise::SourceTest;
 use model::isa::asynchronous::{Asynchronous, Copy};
 use model::isa::roles::{AccessedPlace, Addressing};
 use model::isa::{Instruction, Line, Operand, Reg};
-use model::memory::{Extent, Space};
+use model::memory::{Extent, MBARRIER_BYTES, Space};
 
-use crate::known::{KnownValues, OBJECT_BYTES};
+use crate::known::KnownValues;
 use crate::place::{CellPlace, lines_of};
 
 /// The dependences within each thread of a test.
@@ -87,11 +87,11 @@ fn length(instruction: &Instruction) -> Option<u32> {
     }
     let of = instruction.as_asynchronous()?;
     if let Asynchronous::Copy(Copy { bytes: Some(Operand::Imm(bytes)), .. }) = of {
-        // An object has 8, and a copy that completes on one may have fewer.
+        // One length stands for all places of the instruction: that of its mbarrier object, if the copy is shorter.
         let bytes = u32::try_from(*bytes).ok().filter(|bytes| *bytes > 0);
-        return bytes.map(|bytes| bytes.max(OBJECT_BYTES));
+        return bytes.map(|bytes| bytes.max(MBARRIER_BYTES));
     }
-    matches!(of, Asynchronous::Mbarrier(_)).then_some(OBJECT_BYTES)
+    matches!(of, Asynchronous::Mbarrier(_)).then_some(MBARRIER_BYTES)
 }
 
 fn may_overlap(one: &TouchedMemory, other: &TouchedMemory) -> bool {

@@ -131,6 +131,17 @@ impl std::ops::Add for EditCost {
     }
 }
 
+/// The cost of several edits.
+pub(crate) fn cost<'e>(edits: impl IntoIterator<Item = &'e ProgramEdit>) -> EditCost {
+    edits.into_iter().fold(EditCost::default(), |all, edit| all + edit.cost)
+}
+
+/// The edits but one.
+pub(crate) fn without(edits: &[ProgramEdit], at: usize) -> Vec<&ProgramEdit> {
+    let others = edits.iter().enumerate().filter(|(other, _)| *other != at);
+    others.map(|(_, edit)| edit).collect()
+}
+
 /// One change of a test, which is needed or not as a whole.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct ProgramEdit {

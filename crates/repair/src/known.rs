@@ -4,12 +4,9 @@ use execution::constants::Constants;
 use execution::layout::Layout;
 use model::isa::asynchronous::{Asynchronous, AwaitedPhase, Mbarrier, MbarrierOp};
 use model::isa::{Address, Operand, SpaceQualifier};
-use model::memory::Extent;
+use model::memory::{Extent, MBARRIER_BYTES};
 use model::program::{Program, ThreadId};
 use model::value::{Value, low64};
-
-/// The bytes of an mbarrier object.
-pub(crate) const OBJECT_BYTES: u32 = 8;
 
 /// The constants of each thread.
 pub(crate) struct KnownValues {
@@ -41,12 +38,12 @@ impl KnownValues {
 
     /// An mbarrier object, as a line of a thread names it.
     pub(crate) fn object(&self, thread: usize, line: usize, of: &Mbarrier) -> Option<Extent> {
-        self.bytes(thread, line, of.space, of.object, OBJECT_BYTES)
+        self.bytes(thread, line, of.space, of.object, MBARRIER_BYTES)
     }
 
     /// An mbarrier object that the test declares, in the CTA of a thread.
     pub(crate) fn declared(&self, thread: usize, object: Address) -> Option<Extent> {
-        self.bytes(thread, 0, SpaceQualifier::SharedCta, object, OBJECT_BYTES)
+        self.bytes(thread, 0, SpaceQualifier::SharedCta, object, MBARRIER_BYTES)
     }
 
     fn operand(&self, thread: usize, line: usize, operand: Operand) -> Option<Value> {
@@ -77,6 +74,11 @@ fn idle_waits_of(program: &Program, thread: usize) -> usize {
     let waits: Vec<usize> = lines.filter(|&line| wait(line).is_some()).collect();
     let idle = |at: &usize| {
         let (line, earlier) = (waits[*at], &waits[..*at]);
+        // An odd phase may be in a register, or is written there.
+        let even = |parity: Operand| matches!(parity, Operand::Imm(value) if value & 1 == 0);
+        if wait(line).is_none_or(|(_, parity)| even(parity)) {
+            return false;
+        }
         // Up to here, without what comes after it: of a loop, the first round.
         let mut first = program.clone();
         first.threads[thread].lines.truncate(line + 1);

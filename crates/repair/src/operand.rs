@@ -9,13 +9,13 @@ use model::isa::asynchronous::{
 };
 use model::isa::tensor_memory::TensorOp;
 use model::isa::{Address, Operand, Reg, SpaceQualifier};
-use model::memory::{Extent, VariableId};
+use model::memory::{Extent, MBARRIER_BYTES, VariableId};
 use model::scope::Scope;
 
 use crate::copies::EqualThreads;
 use crate::edit::{self, EditCost, EditKind, ProgramEdit};
 use crate::given::other_beginnings;
-use crate::known::{KnownValues, OBJECT_BYTES};
+use crate::known::KnownValues;
 use crate::place::{CellPlace, InsertionPoint, guards_beside, lines_of, points};
 use crate::site::{all_asynchronous, asynchronous};
 
@@ -49,7 +49,7 @@ pub(crate) fn objects(source: &SourceTest) -> Vec<Address> {
         let count = i64::from(declared.count.unwrap_or(1));
         (0..count).map(move |at| Address {
             base: Operand::Address(id),
-            offset: at * i64::from(OBJECT_BYTES),
+            offset: at * i64::from(MBARRIER_BYTES),
         })
     });
     elements.collect()
@@ -440,7 +440,7 @@ pub(crate) fn other_counts(source: &SourceTest) -> Vec<ProgramEdit> {
         let variable = (0..).map(VariableId).zip(variables).find(|(_, of)| of.name == *object);
         let (Some((id, _)), Ok(element)) = (variable, i64::try_from(*element)) else { continue };
         let address =
-            Address { base: Operand::Address(id), offset: element * i64::from(OBJECT_BYTES) };
+            Address { base: Operand::Address(id), offset: element * i64::from(MBARRIER_BYTES) };
         let alike: Vec<usize> = (0..source.initial.len())
             .filter(|&other| {
                 let other = &source.initial[other];

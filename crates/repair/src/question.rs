@@ -1,5 +1,6 @@
 //! The questions about a changed test, and their number.
 
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 
 use engine::clock::Deadline;
@@ -10,7 +11,8 @@ use litmus::{Quantifier, Test};
 use model::program::ThreadId;
 use model::rel::Model;
 
-use crate::edit::{ProgramEdit, revisions_of};
+use crate::edit::{EditKind, ProgramEdit, revisions_of};
+use crate::known::idle_waits;
 
 /// How far to search.
 #[derive(Clone)]
@@ -131,6 +133,8 @@ pub(crate) struct Questions<'q> {
     /// The same condition about other copies of the code.
     siblings: Vec<SourceTest>,
     answers: BTreeMap<Vec<Revision>, bool>,
+    /// The number of waits of the test as it is that may be over before anything has arrived.
+    idle_waits: OnceCell<usize>,
     pub(crate) asked: usize,
     /// The first limit that was reached.
     pub(crate) limit: Option<RepairLimit>,
@@ -150,6 +154,7 @@ impl<'q> Questions<'q> {
             confirms: false,
             siblings: Vec::new(),
             answers: BTreeMap::new(),
+            idle_waits: OnceCell::new(),
             asked: 0,
             limit: None,
             left_out: None,
@@ -171,6 +176,7 @@ impl<'q> Questions<'q> {
             confirms: self.confirms,
             siblings: self.siblings.clone(),
             answers: BTreeMap::new(),
+            idle_waits: OnceCell::new(),
             asked: 0,
             limit: None,
             left_out: None,
@@ -281,15 +287,15 @@ impl<'q> Questions<'q> {
         if self.is_at_end() {
             return Remaining::Unknown;
         }
-        self.asked += 1;
-        let Ok(test) = self.source.parse(&revisions) else { return Remaining::Unknown };
-        let test = claimed(test);
-        let judgement = judge(&test, &self.soon());
+        let Some((test, judgement)) = self.judge_with(&revisions, &self.soon()) else {
+            return Remaining::Unknown;
+        };
         let found = &judgement.found;
         if self.is_forbidden(&judgement) && self.forbids_siblings(&revisions) {
             return Remaining::Nothing;
         }
-        Remaining::Fault(match &judgement.verdict {
+        let hangs = found.seen.stuck.is_some();
+        let fault = match &judgement.verdict {
             Verdict::Undecided(_) | Verdict::Unsupported(_) => return Remaining::Unknown,
             Verdict::Undefined(why) => {
                 let undefined = found.seen.undefined.as_ref();
@@ -297,12 +303,11 @@ impl<'q> Questions<'q> {
                 let places: Vec<String> = places.iter().map(|at| place(&test, *at)).collect();
                 format!("{why} {}", places.join(" "))
             }
-            Verdict::Stuck(why) => format!("{STUCK}{why}"),
+            Verdict::Stuck(why) => why.clone(),
             Verdict::Fails if !self.options.property.is_of_outcomes() => {
                 let race = found.seen.races.first();
                 let places = race.map(|race| [race.first, race.second].map(|at| place(&test, at)));
-                let stuck = if found.seen.stuck.is_some() { STUCK } else { "" };
-                format!("{stuck}{places:?}")
+                format!("{places:?}")
             }
             Verdict::Fails => {
                 let outcomes = found.outcomes.keys();
@@ -314,8 +319,17 @@ impl<'q> Questions<'q> {
                 format!("outcome {}", texts.join(" "))
             }
             // Something never finishes, or a copy of the code has the outcome.
-            Verdict::Holds => format!("{STUCK}{:?}", found.seen.stuck.is_some()),
-        })
+            Verdict::Holds => String::new(),
+        };
+        Remaining::Fault(TestFault { hangs, text: fault })
+    }
+
+    /// A test with these edits, and its judgement; `None` if there is no such test.
+    fn judge_with(&mut self, revisions: &[Revision], task: &Task<'_>) -> Option<(Test, Judgement)> {
+        self.asked += 1;
+        let test = claimed(self.source.parse(revisions).ok()?);
+        let judgement = judge(&test, task);
+        Some((test, judgement))
     }
 
     /// Whether a test with these edits has no meaning, for another reason than the test as it is, if that is known soon.
@@ -323,12 +337,10 @@ impl<'q> Questions<'q> {
         if self.is_at_end() {
             return false;
         }
-        self.asked += 1;
-        let Ok(test) = self.source.parse(&revisions_of(edits.iter().copied())) else {
-            return false;
-        };
-        let verdict = judge(&claimed(test), &self.soon()).verdict;
-        matches!(verdict, Verdict::Undefined(why) if self.undefined.as_ref() != Some(&why))
+        let changed = self.judge_with(&revisions_of(edits.iter().copied()), &self.soon());
+        changed.is_some_and(|(_, judgement)| {
+            matches!(judgement.verdict, Verdict::Undefined(why) if self.undefined.as_ref() != Some(&why))
+        })
     }
 
     /// Whether a test with these edits forbids the outcome, if the task decides it: otherwise why not, or nothing at the end
@@ -345,16 +357,14 @@ impl<'q> Questions<'q> {
         if self.is_at_end() {
             return Err(None);
         }
-        self.asked += 1;
-        let answer = match self.source.parse(&revisions) {
-            Ok(test) => {
-                let judgement = judge(&claimed(test), task);
-                if let Verdict::Undecided(why) = judgement.verdict {
-                    return Err(Some(why));
-                }
+        let answer = match self.judge_with(&revisions, task) {
+            Some((_, Judgement { verdict: Verdict::Undecided(why), .. })) => {
+                return Err(Some(why));
+            }
+            Some((_, judgement)) => {
                 self.is_forbidden(&judgement) && self.forbids_siblings(&revisions)
             }
-            Err(_) => false,
+            None => false,
         };
         self.answers.insert(revisions, answer);
         Ok(answer)
@@ -444,6 +454,19 @@ impl<'q> Questions<'q> {
         (complete && defined).then_some(Outcomes { wanted, hangs, holds, notes })
     }
 
+    /// Whether edits let a wait be over before anything has arrived, by a parity at the wait or where its register has it
+    /// from.
+    pub(crate) fn is_idle(&self, edits: &[ProgramEdit]) -> bool {
+        let of_parity =
+            |edit: &ProgramEdit| matches!(edit.kind, EditKind::Parity | EditKind::PhaseWait);
+        let before = || *self.idle_waits.get_or_init(|| idle_waits(&self.source.test.program));
+        edits.iter().any(of_parity)
+            && self
+                .source
+                .parse(&revisions_of(edits))
+                .is_ok_and(|changed| idle_waits(&changed.program) > before())
+    }
+
     /// Whether every execution is to finish, whatever its outcome.
     pub(crate) fn is_of_termination(&self) -> bool {
         self.options.property == Property::Termination
@@ -453,13 +476,18 @@ impl<'q> Questions<'q> {
 /// What is wrong with a changed test.
 pub(crate) enum Remaining {
     Nothing,
-    /// A text that differs if another thing is wrong.
-    Fault(String),
+    Fault(TestFault),
     Unknown,
 }
 
-/// How the fault of a test begins of which some execution never finishes.
-pub(crate) const STUCK: &str = "stuck ";
+/// A fault of a test.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct TestFault {
+    /// Whether some execution never finishes.
+    pub(crate) hangs: bool,
+    /// A text that differs if another thing is wrong.
+    text: String,
+}
 
 /// An instruction of a test, as it may be found again after an edit: those that are inserted have other texts, mostly.
 fn place(test: &Test, at: (ThreadId, u16)) -> String {

@@ -5,12 +5,12 @@ use litmus::Quantifier;
 use litmus::revise::{EXPECTATIONS, Revision, SourceTest};
 
 use crate::copies::EqualThreads;
-use crate::edit::{EditCost, EditKind, ProgramEdit, in_order, revisions_of};
+use crate::edit::{EditCost, EditKind, ProgramEdit, cost, in_order, revisions_of, without};
 use crate::edited::number;
 use crate::question::{
     Outcomes, Questions, RepairLimit, RepairOptions, excluded, exits, unanswered,
 };
-use crate::stage::{Stages, Tried, cost, is_idle};
+use crate::stage::{Stages, Tried};
 
 /// A set of edits that forbids the outcome. Without any one of them it is allowed.
 #[derive(Clone, Debug)]
@@ -67,8 +67,8 @@ pub struct Repairs {
     pub proposals: Vec<Proposal>,
     /// The number of sets of edits that were found; more than there are proposals if not all were judged again.
     pub found: usize,
-    /// Whether all edits together forbid the outcome, if that is known. It is not where barriers or waits can be changed: of
-    /// these one or two are tried.
+    /// Whether some set of edits can forbid the outcome, if that is known. It is not where nothing was found and barriers or
+    /// waits can be changed: not all sets of these are tried.
     pub possible: Option<bool>,
     pub tried: Tried,
     /// Whether some executions of the test never finish, but others do.
@@ -286,9 +286,7 @@ fn propose(
     in_order(&mut edits);
     if needed && edits.len() > 1 {
         for at in 0..edits.len() {
-            let others = edits.iter().enumerate().filter(|(other, _)| *other != at);
-            let others: Vec<&ProgramEdit> = others.map(|(_, edit)| edit).collect();
-            if questions.forbids(&others) {
+            if questions.forbids(&without(&edits, at)) {
                 return Ok(None);
             }
         }
@@ -345,7 +343,7 @@ fn propose(
         engines: verified.engines,
         resting,
         stuck,
-        idle: is_idle(source, &edits),
+        idle: questions.is_idle(&edits),
         holds,
         notes: after.map_or(Vec::new(), |after| after.notes),
         kept,

@@ -10,9 +10,8 @@ use litmus::revise::{Revision, SourceTest};
 
 use crate::barrier::barriers;
 use crate::copies::EqualThreads;
-use crate::edit::{EditCost, EditKind, ProgramEdit, revisions_of};
+use crate::edit::{EditCost, EditKind, ProgramEdit, cost, revisions_of};
 use crate::hitting::minimal_sets;
-use crate::known::idle_waits;
 use crate::moves::moves;
 use crate::question::{Questions, RepairLimit};
 use crate::site::{EditSite, sites};
@@ -74,7 +73,7 @@ pub(crate) struct Stages<'s> {
 const MOST_WITH_SITES: usize = 400;
 
 /// The most sets with another edit that are searched for the smallest.
-const MOST_BASES: usize = 12;
+pub(crate) const MOST_BASES: usize = 12;
 
 /// The maximum number of pairs that are tried.
 const MOST_PAIRS: usize = 800;
@@ -147,7 +146,7 @@ impl<'s> Stages<'s> {
         self.stage = next;
         let mut all = stage;
         all.sort_by_cached_key(|edits| {
-            let idle = is_idle(self.source, edits);
+            let idle = questions.is_idle(edits);
             (cost(edits).edits, idle, cost(edits), awkwardness(self.source, edits))
         });
         Some(all)
@@ -191,8 +190,8 @@ impl<'s> Stages<'s> {
         Some(all)
     }
 
-    /// The sets of sites, if all together are judged soon, or otherwise: something was found without them, or not. `fence.sc` is tried only where nothing weaker
-    /// suffices, also no barrier: with many of them a test has many orders.
+    /// The smallest sets of sites. `easy`: only if all sites together are judged soon. `fence.sc` is tried only where nothing
+    /// weaker suffices, also no barrier: with many of them a test has many orders.
     fn all_sites(
         &mut self,
         easy: bool,
@@ -398,20 +397,6 @@ pub(crate) fn are_apart(one: &ProgramEdit, other: &ProgramEdit) -> bool {
     };
     let own = places(one);
     !places(other).iter().any(|place| own.contains(place))
-}
-
-pub(crate) fn cost(edits: &[ProgramEdit]) -> EditCost {
-    edits.iter().fold(EditCost::default(), |all, edit| all + edit.cost)
-}
-
-/// Whether edits let a wait be over before anything has arrived, by a parity at the wait or where its register has it from.
-pub(crate) fn is_idle(source: &SourceTest, edits: &[ProgramEdit]) -> bool {
-    let of_parity =
-        |edit: &ProgramEdit| matches!(edit.kind, EditKind::Parity | EditKind::PhaseWait);
-    edits.iter().any(of_parity)
-        && source
-            .parse(&revisions_of(edits))
-            .is_ok_and(|changed| idle_waits(&changed.program) > idle_waits(&source.test.program))
 }
 
 /// Whether the first set is the other one with a new wait for reads only in the place of one for all.

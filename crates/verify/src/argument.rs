@@ -1,5 +1,7 @@
 //! Arguments of a launch: `f='u32[2]=0'`, `n=4`, `b=@a+16`.
 
+use model::isa::float;
+
 use crate::launch::LaunchError;
 
 /// An argument with its name.
@@ -82,12 +84,7 @@ impl ElementType {
             return self.integer(negative, digits.parse().ok()?);
         }
         let value: f64 = text.strip_suffix(['f', 'F']).unwrap_or(text).parse().ok()?;
-        #[expect(clippy::cast_possible_truncation, reason = "the nearest float is meant")]
-        match self.bits {
-            32 => Some(u64::from((value as f32).to_bits())),
-            64 => Some(value.to_bits()),
-            _ => None,
-        }
+        float::bits_of(self.bits.into(), value)
     }
 
     /// In two's complement.

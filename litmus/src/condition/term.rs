@@ -1,6 +1,7 @@
 //! The sides of comparisons: registers, memory, numbers.
 
 use model::isa::alu::Comparison;
+use model::isa::float;
 use model::memory::VariableId;
 use model::program::{Observed, ThreadId};
 use ptx::qualifier::Dialect;
@@ -47,17 +48,14 @@ impl ConditionReader<'_> {
             return Err(ErrorReported);
         }
         let Comparand::Observed(index) = with else { return Err(self.not_a_float(at)) };
-        let bits = match self.bits_of(self.observed[index]) {
-            #[expect(clippy::cast_possible_truncation, reason = "the nearest float is meant")]
-            32 => (value as f32).to_bits().into(),
-            64 => value.to_bits().into(),
-            bits => {
-                self.report
-                    .error("float", at, "a float has 32 or 64 bits")
-                    .note(format!("what it is compared with has {bits} bits"));
-                return Err(ErrorReported);
-            }
+        let bits = self.bits_of(self.observed[index]);
+        let Some(value) = float::bits_of(bits, value) else {
+            self.report
+                .error("float", at, "a float has 32 or 64 bits")
+                .note(format!("what it is compared with has {bits} bits"));
+            return Err(ErrorReported);
         };
+        let bits = value.into();
         self.constants.push(bits);
         Ok(Comparand::Constant(bits))
     }

@@ -360,6 +360,16 @@ fn fma_of_halves(operands: [Value; 3]) -> Value {
     encode(16, number, Rounding::Nearest)
 }
 
+/// The bits of a number in a format of 32 or 64 bits, rounded to the nearest; `None` for another number of bits.
+pub fn bits_of(bits: u32, value: f64) -> Option<u64> {
+    match bits {
+        #[expect(clippy::cast_possible_truncation, reason = "it is rounded to the nearest")]
+        32 => Some((value as f32).to_bits().into()),
+        64 => Some(value.to_bits()),
+        _ => None,
+    }
+}
+
 /// A subnormal number as the zero of its sign.
 pub fn flush(bits: u16, value: Value) -> Value {
     let format = format(bits);
