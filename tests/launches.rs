@@ -362,3 +362,21 @@ fn resident_ctas_that_all_wait_let_no_other_one_start() {
     assert_eq!(of(0, 2), []);
     assert_eq!(of(0, 1), [FindingKind::Hang]);
 }
+
+#[test]
+fn malloc_that_does_not_fit_takes_nothing() {
+    let call = |bytes: &str, to: &str| {
+        format!(
+            "{{ .param .b64 n; st.param.b64 [n], {bytes}; .param .b64 r; call (r), malloc, (n); \
+             ld.param.b64 %rd1, [r]; }} setp.ne.u64 %p1, %rd1, 0; selp.u32 %r1, 1, 0, %p1; st.global.u32 [%rd0+{to}], %r1;\n"
+        )
+    };
+    let calls =
+        [call("4000", "0"), call("0xffffffffffffffff", "4"), call("2048", "8"), call("1", "12")];
+    let module = kernel(&["out"], &format!("ld.param.u64 %rd0, [out];\n{} ret;", calls.concat()));
+    let module = module
+        .replace(".visible", ".extern .func (.param .b64 r) malloc(.param .b64 n);\n.visible");
+    let asserted = "out[0]==0 && out[1]==0 && out[2]==1 && out[3]==0";
+    let found = judged(&module, &launch(1, 1, &["out=u32[4]"], &[asserted])).expect("a launch");
+    assert_eq!(kinds(&found), [], "{:#?}", found.findings);
+}

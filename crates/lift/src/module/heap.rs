@@ -24,6 +24,7 @@ pub(super) struct HeapRegisters {
     base: String,
     /// How many bytes were given.
     used: String,
+    left: String,
     full: String,
     bytes: String,
     place: String,
@@ -46,6 +47,7 @@ impl FunctionReader<'_, '_> {
         let heap = HeapRegisters {
             base: name("base"),
             used: name("used"),
+            left: name("left"),
             full: name("full"),
             bytes: name("bytes"),
             place: name("place"),
@@ -60,14 +62,17 @@ impl FunctionReader<'_, '_> {
     pub(super) fn allocated(&mut self, place: &str, bytes: &str) -> ReadResult<()> {
         let (to, from) = (self.memory_of_call(place)?.0, self.memory_of_call(bytes)?.0);
         let heap = self.heap();
-        let HeapRegisters { base, used, full, bytes, place } = &heap;
+        let HeapRegisters { base, used, left, full, bytes, place } = &heap;
         self.push(&written("ld.local.u64", &[bytes, &WrittenArg::address(&from, 0)]));
+        // What does not fit takes nothing. What is left is a multiple of 16: what fits does so after it is rounded up.
+        self.push(&written("sub.u64", &[left, &HEAP_BYTES, used]));
+        self.push(&written("setp.gt.u64", &[full, bytes, left]));
+        self.push(&written("selp.b64", &[bytes, &0, bytes, full]));
+        self.push(&written("add.u64", &[place, base, used]));
+        self.push(&written("selp.b64", &[place, &0, place, full]));
         self.push(&written("add.u64", &[bytes, bytes, &15]));
         self.push(&written("and.b64", &[bytes, bytes, &!15_u64]));
-        self.push(&written("add.u64", &[place, base, used]));
         self.push(&written("add.u64", &[used, used, bytes]));
-        self.push(&written("setp.gt.u64", &[full, used, &HEAP_BYTES]));
-        self.push(&written("selp.b64", &[place, &0, place, full]));
         self.push(&written("st.local.u64", &[&WrittenArg::address(&to, 0), place]));
         Ok(())
     }

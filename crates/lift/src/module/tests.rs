@@ -518,13 +518,16 @@ fn malloc_gives_memory_of_the_heap_of_the_thread() {
          {\n.param .b64 a;\nst.param.b64 [a+0], 24;\n.param .b64 b;\ncall (b), malloc, (a);\nld.param.b64 %rd1, [b+0];\n}\nret;\n}\n",
     );
     assert_eq!(
-        rows[2..7],
+        rows[2..10],
         [
+            "sub.u64 heap_left, 2048, heap_used",
+            "setp.gt.u64 heap_full, heap_bytes, heap_left",
+            "selp.b64 heap_bytes, 0, heap_bytes, heap_full",
+            "add.u64 heap_place, heap_base, heap_used",
+            "selp.b64 heap_place, 0, heap_place, heap_full",
             "add.u64 heap_bytes, heap_bytes, 15",
             "and.b64 heap_bytes, heap_bytes, -16",
-            "add.u64 heap_place, heap_base, heap_used",
             "add.u64 heap_used, heap_used, heap_bytes",
-            "setp.gt.u64 heap_full, heap_used, 2048",
         ]
     );
     assert!(variables.iter().any(|variable| variable.name == HEAP));
