@@ -1,9 +1,9 @@
 //! What a run takes beside its tests: filters, questions, another output, `causeway.toml`, `--watch`.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, ChildStdout, Command, Stdio};
 
 use crate::cli;
 use crate::fmt::{causeway, folder, said};
@@ -195,42 +195,77 @@ fn what_is_wrong_in_the_file_has_a_place() {
     }
 }
 
-struct Ended(Child);
+/// A command that runs until it is dropped, and what it prints.
+struct WatchedRun {
+    child: Child,
+    lines: Lines<BufReader<ChildStdout>>,
+}
 
-impl Drop for Ended {
+impl WatchedRun {
+    fn new(words: &[&str], folder: &Path) -> WatchedRun {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_causeway"))
+            .args(words)
+            .current_dir(folder)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the command runs");
+        let lines = BufReader::new(child.stdout.take().expect("it is piped")).lines();
+        WatchedRun { child, lines }
+    }
+
+    /// What it prints up to the end of a run.
+    fn next(&mut self) -> String {
+        let mut seen = String::new();
+        for line in self.lines.by_ref() {
+            let line = line.expect("it is text");
+            seen += &line;
+            if line.contains("watching for changes") {
+                return seen;
+            }
+        }
+        panic!("it ended: {seen}");
+    }
+}
+
+impl Drop for WatchedRun {
     fn drop(&mut self) {
-        let _ = self.0.kill();
-        let _ = self.0.wait();
+        let _ = self.child.kill();
+        let _ = self.child.wait();
     }
 }
 
 #[test]
 fn a_change_is_judged_again() {
     let folder = tests("watch");
-    let child = Command::new(env!("CARGO_BIN_EXE_causeway"))
-        .args(["check", "--watch", "tests", "--engine", "enumerate"])
-        .current_dir(&folder)
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .spawn()
-        .expect("the command runs");
-    let mut child = Ended(child);
-    let mut lines = BufReader::new(child.0.stdout.take().expect("it is piped")).lines();
-    let mut until = |wanted: &str| {
-        let mut seen = String::new();
-        for line in lines.by_ref() {
-            let line = line.expect("it is text");
-            seen += &line;
-            if line.contains(wanted) {
-                return seen;
-            }
-        }
-        panic!("no `{wanted}` in {seen}");
-    };
-    assert!(until("watching for changes").contains("2 tests: 2 ok"));
+    let mut watched =
+        WatchedRun::new(&["check", "--watch", "tests", "--engine", "enumerate"], &folder);
+    assert!(watched.next().contains("2 tests: 2 ok"));
     fs::write(folder.join("tests/mp.litmus"), MP.replace("~exists", "exists"))
         .expect("it is written");
-    assert!(until("watching for changes").contains("1 failed"));
+    assert!(watched.next().contains("1 failed"));
     let (code, _, err) = run(&["check", "--watch", "-"], &folder);
     assert!(code == Some(2) && err.contains("cannot be watched"), "{err}");
+}
+
+#[test]
+fn a_change_of_the_module_of_a_launch_is_judged_again() {
+    let folder = tests("watch-launch");
+    fs::create_dir(folder.join("modules")).expect("it is made");
+    let module = |value: u32| {
+        format!(
+            ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{{ .reg .b64 %rd<2>;\n\
+             ld.param.u64 %rd1, [out];\nst.global.u32 [%rd1], {value};\nret; }}\n"
+        )
+    };
+    let launch = "ptx = \"modules/k.ptx\"\n[launch]\ngrid = 1\nblock = 1\n\
+        [[arg]]\nname = \"out\"\ntype = \"u32[1]\"\n[[assert]]\nfinal = \"out[0] == 1\"\n";
+    fs::write(folder.join("modules/k.ptx"), module(1)).expect("it is written");
+    fs::write(folder.join("k.toml"), launch).expect("it is written");
+    let mut watched = WatchedRun::new(&["verify", "--watch", "k.toml"], &folder);
+    let seen = watched.next();
+    assert!(seen.contains("clean"), "{seen}");
+    fs::write(folder.join("modules/k.ptx"), module(2)).expect("it is written");
+    let seen = watched.next();
+    assert!(seen.contains("the assertion can be false"), "{seen}");
 }

@@ -28,7 +28,7 @@ pub fn repeat(
 ) -> io::Result<Exit> {
     if paths.iter().any(|path| input::is_standard(path)) {
         writeln!(err, "error: standard input cannot be watched")?;
-        writeln!(err, "help: causeway check --watch FOLDER")?;
+        writeln!(err, "help: name a file or a folder")?;
         return Ok(Exit::BadInput);
     }
     let (sender, changes) = mpsc::channel();

@@ -31,6 +31,9 @@ pub struct Verify {
     /// Look for every cheap repair, not only for the first one
     #[arg(long)]
     pub repair: bool,
+    /// Judge again after each change of a file; Ctrl-C ends
+    #[arg(long, conflicts_with = "print_test")]
+    pub watch: bool,
     /// Print the litmus test of the launch, and do not judge it
     #[arg(long)]
     pub print_test: bool,

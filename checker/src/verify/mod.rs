@@ -30,6 +30,7 @@ use crate::lower::drive::module::{module_name, module_text};
 use crate::options::EngineName;
 use crate::report::CommandRun;
 use crate::selection::{self, SelectedModel, judging_model};
+use crate::watch;
 
 /// The time limit of a launch, where none is given.
 const TIMEOUT: Duration = Duration::from_secs(30);
@@ -55,7 +56,27 @@ struct JudgedLaunch<'j> {
     expected: Option<&'j Expected>,
 }
 
+/// Judges the launches once, or after each change with `--watch`.
 pub fn command(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
+    if verify.watch {
+        let model = verify.judging.model.as_deref().filter(|path| path.is_file());
+        let modules = verify.paths.iter().filter_map(|path| module_of(path));
+        let files = verify.paths.iter().cloned().chain(modules).chain(model.map(Path::to_path_buf));
+        let watched: Vec<PathBuf> = files.collect();
+        return watch::repeat(&watched, &mut |out, err| once(verify, out, err), out, err);
+    }
+    once(verify, out, err)
+}
+
+/// The module of a launch file that can be read.
+fn module_of(path: &Path) -> Option<PathBuf> {
+    let text =
+        path.extension().filter(|its| *its == "toml").and_then(|_| input::text(path).ok())?;
+    let read = verify::file::read(&input::shown(path), &text).ok()?;
+    Some(path.with_file_name(read.ptx))
+}
+
+fn once(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io::Result<Exit> {
     let chosen = judging_model(&verify.judging, err)?;
     let Some(SelectedModel { model, .. }) = chosen else { return Ok(Exit::BadInput) };
     let Some(engines) = selection::engines(verify.engine, err)? else {
