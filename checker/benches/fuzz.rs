@@ -15,6 +15,8 @@ mod choices;
 mod compiled;
 #[path = "../../crates/ptx/tests/ptx/fuzz_input.rs"]
 mod fuzz_input;
+#[path = "fuzz/launches.rs"]
+mod launches;
 #[path = "fuzz/targets.rs"]
 mod targets;
 #[path = "fuzz/tokens.rs"]

@@ -21,7 +21,7 @@ use model::ptx;
 use text::Diagnostic;
 use verify::{WordsQuestion, WordsTest};
 
-use crate::{checked, tokens};
+use crate::{checked, launches, tokens};
 
 pub(crate) struct Target {
     pub(crate) name: &'static str,
@@ -45,7 +45,7 @@ const SOON: Duration = Duration::from_secs(5);
 /// Where all that commands do follows, each step within its own time.
 const LATE: Duration = Duration::from_secs(60);
 
-pub(crate) const TARGETS: [Target; 14] = [
+pub(crate) const TARGETS: [Target; 16] = [
     Target {
         name: "litmus",
         corpus: TESTS,
@@ -95,6 +95,22 @@ pub(crate) const TARGETS: [Target; 14] = [
         check: words,
     },
     Target {
+        name: "kernels",
+        corpus: &[("examples/kernels", "ptx")],
+        tokens: true,
+        patience: LATE,
+        cases: 300,
+        check: launches::module,
+    },
+    Target {
+        name: "launches",
+        corpus: &[("examples/kernels", "toml")],
+        tokens: false,
+        patience: LATE,
+        cases: 3_000,
+        check: launches::launch_file,
+    },
+    Target {
         name: "sass",
         corpus: &[("tests/cli", "sass"), ("crates/sass/tests/sass", "sass")],
         tokens: false,
@@ -115,7 +131,7 @@ pub(crate) const TARGETS: [Target; 14] = [
         corpus: &[("crates/sass/lowering", "table")],
         tokens: false,
         patience: SOON,
-        cases: 600,
+        cases: 3_000,
         check: table,
     },
     Target {
@@ -161,14 +177,14 @@ pub(crate) const TARGETS: [Target; 14] = [
 ];
 
 /// Errors are there, lie in the file, and can be shown.
-fn errors(all: &[Diagnostic], bytes: &[u8]) -> Result<(), String> {
+pub(crate) fn errors(all: &[Diagnostic], bytes: &[u8]) -> Result<(), String> {
     if all.is_empty() {
         return Err("it is refused without a word".to_owned());
     }
     inside(all, bytes)
 }
 
-fn inside(all: &[Diagnostic], bytes: &[u8]) -> Result<(), String> {
+pub(crate) fn inside(all: &[Diagnostic], bytes: &[u8]) -> Result<(), String> {
     let lines = bytes.split(|byte| *byte == b'\n').count();
     for one in all {
         let text = one.to_string();
