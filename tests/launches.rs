@@ -76,8 +76,8 @@ fn each_example_is_as_its_file_expects() {
         assert_eq!(found.is_empty(), verification.repairs.is_empty(), "{}", path.display());
         for edit in verification.repairs.iter().flat_map(|repair| &repair.edits) {
             let line = module.lines().nth(edit.line - 1).expect("the line is there");
-            let (before, after) = edit.of_module(line);
-            assert!(before.is_none_or(|before| before == line) && after.is_some());
+            assert!(edit.before.as_ref().is_none_or(|before| before == line));
+            assert!(edit.after.is_some());
         }
     }
 }
@@ -379,4 +379,33 @@ fn malloc_that_does_not_fit_takes_nothing() {
     let asserted = "out[0]==0 && out[1]==0 && out[2]==1 && out[3]==0";
     let found = judged(&module, &launch(1, 1, &["out=u32[4]"], &[asserted])).expect("a launch");
     assert_eq!(kinds(&found), [], "{:#?}", found.findings);
+}
+
+#[test]
+fn a_repair_is_written_with_the_registers_of_the_module() {
+    // The slot is filled again before it was read: the wait for the barrier `empty` is missing.
+    let wait = |object: &str, parity: &str| {
+        format!(
+            "{{ .reg .pred q; W: mbarrier.try_wait.parity.shared::cta.b64 q, [{object}], {parity}; @!q bra W; }}\n"
+        )
+    };
+    let arrive = |object: &str| format!("mbarrier.arrive.shared::cta.b64 _, [{object}];\n");
+    let body = format!(
+        ".shared .b64 full; .shared .b64 empty; .shared .u32 slot;\n\
+         ld.param.u64 %rd0, [out]; mov.u32 %r9, empty; mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra READY;\n\
+         mbarrier.init.shared::cta.b64 [full], 1; mbarrier.init.shared::cta.b64 [%r9], 1;\n\
+         READY: bar.sync 0; @%p1 bra CONSUMER;\n\
+         st.shared.u32 [slot], 7;\n{}st.shared.u32 [slot], 9;\n{}ret;\n\
+         CONSUMER: {}ld.shared.u32 %r2, [slot];\n{}st.global.u32 [%rd0], %r2;\nret;",
+        arrive("full"),
+        arrive("full"),
+        wait("full", "0"),
+        arrive("%r9"),
+    );
+    let found = judged(&kernel(&["out"], &body), &launch(1, 2, &["out=u32[1]"], &["out[0]==7"]));
+    let found = found.expect("a launch");
+    let texts: Vec<&str> =
+        found.repairs[0].edits.iter().filter_map(|edit| edit.after.as_deref()).collect();
+    let wait = "{ .reg .pred ended0; wait0: mbarrier.try_wait.parity.shared::cta.b64 ended0, [%r9], 0; @!ended0 bra wait0; }";
+    assert!(texts.contains(&wait), "{texts:#?}");
 }

@@ -31,7 +31,7 @@ pub(crate) struct VerifyObject<'o> {
     /// Why accesses are not ordered that seem to be, a sentence each.
     reasons: &'o [String],
     /// Edits of the kernel after which findings are gone; each entry is one way.
-    repairs: Vec<RepairObject>,
+    repairs: Vec<RepairObject<'o>>,
     /// Assumptions about the kernels and the launch.
     notes: &'o [String],
     seconds: f64,
@@ -67,23 +67,23 @@ struct PlaceObject<'o> {
 }
 
 #[derive(Serialize, JsonSchema)]
-struct RepairObject {
+struct RepairObject<'o> {
     /// What holds with these edits: `program_spec`, `no-data-race`, `termination`.
     properties: Vec<&'static str>,
-    edits: Vec<EditObject>,
+    edits: Vec<EditObject<'o>>,
 }
 
 /// A change of one line of the module, in all threads that execute it.
 #[derive(Serialize, JsonSchema)]
-pub(super) struct EditObject {
+struct EditObject<'o> {
     /// The line that changes, or before which another one is inserted.
     line: usize,
-    source: Option<String>,
+    source: Option<&'o str>,
     source_line: Option<usize>,
     /// The line before; `null` if one is inserted.
-    pub(super) before: Option<String>,
+    before: Option<&'o str>,
     /// The line after; `null` if it is removed.
-    pub(super) after: Option<String>,
+    after: Option<&'o str>,
 }
 
 #[derive(Serialize, JsonSchema)]
@@ -107,16 +107,14 @@ impl<'j> JudgedLaunch<'j> {
         }
     }
 
-    pub(super) fn edit(&self, edit: &KernelEdit) -> EditObject {
-        let written = self.text.lines().nth(edit.line - 1).unwrap_or_default();
-        let (before, after) = edit.of_module(written);
+    fn edit<'e>(&'e self, edit: &'e KernelEdit) -> EditObject<'e> {
         let origin = self.origins.of(edit.line);
         EditObject {
             line: edit.line,
-            source: origin.map(|of| of.file.clone()),
+            source: origin.map(|of| &of.file[..]),
             source_line: origin.map(|of| of.line),
-            before,
-            after,
+            before: edit.before.as_deref(),
+            after: edit.after.as_deref(),
         }
     }
 }

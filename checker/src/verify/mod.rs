@@ -49,8 +49,6 @@ struct JudgedLaunch<'j> {
     name: &'j str,
     module: &'j str,
     origins: Origins,
-    /// Of the module.
-    text: &'j str,
     composed: &'j verify::Composed,
     verification: &'j Verification,
     expected: Option<&'j Expected>,
@@ -291,7 +289,6 @@ fn one(
         name: &read.name,
         module: &path,
         origins: ptx::origins(&text),
-        text: &text,
         composed: &composed,
         verification: &verification,
         expected: read.expected.as_ref(),

@@ -6,10 +6,9 @@ use std::io::{self, Write};
 use engine::exit::Exit;
 use judge::Property;
 use verify::file::CLEAN;
-use verify::{FindingKind, FindingPlace, KernelRepair, Verification};
+use verify::{FindingKind, FindingPlace, KernelEdit, KernelRepair, Verification};
 
 use super::JudgedLaunch;
-use super::json::EditObject;
 use crate::report::count_of;
 
 /// The exit code of a launch.
@@ -84,11 +83,11 @@ impl JudgedLaunch<'_> {
             words.dedup();
             let mut text = format!("{} with these edits\n", words.join(", and "));
             for edit in &repair.edits {
-                let EditObject { before, after, .. } = self.edit(edit);
+                let KernelEdit { before, after, .. } = edit;
                 let what = if before.is_some() { "at" } else { "before" };
                 text.extend(["  ", what, " ", &self.lines(edit.line), "\n"]);
                 for (sign, line) in [("-", before), ("+", after)] {
-                    text.extend(line.map(|line| format!("  {sign}{line}\n")));
+                    text.extend(line.as_ref().map(|line| format!("  {sign}{line}\n")));
                 }
             }
             text

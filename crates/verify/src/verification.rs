@@ -20,7 +20,7 @@ use crate::finding::{FindingKind, FindingPlace, KernelFinding};
 use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
 use crate::module::KernelModule;
-use crate::repairs::{self, KernelRepair, RepairEffort};
+use crate::repairs::{KernelRepair, RepairEffort, RepairedLaunch};
 use crate::{machine_runs, resident};
 
 /// What was found of a launch. Reading R116.
@@ -82,7 +82,8 @@ pub fn verify(
         if lacking.properties.contains(&Property::NoDataRace) {
             all.reasons = reader.reasons(task);
         }
-        all.repairs = repairs::repairs(&composed, &lacking.properties, task, effort);
+        let launched = RepairedLaunch { module, launch, composed: &composed, task };
+        all.repairs = launched.repairs(&lacking.properties, effort);
         if effort.work.is_some() {
             all.repairs.truncate(1);
         }

@@ -1,0 +1,308 @@
+//! Edits of a module: how those of a test are written in it.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+
+use repair::EditedLine;
+
+use crate::columns::Composed;
+
+/// A change of a line of the module, in all threads that execute it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct KernelEdit {
+    /// The line that changes, or before which one is inserted, from 1.
+    pub line: usize,
+    /// The line as it is; `None` if one is inserted.
+    pub before: Option<String>,
+    /// As it becomes; `None` if it is removed.
+    pub after: Option<String>,
+}
+
+/// A change of one instruction of the module, in all threads that execute it. Names are those of the module.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct InstructionEdit {
+    /// The line of the instruction, or of the one before which another is inserted, from 1.
+    line: usize,
+    /// As the test writes it; `None` if it is inserted.
+    before: Option<String>,
+    /// `None` if it is removed.
+    after: Option<String>,
+    /// The instruction that another is inserted before.
+    next: Option<String>,
+}
+
+/// How names of a test are written in its module.
+pub(crate) struct Spelling<'s> {
+    composed: &'s Composed,
+    /// Those of the module, and those of the test.
+    module: BTreeSet<&'s str>,
+    test: BTreeSet<&'s str>,
+}
+
+impl<'s> Spelling<'s> {
+    pub(crate) fn new(composed: &'s Composed, module: &'s str) -> Spelling<'s> {
+        let of = |text: &'s str| text.lines().flat_map(words).collect();
+        Spelling { composed, module: of(module), test: of(&composed.text) }
+    }
+
+    /// The edits of the module that those of a test are, in the order of lines; `None` if one of them is none of the module,
+    /// and where nothing changes.
+    pub(crate) fn instruction_edits<'e>(
+        &self,
+        lines: impl Iterator<Item = &'e EditedLine>,
+    ) -> Option<Vec<InstructionEdit>> {
+        let mut all: Vec<InstructionEdit> = Vec::new();
+        for edited in lines {
+            let edit = self.instruction_edit(edited)?;
+            if edit.before == edit.after {
+                return None;
+            }
+            if !all.contains(&edit) {
+                all.push(edit);
+            }
+        }
+        all.sort_by_key(|edit| edit.line);
+        let same = |one: &InstructionEdit, other: &InstructionEdit| {
+            one.before.is_none() && other.before.is_none() && one.line == other.line
+        };
+        let groups = all.chunk_by(same).flat_map(|group| self.with_declarations(group));
+        Some(groups.collect())
+    }
+
+    /// The instruction of the module that an edit of the test changes.
+    fn instruction_edit(&self, edited: &EditedLine) -> Option<InstructionEdit> {
+        let column = edited.thread.strip_prefix('P')?.parse().ok()?;
+        let spelled = |text: &String| self.spelled(text);
+        Some(InstructionEdit {
+            line: self.composed.module_line(column, edited.line)?,
+            before: edited.before.as_ref().map(spelled),
+            after: match &edited.after {
+                Some(after) => Some(self.spelled(&self.composed.left_out.in_kernel(after)?)),
+                None => None,
+            },
+            next: edited.next.as_ref().filter(|_| edited.before.is_none()).map(spelled),
+        })
+    }
+
+    /// An instruction of the test with the registers of the module: `%r1` is `r1` in a test.
+    fn spelled(&self, instruction: &str) -> String {
+        let mut out = String::new();
+        let mut rest = instruction;
+        for word in words(instruction) {
+            let at = rest.find(word).unwrap_or(0);
+            out.push_str(&rest[..at]);
+            let register = format!("%{word}");
+            out.push_str(if self.module.contains(&register[..]) { &register } else { word });
+            rest = &rest[at + word.len()..];
+        }
+        out + rest
+    }
+
+    /// Instructions that are inserted at one place. Registers and labels that they bring along are declared around them.
+    fn with_declarations(&self, inserted: &[InstructionEdit]) -> Vec<InstructionEdit> {
+        let texts: Vec<&str> = inserted.iter().filter_map(|edit| edit.after.as_deref()).collect();
+        let is_name = |word: &&str| {
+            word.starts_with(|c: char| c.is_ascii_alphabetic()) && !word.contains(['.', ':'])
+        };
+        let all = texts.iter().flat_map(|text| words(text)).filter(is_name);
+        let is_new = |name: &&str| !self.module.contains(name) && !self.test.contains(name);
+        let is_label = |name: &str| texts.iter().any(|text| text.starts_with(&format!("{name}:")));
+        let new: BTreeSet<&str> = all.filter(is_new).filter(|name| !is_label(name)).collect();
+        if new.is_empty() || inserted[0].before.is_some() {
+            return inserted.to_vec();
+        }
+        let is_predicate = |name: &str| {
+            let guards = [format!("@{name} "), format!("@!{name} ")];
+            texts.iter().any(|text| guards.iter().any(|guard| text.starts_with(guard)))
+        };
+        let declared = new.iter().map(|name| {
+            let ty = if is_predicate(name) { "pred" } else { "b32" };
+            format!(".reg .{ty} {name}; ")
+        });
+        let declared: String = declared.collect();
+        let after = format!("{{ {declared}{}; }}", texts.join("; "));
+        vec![InstructionEdit { after: Some(after), ..inserted[0].clone() }]
+    }
+}
+
+/// A module with edits.
+#[derive(Debug)]
+pub(crate) struct EditedModule {
+    pub(crate) text: String,
+    /// The lines that change.
+    pub(crate) edits: Vec<KernelEdit>,
+}
+
+/// A module with edits; `None` if it cannot be told how one is written there. A line that is removed is an empty one.
+pub(crate) fn edited(text: &str, edits: &[InstructionEdit]) -> Option<EditedModule> {
+    let mut of_lines: BTreeMap<usize, Vec<&InstructionEdit>> = BTreeMap::new();
+    for edit in edits {
+        of_lines.entry(edit.line).or_default().push(edit);
+    }
+    let (mut out, mut changes) = (String::new(), Vec::new());
+    for (line, written) in (1..).zip(text.lines()) {
+        let mut own = Some(written.to_owned());
+        for edit in of_lines.get(&line).map_or(&[][..], Vec::as_slice) {
+            let Some(now) = own.clone() else { break };
+            let (before, after) = edit.of_module(&now)?;
+            match (before, after) {
+                (None, Some(inserted)) => {
+                    out.extend([&inserted, "\n"]);
+                    changes.push(KernelEdit { line, before: None, after: Some(inserted) });
+                }
+                (_, after) => own = after,
+            }
+        }
+        if own.as_deref() != Some(written) {
+            let before = Some(written.to_owned());
+            changes.push(KernelEdit { line, before, after: own.clone() });
+        }
+        out.extend([own.as_deref().unwrap_or_default(), "\n"]);
+    }
+    Some(EditedModule { text: out, edits: changes })
+}
+
+impl InstructionEdit {
+    /// The changed line of the module, as it is and as it becomes. What the edit leaves as it is keeps its spelling. `None` if the
+    /// instruction is not found among those of the line.
+    fn of_module(&self, written: &str) -> Option<(Option<String>, Option<String>)> {
+        let all = statements(written);
+        let is_whole = all.len() <= 1;
+        let indent: String = written.chars().take_while(|c| c.is_whitespace()).collect();
+        let whole = |text: &String| {
+            let end = if text.ends_with('}') { "" } else { ";" };
+            format!("{indent}{text}{end}")
+        };
+        let Some(own) = self.before.as_ref().or(self.next.as_ref()) else {
+            return Some((None, self.after.as_ref().map(whole)));
+        };
+        let mut alike =
+            all.into_iter().filter(|statement| is_alike(&written[statement.clone()], own));
+        let (Some(statement), None) = (alike.next(), alike.next()) else {
+            if self.before.is_some() && !is_whole {
+                return None;
+            }
+            let before = self.before.as_ref().map(|_| written.to_owned());
+            return Some((before, self.after.as_ref().map(whole)));
+        };
+        let changed = match (&self.before, &self.after) {
+            (None, after) if is_whole => return Some((None, after.as_ref().map(whole))),
+            (Some(_), None) if is_whole => return Some((Some(written.to_owned()), None)),
+            (None, after) => {
+                format!("{}; {}", after.as_deref().unwrap_or_default(), &written[statement.clone()])
+            }
+            (Some(_), None) => String::new(),
+            (Some(before), Some(after)) => respelled(&written[statement.clone()], before, after)
+                .unwrap_or_else(|| after.clone()),
+        };
+        let rest = &written[statement.end..];
+        let rest = if changed.is_empty() { rest.strip_prefix(';').unwrap_or(rest) } else { rest };
+        let changed = format!("{}{changed}{rest}", &written[..statement.start]);
+        Some((Some(written.to_owned()), Some(changed)))
+    }
+}
+
+/// Where the instructions of a line are, without what is around them.
+fn statements(line: &str) -> Vec<Range<usize>> {
+    let code = line.split("//").next().unwrap_or(line);
+    let mut all = Vec::new();
+    let mut start = 0;
+    for part in code.split_inclusive(';') {
+        let end = start + part.len();
+        let around = |c: char| c.is_whitespace() || c == '{';
+        let text = part.trim_end_matches(';').trim_end().trim_start_matches(around);
+        // A label is before its instruction.
+        let text = text.rsplit_once(": ").map_or(text, |(_, text)| text.trim_start());
+        if !text.is_empty() && text != "}" && part.ends_with(';') {
+            let begin = start + part.find(text).unwrap_or(0);
+            all.push(begin..begin + text.len());
+        }
+        start = end;
+    }
+    all
+}
+
+/// Whether an instruction of a module is this one of a test: the same opcode with as many operands.
+fn is_alike(written: &str, of_test: &str) -> bool {
+    let (own, test) = (words(written), words(of_test));
+    own.len() == test.len()
+        && own.iter().zip(&test).any(|(own, test)| own == test && own.contains('.'))
+}
+
+/// An instruction of the module with what differs between two spellings of it in a test; `None` if it cannot be told what
+/// that is.
+fn respelled(written: &str, before: &str, after: &str) -> Option<String> {
+    let (own, old, new) = (words(written), words(before), words(after));
+    // The guard is written with a blank in a test, or without.
+    if own.len() != old.len() || old.len() != new.len() {
+        return None;
+    }
+    let mut out = String::new();
+    let mut at = 0;
+    for ((word, old), new) in own.iter().zip(&old).zip(&new) {
+        let start = at + written[at..].find(word)?;
+        out.push_str(&written[at..start]);
+        out.push_str(if old == new { word } else { new });
+        at = start + word.len();
+    }
+    out.push_str(&written[at..]);
+    Some(out)
+}
+
+/// The names, numbers and opcodes of a line, without its comment.
+fn words(text: &str) -> Vec<&str> {
+    let text = text.split("//").next().unwrap_or(text);
+    let of_word = |c: char| c.is_ascii_alphanumeric() || "_$%.:".contains(c);
+    text.split(|c: char| !of_word(c)).filter(|word| !word.is_empty()).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn edit(before: Option<&str>, after: Option<&str>) -> InstructionEdit {
+        let own = |text: &str| text.to_owned();
+        InstructionEdit { line: 1, before: before.map(own), after: after.map(own), next: None }
+    }
+
+    #[test]
+    fn an_edit_changes_the_line_of_the_module_and_nothing_else_of_it() {
+        let changed = edit(
+            Some("@p1 atom.global.inc.u32 r38, [rd7], r37"),
+            Some("@p1 atom.acquire.gpu.global.inc.u32 r38, [rd7], r37"),
+        );
+        let (_, after) = changed
+            .of_module("\t@%p1 atom.global.inc.u32 \t%r38, [%rd7], %r37;")
+            .expect("it is there");
+        let after = after.expect("it is changed");
+        assert_eq!(after, "\t@%p1 atom.acquire.gpu.global.inc.u32 \t%r38, [%rd7], %r37;");
+    }
+
+    #[test]
+    fn what_is_inserted_stands_as_the_line_behind_it() {
+        let inserted = edit(None, Some("fence.acq_rel.gpu"));
+        let (before, after) = inserted.of_module("\tbar.sync 0;").expect("it is there");
+        assert_eq!((before, after.as_deref()), (None, Some("\tfence.acq_rel.gpu;")));
+    }
+
+    #[test]
+    fn an_instruction_of_inline_assembly_is_changed_in_its_line() {
+        let line = "\t{ .reg .pred p; st.global.u32 [%rd1], %r1; bar.sync 0; }";
+        let changed =
+            edit(Some("st.global.u32 [rd1], r1"), Some("st.release.gpu.global.u32 [rd1], r1"));
+        let (before, after) = changed.of_module(line).expect("it is there");
+        assert_eq!(before.as_deref(), Some(line));
+        let wanted = "\t{ .reg .pred p; st.release.gpu.global.u32 [%rd1], %r1; bar.sync 0; }";
+        assert_eq!(after.as_deref(), Some(wanted));
+        let removed = edit(Some("bar.sync 0"), None);
+        let (_, after) = removed.of_module(line).expect("it is there");
+        assert_eq!(after.as_deref(), Some("\t{ .reg .pred p; st.global.u32 [%rd1], %r1;  }"));
+        let inserted = InstructionEdit {
+            next: Some("bar.sync 0".to_owned()),
+            ..edit(None, Some("fence.sc.gpu"))
+        };
+        let (_, after) = inserted.of_module(line).expect("it is there");
+        let wanted = "\t{ .reg .pred p; st.global.u32 [%rd1], %r1; fence.sc.gpu; bar.sync 0; }";
+        assert_eq!(after.as_deref(), Some(wanted));
+    }
+}
