@@ -124,6 +124,7 @@ impl Shown<'_> {
                 }),
             },
             WantedCandidates::Stuck => unfolding.is_stuck(),
+            WantedCandidates::UninitialisedRead => false,
         }
     }
 }

@@ -79,4 +79,5 @@ mod tables;
 mod terminal;
 mod termination;
 mod tidy;
+mod uninitialised;
 mod words;

@@ -249,7 +249,9 @@ fn variable(test: &Test, index: usize) -> String {
         bytes.iter().rev().fold(0, |value: Value, byte| value << 8 | Value::from(*byte))
     });
     let mut values: Vec<Value> = elements.collect();
-    let value = if declared.count.is_none() {
+    let value = if variable.uninitialised {
+        "=?".to_owned()
+    } else if declared.count.is_none() {
         format!("={}", number(values.first().copied().unwrap_or(0)))
     } else {
         values.truncate(values.iter().rposition(|&value| value != 0).map_or(0, |last| last + 1));

@@ -140,6 +140,9 @@ pub struct Variable {
     pub space: Space,
     /// Initial bytes, little-endian; their number is the extent. Empty for an alias.
     pub initial: Vec<u8>,
+    /// Whether nobody has given its bytes a value: they are 0, and a read of them before a write is something to tell.
+    /// Reading R117.
+    pub uninitialised: bool,
     /// Whether declared with a type in the test, as opposed to inferred from its accesses.
     pub declared: bool,
     pub alias: Option<Alias>,

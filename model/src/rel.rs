@@ -162,6 +162,9 @@ pub struct Conventions {
     /// Whether each race counts, and not only one of different sizes or with an asynchronous operation: an iteration of a loop
     /// that may have one is not left out.
     pub races: bool,
+    /// Whether each read of memory that nobody has written counts ([`crate::memory::Variable::uninitialised`]): it is an event also
+    /// where one thread alone sees the memory, and an iteration of a loop that may have one is not left out.
+    pub uninitialised_reads: bool,
 }
 
 /// A memory model.

@@ -187,10 +187,17 @@ fn contradiction(check: &Check) -> Option<(String, &'static str)> {
         () if check.ask.is_some() => "--ask",
         () => return None,
     };
-    let (name, help) = if check.property == PropertyName::NoDataRace {
-        ("no-data-race", "causeway check --property no-data-race --format json")
-    } else {
-        ("termination", "causeway check --property termination --format json")
+    let (name, help) = match check.property {
+        PropertyName::NoDataRace => {
+            ("no-data-race", "causeway check --property no-data-race --format json")
+        }
+        PropertyName::NoUninitialisedRead => (
+            "no-uninitialised-read",
+            "causeway check --property no-uninitialised-read --format json",
+        ),
+        PropertyName::Termination | PropertyName::ProgramSpec => {
+            ("termination", "causeway check --property termination --format json")
+        }
     };
     let error = format!("`{option}` is about outcomes, and `--property {name}` finds none");
     Some((error, help))

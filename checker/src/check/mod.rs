@@ -79,6 +79,12 @@ fn rule(judgement: &Judgement) -> ReportRule {
         Verdict::Fails if judgement.property == Property::NoDataRace => {
             ("data-race", "some execution has a data race")
         }
+        Verdict::Holds if judgement.property == Property::NoUninitialisedRead => {
+            ("no-uninitialised-read", "no read returns what nobody has written")
+        }
+        Verdict::Fails if judgement.property == Property::NoUninitialisedRead => {
+            ("uninitialised-read", "some read returns what nobody has written")
+        }
         Verdict::Holds => ("holds", "the condition holds over all consistent executions"),
         Verdict::Fails => ("fails", "the condition fails over all consistent executions"),
         Verdict::Undefined(_) => {

@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use engine::exit::Exit;
 use judge::headline::Headline;
 use judge::words::{race_text, undefined_places, with_threads};
-use judge::{CLUSTER_EXITED, Judgement, LargerBound, Observation, Property, Resting};
+use judge::{CLUSTER_EXITED, Judgement, LargerBound, Observation, Property, Resting, read_text};
 use litmus::Test;
 use model::program::Thread;
 use text::escape::escaped;
@@ -70,6 +70,9 @@ pub(super) fn judged(
         for race in &judgement.found.seen.races {
             writeln!(out, "      data race: {}", race_text(test, *race))?;
         }
+    }
+    for &read in &judgement.found.seen.uninitialised {
+        writeln!(out, "      uninitialised read: {}", read_text(test, read))?;
     }
     Ok(())
 }

@@ -29,6 +29,13 @@ fn does(repairs: &Repairs) -> [&'static str; 2] {
             ["defines it and leaves no data race", "define it and leave no data race"]
         }
         Property::NoDataRace => ["leaves no data race", "leave no data race"],
+        Property::NoUninitialisedRead if undefined => [
+            "defines it and leaves no uninitialised read",
+            "define it and leave no uninitialised read",
+        ],
+        Property::NoUninitialisedRead => {
+            ["leaves no uninitialised read", "leave no uninitialised read"]
+        }
         Property::Termination if undefined => [
             "defines it and lets every execution finish",
             "define it and let every execution finish",
@@ -42,6 +49,8 @@ fn has(property: Property, has: bool) -> &'static str {
     match (property, has) {
         (Property::NoDataRace, true) => "has no data race",
         (Property::NoDataRace, false) => "has a data race",
+        (Property::NoUninitialisedRead, true) => "has no uninitialised read",
+        (Property::NoUninitialisedRead, false) => "has an uninitialised read",
         (Property::Termination | Property::ProgramSpec, true) => "finishes in every execution",
         (Property::Termination | Property::ProgramSpec, false) => {
             "never finishes in some execution"
@@ -200,6 +209,7 @@ pub(super) fn brief(
         RepairState::Undefined(_) => "To define the test and forbid its outcome",
         RepairState::Stuck(_) => "To let it finish",
         RepairState::Violates(Property::NoDataRace) => "To leave no data race",
+        RepairState::Violates(Property::NoUninitialisedRead) => "To leave no uninitialised read",
         RepairState::Violates(_) | RepairState::Keeps(_) => "To let every execution finish",
         RepairState::Allowed | RepairState::Forbidden | RepairState::Excluded(_) => "To forbid it",
     };

@@ -13,6 +13,8 @@ pub enum PropertyName {
     Termination,
     /// No execution has a data race, nor one of accesses through different proxies.
     NoDataRace,
+    /// No read returns what nobody has written, of memory that the test declares with `=?`.
+    NoUninitialisedRead,
 }
 
 impl PropertyName {
@@ -21,6 +23,7 @@ impl PropertyName {
             PropertyName::ProgramSpec => Property::ProgramSpec,
             PropertyName::Termination => Property::Termination,
             PropertyName::NoDataRace => Property::NoDataRace,
+            PropertyName::NoUninitialisedRead => Property::NoUninitialisedRead,
         }
     }
 

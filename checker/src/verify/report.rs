@@ -172,5 +172,6 @@ fn repaired(property: Property, of: &Verification) -> &'static str {
         // An asynchronous operation that races leaves the kernel without a meaning.
         Property::ProgramSpec | Property::NoDataRace => "no race is left",
         Property::Termination => "every execution finishes",
+        Property::NoUninitialisedRead => "no read returns what nobody has written",
     }
 }

@@ -13,6 +13,7 @@ mod fences;
 mod general;
 mod report;
 mod symmetry;
+mod uninitialised;
 mod writes;
 
 use std::collections::BTreeSet;
@@ -136,13 +137,19 @@ impl Structures for EnumerationJob<'_, '_> {
         let Some(mut options) = options else { return Ok(()) };
         let asked = match self.sought {
             Sought::Outcomes(asked, ..) if !unfolding.is_stuck() => Some(asked),
-            Sought::Everything | Sought::Outcomes(..) | Sought::Undefined(_) => None,
+            Sought::Everything
+            | Sought::Outcomes(..)
+            | Sought::Undefined(_)
+            | Sought::UninitialisedReads => None,
         };
         if asked.is_some() && !options.narrow(unfolding, asked, &mut self.budget)? {
             return Ok(());
         }
         let structure = EventStructure::<R>::new(unfolding);
         let before = self.budget.held();
+        if matches!(self.sought, Sought::UninitialisedReads) {
+            return self.uninitialised_reads(&structure, &options);
+        }
         if !self.grows {
             if self.beyond {
                 return Err(Stop::Asked);
@@ -267,7 +274,7 @@ impl<'a, 'j, 'v, R: BitRow> Enumeration<'a, 'j, 'v, R> {
         let options = options.slots;
         let several = |&slot: &usize| options[slot].len() > 1;
         let mut order: Vec<usize> = (0..options.len()).filter(several).collect();
-        let soon = job.beyond || job.sought.alike().is_some();
+        let soon = job.beyond || job.sought.is_of_one_execution();
         if soon {
             // What atomics read orders them, and gives the values of counters.
             let atomic =

@@ -22,6 +22,7 @@ mod smt;
 pub mod solve;
 pub mod sought;
 pub mod structures;
+pub mod uninitialised;
 pub mod witness;
 
 use std::collections::BTreeSet;
@@ -30,6 +31,7 @@ use std::ops::ControlFlow;
 use execution::air::ThinAir;
 use execution::unfold::{UnfoldLimit, Unfolding};
 use execution::values::TooManyMixtures;
+use model::memory::VariableId;
 use model::program::{Program, Stuck, ThreadId};
 use model::rel::Model;
 use model::value::Value;
@@ -163,6 +165,14 @@ pub struct Race {
     pub second: (ThreadId, u16),
 }
 
+/// A read that may return what nobody has written.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
+pub struct UninitialisedRead {
+    pub at: (ThreadId, u16),
+    /// The memory that it reads; not an alias.
+    pub variable: VariableId,
+}
+
 /// Why a program has no verdict.
 #[derive(Clone, Debug)]
 pub struct Undefined {
@@ -205,6 +215,8 @@ pub struct ExecutionFacts {
     /// Consistent executions, each choice of rf and co once; `None` if the engine does not count.
     pub executions: Option<u64>,
     pub races: BTreeSet<Race>,
+    /// Reads that may return what nobody has written, where these are sought.
+    pub uninitialised: BTreeSet<UninitialisedRead>,
     pub warnings: BTreeSet<Warning>,
     pub flags: BTreeSet<RaisedFlag>,
     pub exited: BTreeSet<ExitedThread>,

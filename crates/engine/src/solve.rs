@@ -46,6 +46,7 @@ use super::plan::{self, Bounds, Plan, PlannedFlag, Stage};
 use super::smt::{self, Assignment, Smt};
 use super::sought::{PartialOutcome, Sought};
 use super::structures::{self, Stop, Structures};
+use super::uninitialised::{is_uninitialised, sought_read};
 use super::{Engine, ExecutionFacts, Limit, Limits, OutcomeVisitor};
 use crate::witness::{ChosenRows, Witness};
 
@@ -119,7 +120,10 @@ impl Structures for SolverJob<'_, '_> {
         let Some(mut options) = options else { return Ok(()) };
         let asked = match self.sought {
             Sought::Outcomes(asked, ..) if !stuck => Some(asked),
-            Sought::Everything | Sought::Outcomes(..) | Sought::Undefined(_) => None,
+            Sought::Everything
+            | Sought::Outcomes(..)
+            | Sought::Undefined(_)
+            | Sought::UninitialisedReads => None,
         };
         if !prune(unfolding, &mut options)
             || asked.is_some() && !options.narrow(unfolding, asked, &mut budget)?
@@ -142,8 +146,11 @@ impl Structures for SolverJob<'_, '_> {
             plan,
             encoder,
         };
+        let sought = search.job.sought;
         search.values.keep_checks(&mut search.encoder);
-        if faulty {
+        if matches!(sought, Sought::UninitialisedReads) {
+            search.uninitialised_reads(stuck)
+        } else if faulty {
             search.simplify(std::iter::empty())?;
             search.any(Term::TRUE)?;
             search.end()
@@ -221,7 +228,7 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
             Sought::Outcomes(asked, ..) => {
                 asked(&vec![None; self.structure.unfolding.program.observed.len()])
             }
-            Sought::Everything | Sought::Undefined(_) => true,
+            Sought::Everything | Sought::Undefined(_) | Sought::UninitialisedReads => true,
         }
     }
 
@@ -231,8 +238,8 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
         if only && self.job.seen.undefined.is_some() { Err(Stop::Asked) } else { Ok(()) }
     }
 
-    /// Whether an execution never finishes: one in which nothing overwrites what is read for ever.
-    fn stuck(&mut self) -> Result<(), Stop> {
+    /// Demands that nothing overwrites what is read for ever.
+    fn keep_repeated(&mut self) {
         let u = self.structure.unfolding;
         let Encoder { clauses, choice, options, co, .. } = &mut self.encoder;
         for (slot, of) in u.slots.iter().enumerate().filter(|(_, of)| u.repeats(of.read)) {
@@ -245,6 +252,38 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
                 }
             }
         }
+    }
+
+    /// Adds the reads of the structure that may return what nobody has written.
+    fn uninitialised_reads(&mut self, stuck: bool) -> Result<(), Stop> {
+        if stuck {
+            self.keep_repeated();
+        }
+        self.simplify(std::iter::empty())?;
+        let u = self.structure.unfolding;
+        for slot in 0..u.slots.len() {
+            let Encoder { choice, options, .. } = &self.encoder;
+            let Some(read) = sought_read(u, options, slot, self.job.seen) else { continue };
+            let taking: Vec<Term> = choice[slot]
+                .iter()
+                .zip(&options[slot])
+                .filter(|&(_, &option)| is_uninitialised(u, slot, option))
+                .map(|(&taken, _)| taken)
+                .collect();
+            // One after the other: most have one.
+            for taken in taking {
+                if self.any(taken)? {
+                    self.job.seen.uninitialised.insert(read);
+                    break;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether an execution never finishes: one in which nothing overwrites what is read for ever.
+    fn stuck(&mut self) -> Result<(), Stop> {
+        self.keep_repeated();
         let raised = self.raised();
         self.simplify(raised.iter().copied())?;
         for raised in raised {
@@ -354,10 +393,12 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
     /// Takes note of an execution, whose relations the plan holds.
     fn raise(&mut self) {
         let u = self.structure.unfolding;
-        if matches!(self.job.sought, Sought::Outcomes(..)) {
-            raise_stuck(u, self.job.seen);
-        } else {
-            raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
+        match self.job.sought {
+            Sought::Outcomes(..) => raise_stuck(u, self.job.seen),
+            Sought::UninitialisedReads => {}
+            Sought::Everything | Sought::Undefined(_) => {
+                raise_flags(self.job.model, u, &mut self.plan, self.job.seen);
+            }
         }
     }
 

@@ -46,13 +46,23 @@ pub enum Sought<'q> {
     Outcomes(&'q PartialOutcome<'q>, &'q AlikeThreads<'q>, &'q Demand<'q>),
     /// One execution that makes the program undefined; no outcome is reported.
     Undefined(&'q AlikeThreads<'q>),
+    /// Every read that may return what nobody has written; no outcome is reported, and no other fact.
+    UninitialisedReads,
 }
 
 impl<'q> Sought<'q> {
+    /// Whether one execution with something is enough, and what else there is does not count.
+    pub(crate) fn is_of_one_execution(self) -> bool {
+        match self {
+            Sought::Everything => false,
+            Sought::Outcomes(..) | Sought::Undefined(_) | Sought::UninitialisedReads => true,
+        }
+    }
+
     /// Which threads may be exchanged, where one execution is enough.
     pub(crate) fn alike(self) -> Option<&'q AlikeThreads<'q>> {
         match self {
-            Sought::Everything => None,
+            Sought::Everything | Sought::UninitialisedReads => None,
             Sought::Outcomes(_, alike, _) | Sought::Undefined(alike) => Some(alike),
         }
     }
@@ -75,6 +85,8 @@ impl<'q> Sought<'q> {
                 !faulty && (!stuck || unending && seen.knows_less_than(unfolding))
             }
             Sought::Undefined(_) => seen.undefined.is_none(),
+            // A program with a fault has no meaning.
+            Sought::UninitialisedReads => !faulty && (!stuck || unending),
         }
     }
 }

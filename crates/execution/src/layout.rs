@@ -107,6 +107,12 @@ const LANE_SHIFT: u32 = 16;
 const WINDOW_BITS: u32 = 28;
 
 impl Layout {
+    /// Whether nobody has given these physical bytes a value when threads begin.
+    pub fn is_uninitialised(&self, program: &Program, bytes: Extent) -> bool {
+        let variable = self.locations[usize::from(bytes.object)].variable;
+        program.variables[usize::from(variable.0)].uninitialised
+    }
+
     pub fn new(program: &Program) -> Layout {
         let absolute = program.variables.iter().any(|variable| variable.absolute.is_some());
         let mut layout = Layout {

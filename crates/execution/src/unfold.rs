@@ -75,17 +75,17 @@ impl<'p> Unfolded<'p> {
             let common = Unfolded::by_rule(program, conventions, loops, ends)
                 .and_then(|unfolded| Ok((rounds::are_common(&unfolded, most)?, unfolded)));
             match common {
-                Ok((true, unfolded)) if !unfolded.hides_races(conventions) => return Ok(unfolded),
+                Ok((true, unfolded)) if !unfolded.hides(conventions) => return Ok(unfolded),
                 Err(limit) if limit.is_of_caller() => return Err(limit),
                 // There are fewer paths with another rule, perhaps.
                 Ok(_) | Err(_) => {}
             }
         }
         let unfolded = Unfolded::by_rule(program, conventions, rule, ends)?;
-        if !unfolded.hides_races(conventions) {
+        if !unfolded.hides(conventions) {
             return Ok(unfolded);
         }
-        // One iteration of each thread is enough for a race: without the others, the execution is one with the same race.
+        // One iteration of each thread is enough: without the others, the execution is one with the same race or read.
         Unfolded::by_rule(program, conventions, LoopRule { silent: 1, ..rule }, ends)
     }
 

@@ -74,6 +74,7 @@ pub fn program(cycle: &Cycle) -> CycleProgram {
         name,
         space: Space::Global,
         initial: vec![0; bytes],
+        uninitialised: false,
         declared: false,
         alias: None,
         home: None,

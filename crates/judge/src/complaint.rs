@@ -13,7 +13,7 @@ use crate::judgement::{Judgement, Resting, plain};
 use crate::search::run;
 use crate::task::{Property, Task};
 use crate::verdict::{Verdict, WARNINGS};
-use crate::{portfolio, races, termination};
+use crate::{portfolio, races, termination, uninitialised};
 
 /// Why a judgement is not what the test expects.
 pub(super) struct Complaint {
@@ -36,6 +36,10 @@ pub(super) fn complaint(test: &Test, task: &Task<'_>, judgement: &Judgement) -> 
     if task.property == Property::NoDataRace && known {
         let races = judgement.verdict == Verdict::Fails;
         return races.then(|| races::EXPECTED.to_owned().into());
+    }
+    if task.property == Property::NoUninitialisedRead && known {
+        let reads = judgement.verdict == Verdict::Fails;
+        return reads.then(|| uninitialised::EXPECTED.to_owned().into());
     }
     if let Some(complaint) = hang(test, task, judgement) {
         return Some(complaint);

@@ -7,7 +7,7 @@ use crate::judgement::Judgement;
 use crate::search::run;
 use crate::task::{Property, Task};
 use crate::verdict::{NO_EXECUTION, Note, Observation, Verdict};
-use crate::{notes, portfolio, races, stuck, termination};
+use crate::{notes, portfolio, races, stuck, termination, uninitialised};
 
 /// The verdict on a test, without what it states of itself, and without the readings that it rests on.
 pub(crate) fn decide(test: &Test, task: &Task<'_>) -> Judgement {
@@ -62,7 +62,7 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     }
     let condition = match task.property {
         Property::ProgramSpec => condition(test, &verdict, positive, negative),
-        Property::Termination | Property::NoDataRace => None,
+        Property::Termination | Property::NoDataRace | Property::NoUninitialisedRead => None,
     };
     Judgement {
         observation,
@@ -103,6 +103,9 @@ fn verdict(
             return termination::verdict(&found.seen, found.unexplored(task));
         }
         Property::NoDataRace => return races::verdict(&found.seen, found.unexplored(task)),
+        Property::NoUninitialisedRead => {
+            return uninitialised::verdict(&found.seen, found.unexplored(task));
+        }
     }
     // One execution can decide, whatever was not looked at; otherwise all have to be known.
     match (decided(test, positive, negative), found.unexplored(task), &found.seen.stuck) {

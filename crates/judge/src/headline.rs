@@ -10,6 +10,7 @@ use model::value::Value;
 
 use crate::judgement::Judgement;
 use crate::task::Property;
+use crate::uninitialised::read_text;
 use crate::verdict::Verdict;
 use crate::words::{condition, race_text};
 
@@ -25,6 +26,9 @@ pub enum HeadlineKind {
     /// No execution has a data race, where that is the question.
     NoDataRace,
     DataRace,
+    /// No read returns what nobody has written, where that is the question.
+    NoUninitialisedRead,
+    UninitialisedRead,
     Stuck,
     Undefined,
     Unsupported,
@@ -40,6 +44,8 @@ impl HeadlineKind {
             HeadlineKind::Finishes => "Finishes",
             HeadlineKind::NoDataRace => "No data race",
             HeadlineKind::DataRace => "Data race",
+            HeadlineKind::NoUninitialisedRead => "No uninitialised read",
+            HeadlineKind::UninitialisedRead => "Uninitialised read",
             HeadlineKind::Stuck => "Stuck",
             HeadlineKind::Undefined => "Undefined",
             HeadlineKind::Unsupported => "Unsupported",
@@ -51,11 +57,13 @@ impl HeadlineKind {
     /// The kind of its colour.
     pub fn tone(self) -> Tone {
         match self {
-            HeadlineKind::Forbidden | HeadlineKind::Finishes | HeadlineKind::NoDataRace => {
-                Tone::Safe
-            }
+            HeadlineKind::Forbidden
+            | HeadlineKind::Finishes
+            | HeadlineKind::NoDataRace
+            | HeadlineKind::NoUninitialisedRead => Tone::Safe,
             HeadlineKind::Allowed => Tone::Possible,
             HeadlineKind::DataRace
+            | HeadlineKind::UninitialisedRead
             | HeadlineKind::Stuck
             | HeadlineKind::Undefined
             | HeadlineKind::Disagreement => Tone::Wrong,
@@ -143,6 +151,14 @@ fn answer(test: &Test, judgement: &Judgement) -> (HeadlineKind, String) {
         (Property::NoDataRace, false) => {
             let race = seen.races.iter().next();
             (HeadlineKind::DataRace, race.map_or(String::new(), |&race| race_text(test, race)))
+        }
+        (Property::NoUninitialisedRead, true) => {
+            (HeadlineKind::NoUninitialisedRead, "in any execution".to_owned())
+        }
+        (Property::NoUninitialisedRead, false) => {
+            let read = seen.uninitialised.first();
+            let read = read.map_or(String::new(), |&read| read_text(test, read));
+            (HeadlineKind::UninitialisedRead, read)
         }
         (Property::ProgramSpec, holds) => {
             let allows = holds == (test.quantifier == Quantifier::Exists);

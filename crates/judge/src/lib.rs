@@ -27,6 +27,7 @@ pub mod stuck;
 pub mod subject;
 mod task;
 mod termination;
+mod uninitialised;
 mod verdict;
 pub mod words;
 
@@ -41,4 +42,5 @@ pub use larger::larger_bound;
 pub use resting::may_matter;
 pub use search::run;
 pub use task::{BOUND, Property, Task};
+pub use uninitialised::{may_have_uninitialised_reads, read_text};
 pub use verdict::{CLUSTER_EXITED, NO_EXECUTION, Note, Observation, Verdict};

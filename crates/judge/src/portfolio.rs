@@ -64,6 +64,7 @@ pub(crate) fn run(test: &Test, task: &Task<'_>, model: &Model) -> EngineResult {
             Property::ProgramSpec => found.witness.is_some() && found.directed,
             Property::Termination => found.seen.stuck.is_some(),
             Property::NoDataRace => !found.seen.races.is_empty(),
+            Property::NoUninitialisedRead => !found.seen.uninitialised.is_empty(),
         };
         match found.limit {
             None | Some(Limit::Time | Limit::Interrupted) => return found,

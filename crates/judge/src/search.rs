@@ -6,7 +6,7 @@ use model::rel::{FlagMeaning, Model};
 
 use crate::found::{EngineResult, every_execution};
 use crate::task::{Property, Task};
-use crate::{directed, races, termination};
+use crate::{directed, races, termination, uninitialised};
 
 /// Runs one engine under a model and collects its outcomes.
 pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> EngineResult {
@@ -26,8 +26,8 @@ pub(crate) fn run_within(
     if found.seen.bound_reached && found.limit.is_none() && is_open {
         // The work limit of a turn is too small for this question.
         let limits = Limits { work: task.work, ..limits };
-        let racy = (task.property == Property::NoDataRace).then(|| races::racy(model));
-        let model = racy.as_ref().unwrap_or(model);
+        let asked = asked_model(task.property, model);
+        let model = asked.as_ref().unwrap_or(model);
         let beyond = goes_beyond(model, &test.program, &limits);
         found.seen.bound_reached = beyond != Some(false);
         found.beyond_is_open = beyond.is_none();
@@ -46,6 +46,7 @@ fn searched(
         Property::ProgramSpec => {}
         Property::Termination => return termination::run(test, &limits, engine, model),
         Property::NoDataRace => return races::run(test, &limits, engine, model),
+        Property::NoUninitialisedRead => return uninitialised::run(test, &limits, engine, model),
     }
     if task.verdict_only {
         return directed::run(test, limits, engine, model);
@@ -71,3 +72,13 @@ const FEW: u64 = 1 << 10;
 
 /// The same where a model reports pairs: executions with one outcome may differ in that.
 const FEW_WITH_FLAGS: u64 = 1 << 20;
+
+/// A model under which an execution without the property shows, where that is another one.
+pub(crate) fn asked_model(property: Property, model: &Model) -> Option<Model> {
+    match property {
+        // A race is searched for as what leaves a program undefined.
+        Property::NoDataRace => Some(races::racy(model)),
+        Property::NoUninitialisedRead => Some(uninitialised::counting(model)),
+        Property::ProgramSpec | Property::Termination => None,
+    }
+}

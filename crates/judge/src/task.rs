@@ -19,6 +19,8 @@ pub enum Property {
     Termination,
     /// No execution has a data race: the module `races`.
     NoDataRace,
+    /// No read returns what nobody has written: the module `uninitialised`.
+    NoUninitialisedRead,
 }
 
 impl Property {
@@ -28,6 +30,7 @@ impl Property {
             Property::ProgramSpec => "program_spec",
             Property::Termination => "termination",
             Property::NoDataRace => "no-data-race",
+            Property::NoUninitialisedRead => "no-uninitialised-read",
         }
     }
 

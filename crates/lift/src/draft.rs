@@ -23,6 +23,8 @@ pub struct VariableDraft {
     /// The number of elements, if it is an array.
     pub count: Option<u32>,
     pub values: Vec<(Value, ByteSpan)>,
+    /// Whether it is declared to have no value.
+    pub uninitialised: bool,
     pub space: Option<Space>,
     pub alias: Option<(Proxy, VariableId)>,
     /// Whether it is in a page that is marked as sparse. Only in tests in SASS.
@@ -274,6 +276,7 @@ impl ProgramBuilder {
             element: None,
             count: None,
             values: Vec::new(),
+            uninitialised: false,
             space: None,
             alias: None,
             sparse: false,

@@ -255,6 +255,7 @@ pub fn variables(draft: &ProgramBuilder, report: &mut Diagnostics) -> Vec<Variab
             name: variable.name.clone(),
             space: space(draft, id),
             initial: if too_large.is_some() { Vec::new() } else { initial(draft, id, report) },
+            uninitialised: variable.uninitialised,
             declared: variable.element.is_some(),
             alias: variable.alias.map(|(proxy, of)| Alias { of, proxy }),
             home: home(draft, id, report),

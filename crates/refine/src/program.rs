@@ -127,6 +127,7 @@ pub fn program(threads: &[Vec<NumberedStep>], placements: &[Placement], width: W
             name: place.name().to_owned(),
             space: Space::Global,
             initial: vec![0; usize::from(width.ty().bits / 8)],
+            uninitialised: false,
             declared: true,
             alias: None,
             home: None,

@@ -30,7 +30,7 @@ impl Token {
 /// Longer ones first.
 const PUNCTUATION: &[&str] = &[
     "/\\", "\\/", "=>", "==", "!=", "<>", "<=", ">=", "::", "->", "{", "}", "[", "]", "(", ")",
-    ";", "|", ",", ":", ".", "@", "!", "=", "<", ">", "+", "-", "*", "&", "~",
+    ";", "|", ",", ":", ".", "@", "!", "=", "<", ">", "+", "-", "*", "&", "~", "?",
 ];
 
 /// The end of what is neither token nor error at `at`: blanks and comments, which may nest.
@@ -86,7 +86,7 @@ fn continues_word(c: char) -> bool {
 }
 
 /// Signs that only instructions of SASS have.
-const SASS: &[&str] = &["`", "?"];
+const SASS: &[&str] = &["`"];
 
 /// The tokens of `text` from byte `at` on; those of SASS too, if it has them.
 pub fn tokens(text: &str, mut at: usize, sass: bool, report: &mut Diagnostics) -> Vec<Token> {

@@ -342,6 +342,9 @@ impl<'a> InitReader<'a, '_> {
             self.pointer_in_memory(ByteSpan { end: end.end, ..at });
             return None;
         }
+        if cursor.is("?") {
+            return self.no_value(cursor, id);
+        }
         if self.draft.variable(id).mbarrier {
             return self.objects(cursor, id);
         }
@@ -355,6 +358,26 @@ impl<'a> InitReader<'a, '_> {
             values.truncate(room);
         }
         variable.values = values;
+        Some(())
+    }
+
+    /// `?`: nobody has given the location a value.
+    fn no_value(&mut self, cursor: &mut Cursor<'a>, id: VariableId) -> Option<()> {
+        let at = cursor.here();
+        cursor.eat("?")?;
+        let variable = self.draft.variable(id);
+        let plain =
+            matches!(variable.space, None | Some(Space::Global | Space::Shared | Space::Local));
+        if variable.mbarrier || !plain {
+            let name = short(&variable.name);
+            let why = format!("`{name}` is memory that always has a value");
+            self.report
+                .error("no-value", at, why)
+                .note("global, shared and local memory may have none")
+                .help(format!("{name};"));
+            return None;
+        }
+        variable.uninitialised = true;
         Some(())
     }
 

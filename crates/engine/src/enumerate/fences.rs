@@ -28,7 +28,7 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
     /// Whether some execution of the structure may make the program undefined: then each order of
     /// the fences has to be looked at.
     fn undefined_is_possible(&self) -> bool {
-        !matches!(self.job.sought, Sought::Outcomes(..))
+        !matches!(self.job.sought, Sought::Outcomes(..) | Sought::UninitialisedReads)
             && self.job.seen.undefined.is_none()
             && (self.structure.unfolding.fault().is_some()
                 || self.plan.flags.iter().any(|flag| undefines(self.job.model, flag)))

@@ -25,6 +25,8 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
                 let found = self.job.seen.undefined.is_some();
                 return if found { Err(Stop::Asked) } else { Ok(false) };
             }
+            // The candidate has the read.
+            Sought::UninitialisedReads => return Err(Stop::Asked),
         }
         if u.fault().is_some() || self.stuck {
             return Ok(false);

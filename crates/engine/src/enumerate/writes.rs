@@ -211,7 +211,7 @@ impl<R: BitRow> Enumeration<'_, '_, '_, R> {
     fn one_is_enough(&self) -> bool {
         match self.job.sought {
             Sought::Everything => false,
-            Sought::Outcomes(..) => true,
+            Sought::Outcomes(..) | Sought::UninitialisedReads => true,
             // An order of the fences may be consistent with some orders of the writes only.
             Sought::Undefined(_) => {
                 let decided = if self.free_fences.is_empty() { Stage::Co } else { Stage::Fsc };

@@ -94,7 +94,23 @@ impl Walk<'_> {
         tags: Tags,
     ) -> (ExprId, Mask) {
         Self::trace(state, access, EventKind::Read, tags);
+        if self.conventions.uninitialised_reads && self.reads_nothing(state, access.pa) {
+            // Nobody else accesses the bytes: only what they hold at the start can be read.
+            state.push(EventKind::Read, Tags::of(&[Tag::All, Tag::Read, Tag::Generic]), 0);
+            let event = state.last();
+            event.access = Some(access);
+        }
         self.private_value(state, access.pa)
+    }
+
+    /// Whether nobody has given some of these private bytes a value.
+    fn reads_nothing(&self, state: &PathState, bytes: Extent) -> bool {
+        let written = |at: u32| {
+            let byte = Extent { start: at, length: 1, ..bytes };
+            state.memory.iter().any(|write| write.bytes.overlaps(byte))
+        };
+        self.layout.is_uninitialised(self.program, bytes)
+            && !(bytes.start..bytes.end()).all(written)
     }
 
     fn private_value(&self, state: &mut PathState, bytes: Extent) -> (ExprId, Mask) {

@@ -1,4 +1,5 @@
-//! Whether iterations that change nothing, and are left out, hide a race: then each path may have one of them.
+//! Whether iterations that change nothing, and are left out, hide a race, or a read of memory that nobody has written: then
+//! each path may have one of them.
 //!
 //! Races of different sizes are looked at where a path is followed: each access of the program counts there.
 
@@ -13,7 +14,7 @@ use model::scope::Placement;
 impl Unfolded<'_> {
     /// Whether an access of an iteration that is left out may race with an asynchronous operation, or be one of an mbarrier
     /// object as data; or race with any other access, if `conventions` ask for that.
-    pub(super) fn hides_races(&self, conventions: Conventions) -> bool {
+    fn hides_races(&self, conventions: Conventions) -> bool {
         let asynchronous = self.program.is_asynchronous();
         // Functions of compilers have a rule of their own for what their loops leave out.
         let asked = (asynchronous || conventions.races) && !self.program.omits_covered;
@@ -39,6 +40,22 @@ impl Unfolded<'_> {
                 })
             })
         })
+    }
+
+    /// Whether an iteration that is left out may read memory that nobody has written, if `conventions` ask for that.
+    fn hides_uninitialised_reads(&self, conventions: Conventions) -> bool {
+        let reads = |event: &PathEvent| {
+            let bytes = event.access.filter(|_| event.kind == EventKind::Read);
+            bytes.is_some_and(|of| self.layout.is_uninitialised(self.program, of.pa))
+        };
+        conventions.uninitialised_reads
+            && !self.program.omits_covered
+            && self.spinning.iter().flatten().flat_map(repeated).any(reads)
+    }
+
+    /// Whether an iteration that is left out hides something that is asked for.
+    pub(super) fn hides(&self, conventions: Conventions) -> bool {
+        self.hides_races(conventions) || self.hides_uninitialised_reads(conventions)
     }
 
     /// All paths of a thread.

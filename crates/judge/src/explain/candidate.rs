@@ -11,6 +11,7 @@ use engine::concrete::NodeValues;
 use engine::options::SourceOptions;
 use engine::outcome::{from_reads, is_overwritten, outcomes_of, overwriting, reads_from};
 use engine::structures::{Stop, Structures, each_endless, each_structure};
+use engine::uninitialised::is_uninitialised;
 use engine::{Limit, Limits};
 use execution::air::Air;
 use execution::structure::EventStructure;
@@ -77,6 +78,8 @@ pub enum WantedCandidates<'r> {
     Undefined(&'r str),
     /// Those in which a thread never ends.
     Stuck,
+    /// Those in which a read returns what nobody has written.
+    UninitialisedRead,
 }
 
 impl WantedCandidates<'_> {
@@ -88,6 +91,7 @@ impl WantedCandidates<'_> {
             (WantedCandidates::Undefined(reason), None) => {
                 model.flags.iter().any(|flag| undefines(flag, reason))
             }
+            (WantedCandidates::UninitialisedRead, fault) => fault.is_none(),
             (WantedCandidates::Stuck, fault) => fault.is_none() && u.is_stuck(),
         }
     }
@@ -96,6 +100,25 @@ impl WantedCandidates<'_> {
 /// Whether a program is undefined for this reason if the flag is raised.
 pub(super) fn undefines(flag: &Flag, reason: &str) -> bool {
     matches!(flag.meaning, FlagMeaning::Undefined(why) if why == reason)
+}
+
+/// Whether an execution is undefined for the reason that is wanted, reads what nobody has written, or does not finish.
+pub(super) fn shows<R: BitRow>(
+    wanted: WantedCandidates<'_>,
+    model: &Model,
+    candidate: &Candidate<'_, R>,
+) -> bool {
+    let u = candidate.structure.unfolding;
+    let reason = match wanted {
+        WantedCandidates::Undefined(reason) => reason,
+        WantedCandidates::UninitialisedRead => {
+            let mut sources = candidate.sources.iter().enumerate();
+            return sources.any(|(slot, of)| is_uninitialised(u, slot, of.writes));
+        }
+        WantedCandidates::Outcome | WantedCandidates::Stuck => return true,
+    };
+    let raised = |flag: &Flag| candidate.nodes[usize::from(flag.node.0)].pairs().next().is_some();
+    u.fault().is_some() || model.flags.iter().any(|flag| undefines(flag, reason) && raised(flag))
 }
 
 /// Orders tried for one choice of sources; more are left out.

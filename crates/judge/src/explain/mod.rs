@@ -24,11 +24,11 @@ use litmus::{Quantifier, Test};
 use model::bits::{BitRel, BitRow};
 use model::program::{Stays, Stuck};
 use model::reading::Readings;
-use model::rel::{Flag, Model, NodeId};
+use model::rel::{Model, NodeId};
 use picture::graph::ExecutionGraph;
 use text::escape::escaped;
 
-use self::candidate::{Candidate, Visitor, WantedCandidates, candidates, undefines};
+use self::candidate::{Candidate, Visitor, WantedCandidates, candidates, shows, undefines};
 use self::note::UnorderedRead;
 use self::open::{Edge, Opener};
 use crate::alternative::alternatives;
@@ -36,7 +36,7 @@ use crate::headline::Headline;
 use crate::judge::judge;
 use crate::judgement::{Judgement, LargerBound, Resting};
 use crate::larger::larger_bound;
-use crate::races;
+use crate::search::asked_model;
 use crate::task::{BOUND, Property, Task};
 use crate::verdict::{Observation, Verdict};
 use crate::words::{undefined_places, with_threads};
@@ -155,15 +155,15 @@ pub fn explanation(test: &Test, model: &Model, options: ExplainOptions) -> io::R
     judgement.larger = larger_bound(test, &task, &judgement);
     let headline = Headline::new(test, &judgement);
     let limits = task.limits();
-    // A race is searched for as what leaves a program undefined.
-    let racy = (options.property == Property::NoDataRace).then(|| races::racy(model));
-    let model = racy.as_ref().unwrap_or(model);
+    let asked = asked_model(options.property, model);
+    let model = asked.as_ref().unwrap_or(model);
     let mut survey = Survey::new(model, options);
     survey.resting = judgement.resting.clone().unwrap_or_default();
     survey.wanted = match (&judgement.verdict, options.property) {
         (Verdict::Undefined(reason), _) => WantedCandidates::Undefined(reason),
         (Verdict::Stuck(_), _) | (_, Property::Termination) => WantedCandidates::Stuck,
         (_, Property::NoDataRace) => WantedCandidates::Undefined(DATA_RACE),
+        (_, Property::NoUninitialisedRead) => WantedCandidates::UninitialisedRead,
         (_, Property::ProgramSpec) => WantedCandidates::Outcome,
     };
     let complete = match candidates(test, model, survey.wanted, &limits, &mut survey) {
@@ -269,7 +269,7 @@ fn account_of(
     }
     match judgement.property {
         Property::ProgramSpec => survey.tell(test, judgement, complete, threads, out)?,
-        Property::Termination | Property::NoDataRace => {
+        Property::Termination | Property::NoDataRace | Property::NoUninitialisedRead => {
             survey.tell_readings(out)?;
             survey.undefining(test, DATA_RACE, threads, out)?;
         }
@@ -366,18 +366,6 @@ fn stays(u: &Unfolding<'_>, stuck: &Stuck) -> WitnessEvent {
         line: stuck.line,
         scope: None,
     }
-}
-
-/// Whether an execution is undefined for the reason that is wanted, or does not finish.
-fn shows<R: BitRow>(
-    wanted: WantedCandidates<'_>,
-    model: &Model,
-    candidate: &Candidate<'_, R>,
-) -> bool {
-    let WantedCandidates::Undefined(reason) = wanted else { return true };
-    let raised = |flag: &Flag| candidate.nodes[usize::from(flag.node.0)].pairs().next().is_some();
-    candidate.structure.unfolding.fault().is_some()
-        || model.flags.iter().any(|flag| undefines(flag, reason) && raised(flag))
 }
 
 /// The pairs of the flags, each in one direction.

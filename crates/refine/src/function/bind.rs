@@ -84,6 +84,7 @@ impl Memory {
             name: self.name.clone(),
             space: self.space,
             initial,
+            uninitialised: false,
             declared: true,
             alias: self.alias.map(|of| Alias { of: variable_id(of), proxy: Proxy::Generic }),
             home: None,
