@@ -409,3 +409,87 @@ fn a_repair_is_written_with_the_registers_of_the_module() {
     let wait = "{ .reg .pred ended0; wait0: mbarrier.try_wait.parity.shared::cta.b64 ended0, [%r9], 0; @!ended0 bra wait0; }";
     assert!(texts.contains(&wait), "{texts:#?}");
 }
+
+/// Each thread writes its element of a tile, waits for the others, and reads that of a neighbour.
+fn tile(read: &str, barrier: &str) -> String {
+    let body = format!(
+        "ld.param.u64 %rd1, [out]; .shared .align 4 .b8 tile[16]; mov.u32 %r1, %tid.x; mul.wide.u32 %rd2, %r1, 4;\n\
+         mov.u64 %rd3, tile; add.s64 %rd4, %rd3, %rd2; st.shared.u32 [%rd4], %r1; {barrier}\n\
+         ld.shared.u32 %r2, [{read}];\nadd.s64 %rd5, %rd1, %rd2; st.global.u32 [%rd5], %r2; ret;"
+    );
+    kernel(&["out"], &body)
+}
+
+#[test]
+fn shared_memory_that_nobody_has_written_is_told_with_its_name() {
+    let of = |read: &str, barrier: &str, launch: &LaunchSpec| {
+        judged(&tile(read, barrier), launch).expect("it is judged")
+    };
+    let two = launch(1, 2, &["out=u32[2]"], &[]);
+    assert_eq!(kinds(&of("tile+4", "bar.sync 0;", &two)), []);
+    let found = of("tile+8", "bar.sync 0;", &two);
+    assert_eq!(kinds(&found), [FindingKind::Uninitialised]);
+    let finding = &found.findings[0];
+    assert!(finding.message.contains("`tile` in .shared memory"), "{finding:?}");
+    assert_eq!((finding.places[0].line, finding.like), (9, 1), "{finding:?}");
+    // Without the barrier the read races: it is not told again.
+    assert_eq!(kinds(&of("tile+4", "", &two)), [FindingKind::DataRace]);
+    let asked = |questions: &[LaunchQuestion]| LaunchSpec {
+        questions: questions.iter().copied().collect(),
+        ..two.clone()
+    };
+    let alone = asked(&[LaunchQuestion::Uninitialised]);
+    assert_eq!(kinds(&of("tile+4", "", &alone)), [FindingKind::Uninitialised]);
+    assert_eq!(kinds(&of("tile+8", "bar.sync 0;", &asked(&[LaunchQuestion::Race]))), []);
+}
+
+#[test]
+fn what_threads_that_are_left_out_may_write_counts_as_written() {
+    let lanes = |block, threads| LaunchSpec { threads, ..launch(1, block, &["out=u32[3]"], &[]) };
+    let of = |launch: &LaunchSpec| {
+        kinds(&judged(&tile("tile+8", "bar.sync 0;"), launch).expect("it is judged"))
+    };
+    assert_eq!(of(&lanes(2, ThreadChoice::All)), [FindingKind::Uninitialised]);
+    assert_eq!(of(&lanes(3, ThreadChoice::All)), []);
+    assert_eq!(of(&lanes(3, ThreadChoice::OfEachCta(vec![0, 1]))), []);
+}
+
+#[test]
+fn a_buffer_has_no_value_where_the_launch_says_so() {
+    let body = "ld.param.u64 %rd1, [a]; st.global.u32 [%rd1], 1; ld.global.u32 %r1, [%rd1+4]; ret;";
+    let module = kernel(&["a"], body);
+    let found = |argument: &str| {
+        kinds(&judged(&module, &launch(1, 1, &[argument], &[])).expect("it is judged"))
+    };
+    assert_eq!(found("a=u32[2]"), []);
+    assert_eq!(found("a=u32[2]=0"), []);
+    assert_eq!(found("a=u32[2]=?"), [FindingKind::Uninitialised]);
+    let file = |init: &str| {
+        let text = format!(
+            "ptx = \"k.ptx\"\n[launch]\ngrid = 1\nblock = 1\n[[arg]]\nname = \"a\"\ntype = \"u32[2]\"\ninit = {init}\n"
+        );
+        file::read("launch.toml", &text)
+    };
+    let read = file("\"?\"").expect("it is a launch");
+    let verification = judged(&module, &read.launch).expect("it is judged");
+    assert_eq!(kinds(&verification), [FindingKind::Uninitialised]);
+    let errors = file("7").expect_err("it is no list");
+    assert!(errors[0].message.contains("`init` of `a` is not a list of values"), "{}", errors[0]);
+}
+
+#[test]
+fn local_memory_has_no_value_on_the_path_that_does_not_write_it() {
+    let body = |guard: &str| {
+        format!(
+            "ld.param.u64 %rd1, [a]; .local .align 4 .b8 own[8]; ld.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 7;\n\
+             {guard} st.local.u32 [own], %r1; ld.local.u32 %r2, [own]; st.global.u32 [%rd1], %r2; ret;"
+        )
+    };
+    let found = |guard: &str, value: u32| {
+        let launch = launch(1, 1, &[&format!("a=u32[1]={value}")], &[]);
+        kinds(&judged(&kernel(&["a"], &body(guard)), &launch).expect("it is judged"))
+    };
+    assert_eq!(found("", 0), []);
+    assert_eq!(found("@%p1", 7), []);
+    assert_eq!(found("@%p1", 6), [FindingKind::Uninitialised]);
+}

@@ -72,7 +72,7 @@ pub struct LaunchArgs {
     /// The bytes of dynamic shared memory
     #[arg(long, value_name = "BYTES")]
     pub shared: Option<u32>,
-    /// What is asked, of `assert`, `race`, `hang`, `barrier` and `bounds` [default: all]
+    /// What is asked, of `assert`, `race`, `hang`, `barrier`, `bounds` and `uninitialised` [default: all]
     #[arg(long, value_name = "LIST")]
     pub check: Option<String>,
     /// What holds at the end: `out[0]==4`

@@ -170,6 +170,7 @@ fn rule(kind: FindingKind) -> ReportRule {
         FindingKind::BarrierDivergence => {
             ("threads meet at the same barriers, with the same counts", None)
         }
+        FindingKind::Uninitialised => ("a read returns what was written before", None),
         FindingKind::Undefined => ("the document gives the kernel a meaning", None),
     };
     ReportRule { id: kind.name(), text, section }

@@ -88,7 +88,7 @@ struct EditObject<'o> {
 
 #[derive(Serialize, JsonSchema)]
 struct UndecidedObject<'o> {
-    /// `program_spec`, `no-data-race` or `termination`.
+    /// `program_spec`, `no-data-race`, `termination` or `no-uninitialised-read`.
     property: &'static str,
     reason: &'o str,
 }

@@ -45,7 +45,7 @@ pub struct ArgumentField {
 pub struct Buffer {
     pub element: ElementType,
     pub count: u32,
-    /// The bits of the elements; without them, the memory has no value of its own.
+    /// The bits of the elements, the first ones; the others are 0. `None` if nobody has given the memory a value.
     pub initial: Option<Vec<u64>>,
 }
 
@@ -113,8 +113,12 @@ pub(crate) fn is_number(text: &str) -> bool {
         && (bits.bits_of(text).is_some() || float.bits_of(text).is_some())
 }
 
+/// What a buffer has in the place of values that nobody has given it, as a test has it, too.
+pub(crate) const NO_VALUE: &str = "?";
+
 /// What an argument may be, for messages.
-const FORMS: &str = "--arg n=4, --arg a='u32[4]=0', --arg a='f32[2]={1.5,2}', --arg b=@a+16";
+const FORMS: &str =
+    "--arg n=4, --arg a='u32[4]=0', --arg a='f32[2]={1.5,2}', --arg a='u32[4]=?', --arg b=@a+16";
 
 /// The largest number of elements of a buffer, as in a litmus test.
 const MOST_ELEMENTS: u32 = 1 << 16;
@@ -171,7 +175,11 @@ impl ArgumentValue {
             let element = ElementType::parse(element.trim());
             let element = element.ok_or_else(|| unknown_type(name, ty))?;
             let count: u32 = count.trim().parse().map_err(|_| not_read(name, value))?;
-            let initial = init.map(|init| elements(name, element, count, init)).transpose()?;
+            let initial = match init {
+                Some(NO_VALUE) => None,
+                Some(init) => Some(elements(name, element, count, init)?),
+                None => Some(Vec::new()),
+            };
             return buffer(name, element, count, initial);
         }
         if let Some(init) = init {

@@ -13,7 +13,7 @@ use model::program::AccessEvents;
 use model::scope::Placement;
 use text::Diagnostic;
 
-use crate::argument::{ArgumentValue, ElementType, LaunchArgument, is_fraction};
+use crate::argument::{ArgumentValue, ElementType, LaunchArgument, NO_VALUE, is_fraction};
 use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, ThreadPlace};
 use crate::shorten::ShortFunction;
@@ -362,25 +362,57 @@ fn fitting(number: u64, bits: u16) -> Option<u64> {
     (number <= mask || signed).then_some(number & mask)
 }
 
-/// The declarations of the variables of functions, each once. `shared`: the bytes of dynamic shared memory. `threads`: the number of columns.
+/// The memory of columns.
+#[derive(Clone, Copy)]
+pub(crate) struct ColumnMemory {
+    /// The bytes of dynamic shared memory.
+    pub(crate) shared: Option<u32>,
+    /// The number of columns.
+    pub(crate) threads: usize,
+    pub(crate) unwritten: UnwrittenMemory,
+}
+
+/// Which memory of functions has no value before threads write it. Reading R117.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum UnwrittenMemory {
+    /// All of it counts as written.
+    Nothing,
+    /// What belongs to a thread of the test.
+    OfThreads,
+    /// Shared memory, too.
+    OfCtas,
+}
+
+impl UnwrittenMemory {
+    fn has(self, variable: &FunctionVariable) -> bool {
+        let least = match variable.space {
+            Space::Local => UnwrittenMemory::OfThreads,
+            Space::Global if variable.name == HEAP => UnwrittenMemory::OfThreads,
+            Space::Shared => UnwrittenMemory::OfCtas,
+            // Other variables of a module are 0 if it does not say what they are.
+            Space::Global | Space::Const | Space::ParamEntry | Space::ParamFunc | Space::Tensor => {
+                return false;
+            }
+        };
+        self >= least
+    }
+}
+
+/// The declarations of the variables of functions, each once.
 pub(crate) fn declarations(
     functions: &[ShortFunction],
-    shared: Option<u32>,
-    threads: usize,
+    memory: ColumnMemory,
 ) -> Result<Vec<String>, LaunchError> {
     let mut declared: BTreeSet<&str> = BTreeSet::new();
     let all = functions.iter().flat_map(|of| &of.function.variables);
     all.filter(|variable| declared.insert(&variable.name))
-        .map(|variable| declaration(variable, shared, threads))
+        .map(|variable| declaration(variable, memory))
         .collect()
 }
 
 /// A variable of the module or of a function.
-fn declaration(
-    variable: &FunctionVariable,
-    shared: Option<u32>,
-    threads: usize,
-) -> Result<String, LaunchError> {
+fn declaration(variable: &FunctionVariable, memory: ColumnMemory) -> Result<String, LaunchError> {
+    let ColumnMemory { shared, threads, unwritten } = memory;
     let name = &variable.name;
     let space = match variable.space {
         Space::Global => "global",
@@ -417,7 +449,9 @@ fn declaration(
             value.to_string()
         })
         .collect();
-    let init = if variable.initial.iter().all(|byte| *byte == 0) {
+    let init = if unwritten.has(variable) {
+        format!("={NO_VALUE}")
+    } else if variable.initial.iter().all(|byte| *byte == 0) {
         String::new()
     } else {
         format!("={{{}}}", values.join(","))

@@ -8,8 +8,10 @@ use litmus::Test;
 use model::scope::Placement;
 use text::Diagnostic;
 
-use crate::argument::{ArgumentValue, Buffer, LaunchArgument};
-use crate::columns::{self, ColumnTest, ColumnValues, Composed, PlacedColumn};
+use crate::argument::{ArgumentValue, Buffer, LaunchArgument, NO_VALUE};
+use crate::columns::{
+    self, ColumnMemory, ColumnTest, ColumnValues, Composed, PlacedColumn, UnwrittenMemory,
+};
 use crate::condition;
 use crate::functions::{self, FunctionName, list, named};
 use crate::lanes::LeftOut;
@@ -67,7 +69,15 @@ pub(crate) fn launched(
         if left_out.has_threads() {
             notes.insert(LEFT_OUT.to_owned());
         }
-        let composer = Composer { launch, kernels, arguments: &arguments, notes };
+        let unwritten = unwritten(launch, &left_out);
+        let all = launch.arguments.iter().map(|argument| &argument.value);
+        let unknown = |value: &ArgumentValue| {
+            matches!(value, ArgumentValue::Buffer(Buffer { initial: None, .. }))
+        };
+        if unwritten == UnwrittenMemory::OfThreads && all.into_iter().any(unknown) {
+            notes.insert(COUNTS_AS_WRITTEN.to_owned());
+        }
+        let composer = Composer { launch, kernels, arguments: &arguments, unwritten, notes };
         composer.composed(&places, target.clone()).map_err(one)
     };
     let mut composed = compose(&kernels)?;
@@ -90,6 +100,20 @@ pub(crate) fn launched(
 
 /// What is assumed of threads of the launch that are not in its test.
 const LEFT_OUT: &str = "threads of a CTA that are not named are left out: what they access, and what they arrive at, is not judged";
+
+/// What is assumed of buffers without values then.
+const COUNTS_AS_WRITTEN: &str = "buffers without values (`=?`) count as written, since threads that are left out may write them";
+
+/// What has no value before threads write it. What threads that are left out may write counts as written.
+fn unwritten(launch: &LaunchSpec, left_out: &LeftOut) -> UnwrittenMemory {
+    if !launch.questions.contains(&LaunchQuestion::Uninitialised) {
+        UnwrittenMemory::Nothing
+    } else if left_out.has_threads() {
+        UnwrittenMemory::OfThreads
+    } else {
+        UnwrittenMemory::OfCtas
+    }
+}
 
 fn one(error: LaunchError) -> Vec<LaunchError> {
     vec![error]
@@ -205,6 +229,7 @@ struct Composer<'c> {
     kernels: &'c [ShortFunction],
     /// Of each kernel.
     arguments: &'c [Vec<&'c LaunchArgument>],
+    unwritten: UnwrittenMemory,
     notes: BTreeSet<String>,
 }
 
@@ -242,13 +267,15 @@ impl Composer<'_> {
         let mut all = Vec::new();
         for argument in &self.launch.arguments {
             if let ArgumentValue::Buffer(buffer) = &argument.value {
-                all.push(declaration_of_buffer(&argument.name, buffer));
+                all.push(declaration_of_buffer(&argument.name, buffer, self.unwritten));
             }
         }
         if self.launch.cooperative {
             all.push(format!(".global .b32 {WORKSPACE}[2]"));
         }
-        all.extend(columns::declarations(self.kernels, self.launch.shared, threads)?);
+        let (shared, unwritten) = (self.launch.shared, self.unwritten);
+        let memory = ColumnMemory { shared, threads, unwritten };
+        all.extend(columns::declarations(self.kernels, memory)?);
         for later in 1..self.kernels.len() {
             let order = self.launch.order.name();
             all.push(format!("kernel {} -> {later} @{order}", later - 1));
@@ -262,7 +289,7 @@ impl Composer<'_> {
         kernel: usize,
         place: ThreadPlace,
     ) -> Result<PlacedColumn, LaunchError> {
-        let Composer { launch, kernels, arguments, notes } = self;
+        let Composer { launch, kernels, arguments, notes, .. } = self;
         let function = &kernels[kernel];
         let gpu = launch.gpus.get(place.cta as usize).copied().unwrap_or(0);
         let mut special = |name: &str| {
@@ -330,12 +357,14 @@ pub(crate) fn has_trap(function: &Function) -> bool {
 /// The memory of the barrier of the grid, in a cooperative launch: two words, the second of which counts.
 const WORKSPACE: &str = "grid_workspace";
 
-fn declaration_of_buffer(name: &str, buffer: &Buffer) -> String {
+fn declaration_of_buffer(name: &str, buffer: &Buffer, unwritten: UnwrittenMemory) -> String {
     let Buffer { element, count, initial } = buffer;
     let ty = format!(".global .b{}", element.bits);
     let values: Vec<String> = initial.iter().flatten().map(u64::to_string).collect();
     let plain = initial.iter().flatten().all(|&value| value == 0);
-    if plain {
+    if initial.is_none() && unwritten == UnwrittenMemory::OfCtas {
+        format!("{ty} {name}[{count}]={NO_VALUE}")
+    } else if plain {
         format!("{ty} {name}[{count}]")
     } else {
         format!("{ty} {name}[{count}]={{{}}}", values.join(","))

@@ -46,7 +46,7 @@ pub struct Expected {
 
 impl Expected {
     /// What a launch file calls a launch without findings, and what is not looked for.
-    const KINDS: [&str; 3] = [CLEAN, "uninitialised", "volatile-conflict"];
+    const KINDS: [&str; 2] = [CLEAN, "volatile-conflict"];
 }
 
 /// What a launch file calls a launch without findings.
@@ -137,7 +137,8 @@ struct ArgumentText {
     #[serde(rename = "type")]
     ty: Option<String>,
     value: Option<Value>,
-    init: Option<Vec<Value>>,
+    /// A list, or `?`.
+    init: Option<Value>,
     value_of_gpu: Option<Vec<Value>>,
     /// Of a structure: values by their offsets in bytes.
     fields: Option<BTreeMap<String, Value>>,
@@ -262,10 +263,21 @@ impl ArgumentText {
             };
             ArgumentValue::Fields(fields.into_iter().map(field).collect::<Result<_, _>>()?)
         } else if let Some((element, count)) = self.ty.as_deref().and_then(array) {
-            let initial = self.init.map(|all| {
-                all.iter().map(|value| bits(&name, element, value)).collect::<Result<Vec<u64>, _>>()
-            });
-            argument::buffer(&name, element, count, initial.transpose()?)?
+            let initial = match &self.init {
+                None => Some(Vec::new()),
+                Some(Value::String(text)) if text == argument::NO_VALUE => None,
+                Some(Value::Array(all)) => {
+                    let values = all.iter().map(|value| bits(&name, element, value));
+                    Some(values.collect::<Result<Vec<u64>, _>>()?)
+                }
+                Some(_) => {
+                    let why = format!("`init` of `{name}` is not a list of values");
+                    return Err(LaunchError::new(why).help(
+                        "init = [1, 2], or init = \"?\" where nobody has written the buffer",
+                    ));
+                }
+            };
+            argument::buffer(&name, element, count, initial)?
         } else {
             let ty = match self.ty.as_deref() {
                 Some(ty) => Some(ElementType::parse(ty).ok_or_else(|| {

@@ -22,12 +22,14 @@ pub enum FindingKind {
     /// A thread that never finishes.
     Hang,
     BarrierDivergence,
+    /// Reading R117. A read that may return what nobody has written.
+    Uninitialised,
     /// The document gives the program no meaning, for another reason.
     Undefined,
 }
 
 impl FindingKind {
-    pub const ALL: [FindingKind; 10] = [
+    pub const ALL: [FindingKind; 11] = [
         FindingKind::DataRace,
         FindingKind::ScopeRace,
         FindingKind::MixedSizeRace,
@@ -37,6 +39,7 @@ impl FindingKind {
         FindingKind::Misaligned,
         FindingKind::Hang,
         FindingKind::BarrierDivergence,
+        FindingKind::Uninitialised,
         FindingKind::Undefined,
     ];
 
@@ -51,6 +54,7 @@ impl FindingKind {
             FindingKind::Misaligned => "misaligned",
             FindingKind::Hang => "hang",
             FindingKind::BarrierDivergence => "barrier-divergence",
+            FindingKind::Uninitialised => "uninitialised",
             FindingKind::Undefined => "undefined",
         }
     }
@@ -61,7 +65,8 @@ impl FindingKind {
             FindingKind::DataRace
             | FindingKind::ScopeRace
             | FindingKind::Assert
-            | FindingKind::Hang => false,
+            | FindingKind::Hang
+            | FindingKind::Uninitialised => false,
             FindingKind::MixedSizeRace
             | FindingKind::ReadOnlyOfWritten
             | FindingKind::OutOfBounds

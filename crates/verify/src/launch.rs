@@ -134,15 +134,18 @@ pub enum LaunchQuestion {
     Barrier,
     /// Whether addresses are in buffers, and aligned: part of every question.
     Bounds,
+    /// Whether a read may return what nobody has written.
+    Uninitialised,
 }
 
 impl LaunchQuestion {
-    pub const ALL: [LaunchQuestion; 5] = [
+    pub const ALL: [LaunchQuestion; 6] = [
         LaunchQuestion::Assert,
         LaunchQuestion::Race,
         LaunchQuestion::Hang,
         LaunchQuestion::Barrier,
         LaunchQuestion::Bounds,
+        LaunchQuestion::Uninitialised,
     ];
 
     pub fn name(self) -> &'static str {
@@ -152,6 +155,7 @@ impl LaunchQuestion {
             LaunchQuestion::Hang => "hang",
             LaunchQuestion::Barrier => "barrier",
             LaunchQuestion::Bounds => "bounds",
+            LaunchQuestion::Uninitialised => "uninitialised",
         }
     }
 
@@ -163,6 +167,7 @@ impl LaunchQuestion {
             }
             LaunchQuestion::Race => Property::NoDataRace,
             LaunchQuestion::Hang => Property::Termination,
+            LaunchQuestion::Uninitialised => Property::NoUninitialisedRead,
         }
     }
 

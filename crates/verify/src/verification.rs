@@ -7,7 +7,9 @@ use engine::ExecutionFacts;
 use engine::clock::Deadline;
 use explore::Exploration;
 use judge::explain::{ExplainOptions, broken_rule, explanation};
-use judge::{CLUSTER_EXITED, Judgement, Property, Task, Verdict, judge};
+use judge::{
+    CLUSTER_EXITED, Judgement, Property, Task, Verdict, judge, may_have_uninitialised_reads,
+};
 use litmus::Test;
 use model::isa::bar::BarrierMisuse;
 use model::program::{Observed, Stays, Stuck, ThreadId};
@@ -92,6 +94,12 @@ pub fn verify(
     if all.findings.is_empty() && (open(Property::ProgramSpec) || open(Property::Termination)) {
         let runs = machine_runs::run(&test, task);
         all.findings.extend(runs.iter().flat_map(|runs| reader.of_machine(runs)));
+    }
+    let has_meaning =
+        lacking.has_meaning && !all.findings.iter().any(|finding| finding.kind.takes_meaning());
+    if has_meaning && launch.questions.contains(&LaunchQuestion::Uninitialised) {
+        let alone = launch.questions.len() == 1;
+        all.judge_uninitialised(&reader, alone, task);
     }
     if let Some(resident) =
         launch.resident.filter(|_| launch.questions.contains(&LaunchQuestion::Hang))
@@ -206,6 +214,8 @@ impl Verification {
             self.findings.extend(reader.races(seen));
         } else if property == Property::Termination {
             self.findings.extend(reader.stuck(seen));
+        } else if property == Property::NoUninitialisedRead {
+            self.add_uninitialised(reader, seen);
         }
         let lacks = self.findings.len() > before;
         let exited = seen.warnings.iter().filter(|warning| warning.name == CLUSTER_EXITED);
@@ -219,6 +229,54 @@ impl Verification {
         if lacks { Told::Lacks } else { Told::Nothing }
     }
 }
+
+impl Verification {
+    /// Judges reads of memory that nobody has written, in the time that other questions leave. `alone`: whether there are no
+    /// others, so that this one tells that the kernel has no meaning.
+    fn judge_uninitialised(&mut self, reader: &Reader<'_>, alone: bool, task: &Task<'_>) {
+        if !alone && !may_have_uninitialised_reads(&reader.test.program) {
+            return;
+        }
+        let property = Property::NoUninitialisedRead;
+        let timeout = task.until.map(|until| until.left());
+        let task = Task { timeout, property, verdict_only: true, races: false, ..task.clone() };
+        let judgement = judge(reader.test, &task);
+        if self.disagreement.is_none() {
+            self.disagreement.clone_from(&judgement.disagreement);
+        }
+        self.add(reader, property, &judgement);
+    }
+
+    /// Adds the reads of memory that nobody has written. One that races is told as that.
+    fn add_uninitialised(&mut self, reader: &Reader<'_>, seen: &ExecutionFacts) {
+        let races = [FindingKind::DataRace, FindingKind::ScopeRace];
+        let racing = self.findings.iter().filter(|finding| races.contains(&finding.kind));
+        let racing: BTreeSet<FindingPlace> =
+            racing.flat_map(|finding| &finding.places).cloned().collect();
+        for read in &seen.uninitialised {
+            let place = reader.place(read.at.0, read.at.1);
+            if has_descriptors(&place.text) {
+                let (property, why) = (Property::NoUninitialisedRead, DESCRIPTOR.to_owned());
+                self.undecided.push(Undecided { property, why });
+            } else if !racing.contains(&place) {
+                let variable = &reader.test.program.variables[usize::from(read.variable.0)];
+                let (name, space) = (&variable.name, variable.space.name());
+                self.findings.push(KernelFinding {
+                    kind: FindingKind::Uninitialised,
+                    message: format!(
+                        "a read may return what `{name}` in .{space} memory holds before anybody has written it"
+                    ),
+                    places: vec![place],
+                    like: 0,
+                });
+            }
+        }
+        self.undecided.dedup();
+    }
+}
+
+/// Why nothing is said of an access by a descriptor.
+const DESCRIPTOR: &str = "the address in a matrix descriptor is not followed";
 
 /// Whether operands of an instruction are descriptors of matrices in shared memory.
 fn has_descriptors(text: &str) -> bool {
@@ -332,7 +390,7 @@ impl Reader<'_> {
         // A descriptor of a matrix is more than the address that a test has in its place.
         let described = finding.kind == FindingKind::OutOfBounds
             && finding.places.iter().any(|place| has_descriptors(&place.text));
-        described.then(|| "the address in a matrix descriptor is not followed".to_owned())
+        described.then(|| DESCRIPTOR.to_owned())
     }
 
     fn assertion(&self, judgement: &Judgement) -> KernelFinding {

@@ -15,7 +15,9 @@ use text::report::{ByteSpan, Diagnostics, nearest};
 use self::locations::Locations;
 use self::read::{FunctionWords, WordsArgument, WordsColumn, WordsField, WordsPlace, WordsValue};
 use crate::argument::{ArgumentField, ArgumentValue, ElementType, LaunchArgument, is_fraction};
-use crate::columns::{self, ColumnTest, ColumnValues, Composed, PlacedColumn};
+use crate::columns::{
+    self, ColumnMemory, ColumnTest, ColumnValues, Composed, PlacedColumn, UnwrittenMemory,
+};
 use crate::compose::{has_trap, signature};
 use crate::condition::{self, WordsQuestion};
 use crate::functions::{self, FunctionName, list, named};
@@ -162,7 +164,12 @@ impl<'c> WordsComposer<'c> {
         let functions = columns::shortened(std::mem::take(&mut self.functions), &kept);
         let whole = ByteSpan::new(0, self.request.words.len());
         let mut declared = locations.declarations(&functions);
-        let variables = columns::declarations(&functions, self.request.shared, self.columns.len());
+        let memory = ColumnMemory {
+            shared: self.request.shared,
+            threads: self.columns.len(),
+            unwritten: UnwrittenMemory::Nothing,
+        };
+        let variables = columns::declarations(&functions, memory);
         declared.extend(variables.map_err(|error| self.in_words(whole, error))?);
         let mut all = Vec::new();
         for number in 0..self.columns.len() {
