@@ -7,7 +7,7 @@ use judge::Task;
 use verify::file::{self, LaunchFile};
 use verify::{
     ArgumentValue, Dim3, FindingKind, KernelModule, LaunchArgument, LaunchQuestion, LaunchSpec,
-    RepairEffort, ThreadChoice, Verification, VerifyError, verify,
+    RepairEffort, ThreadChoice, Verification, VerifyError, VolatileMeaning, verify,
 };
 
 use crate::suite;
@@ -492,4 +492,53 @@ fn local_memory_has_no_value_on_the_path_that_does_not_write_it() {
     assert_eq!(found("", 0), []);
     assert_eq!(found("@%p1", 7), []);
     assert_eq!(found("@%p1", 6), [FindingKind::Uninitialised]);
+}
+
+/// CTA 0 stores and signals; CTA 1 looks for the signal, and then loads.
+#[test]
+fn a_volatile_access_that_no_loop_waits_for_is_a_plain_one_where_that_is_asked() {
+    let message = |signal: &str, look: &str| {
+        let body = format!(
+            "ld.param.u64 %rd1, [a]; mov.u32 %r1, %ctaid.x; setp.ne.u32 %p1, %r1, 0; @%p1 bra $R;\n\
+             st.global.u32 [%rd1], 7; fence.acq_rel.gpu;\n{signal}.global.u32 [%rd1+4], 1; ret;\n\
+             $R: {look}; setp.eq.u32 %p2, %r2, 0; @%p2 bra $R; fence.acq_rel.gpu;\n\
+             ld.global.u32 %r3, [%rd1]; ret;"
+        );
+        kernel(&["a"], &body)
+    };
+    let found = |module: &str, volatile| {
+        let launch = LaunchSpec { volatile, ..launch(2, 1, &["a=u32[2]=0"], &[]) };
+        judged(module, &launch).expect("it is judged")
+    };
+    let (ptx, plain) = (VolatileMeaning::Ptx, VolatileMeaning::Plain);
+    let polls = message("st.volatile", "ld.volatile.global.u32 %r2, [%rd1+4]");
+    assert_eq!(kinds(&found(&polls, ptx)), []);
+    // A loop waits for the flag.
+    assert_eq!(kinds(&found(&polls, plain)), []);
+    // One look does not wait, so that nothing orders the data either.
+    let once = polls.replace("@%p2 bra $R", "@%p2 bra $E").replace("ret;\n}", "$E: ret;\n}");
+    assert_eq!(kinds(&found(&once, ptx)), []);
+    let conflicts = found(&once, plain);
+    assert_eq!(kinds(&conflicts), [FindingKind::DataRace, FindingKind::VolatileConflict]);
+    let places = &conflicts.findings[1].places;
+    let texts: Vec<&str> = places.iter().map(|place| &place.text[..]).collect();
+    assert!(texts[0].starts_with("st.volatile.global"), "{texts:?}");
+    assert!(texts[1].starts_with("ld.volatile.global"), "{texts:?}");
+    // What is not volatile is what it was.
+    let relaxed = once.replace(".volatile", ".relaxed.gpu");
+    assert_eq!(kinds(&found(&relaxed, plain)), []);
+}
+
+#[test]
+fn a_launch_file_says_what_volatile_means() {
+    let file = |meaning: &str| {
+        let text =
+            format!("ptx = \"k.ptx\"\n[launch]\ngrid = 1\nblock = 1\nvolatile = \"{meaning}\"\n");
+        file::read("launch.toml", &text)
+    };
+    let read = file("plain").expect("it is a launch");
+    assert_eq!(read.launch.volatile, VolatileMeaning::Plain);
+    let errors = file("weak").expect_err("there is no such meaning");
+    assert_eq!(errors[0].message, "`weak` is not a meaning of volatile accesses");
+    assert_eq!(errors[0].help.as_deref(), Some("ptx or plain"));
 }

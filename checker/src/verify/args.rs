@@ -63,6 +63,9 @@ pub struct LaunchArgs {
     /// A cooperative launch: the grid has a barrier, `grid.sync()`
     #[arg(long)]
     pub cooperative: bool,
+    /// What a volatile access is: `ptx`, relaxed at system scope, or `plain`, as in C++, unless a loop waits for it [default: ptx]
+    #[arg(long, value_name = "MEANING")]
+    pub volatile: Option<String>,
     /// The number of CTAs that run at once [default: all]
     #[arg(long, value_name = "N")]
     pub resident: Option<u32>,

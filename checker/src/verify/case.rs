@@ -129,7 +129,7 @@ fn of_finding(judged: &JudgedLaunch<'_>, finding: &KernelFinding, level: Level) 
     });
     let first = finding.places.first();
     let place = first.map_or(FilePosition::file(judged.name), |place| position(place.line));
-    let races = [FindingKind::DataRace, FindingKind::ScopeRace].contains(&finding.kind);
+    let races = finding.kind.is_race();
     let reasons = judged.verification.reasons.iter().filter(|_| races);
     let mut remarks: Vec<(&'static str, String)> =
         reasons.map(|reason| ("why", reason.clone())).collect();
@@ -154,6 +154,9 @@ fn rule(kind: FindingKind) -> ReportRule {
             "conflicting strong accesses include each other in their scopes, or are ordered",
             Some(section::CONFLICT_AND_RACES),
         ),
+        FindingKind::VolatileConflict => {
+            ("conflicting accesses, one of which is volatile, are ordered", None)
+        }
         FindingKind::MixedSizeRace => {
             ("accesses that overlap in part are ordered", Some(section::MIXED_SIZE_RACES))
         }

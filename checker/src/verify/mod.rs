@@ -19,7 +19,7 @@ use text::origin::Origins;
 use verify::file::{Expected, LaunchFile};
 use verify::{
     Dim3, KernelLaunch, KernelModule, LaunchArgument, LaunchError, LaunchQuestion, LaunchSpec,
-    RepairEffort, ThreadChoice, Verification, VerifyError,
+    RepairEffort, ThreadChoice, Verification, VerifyError, VolatileMeaning,
 };
 
 use self::args::{LaunchArgs, Verify};
@@ -192,6 +192,12 @@ fn of_words(words: &LaunchArgs) -> Result<LaunchSpec, LaunchError> {
         cluster: extent("--cluster", &words.cluster)?,
         threads,
         cooperative: words.cooperative,
+        volatile: words
+            .volatile
+            .as_deref()
+            .map(VolatileMeaning::parse)
+            .transpose()?
+            .unwrap_or_default(),
         shared: words.shared,
         resident: words.resident,
         arguments: words

@@ -34,6 +34,8 @@ pub struct Composed {
     pub(crate) lines: Vec<Vec<usize>>,
     /// Of a launch.
     pub(crate) left_out: LeftOut,
+    /// Volatile accesses that the text has as plain ones: function and row.
+    pub(crate) plain: BTreeSet<(usize, usize)>,
 }
 
 /// The thread of a column.
@@ -77,8 +79,18 @@ impl Composed {
 
     /// The line of the module, from 1, of a line of the test, in a column.
     pub fn module_line(&self, column: usize, line: usize) -> Option<usize> {
-        let kernel = self.threads.get(column)?.kernel;
-        self.lines[kernel].get(line.checked_sub(self.first_row)?).copied()
+        let (kernel, row) = self.row(column, line)?;
+        self.lines[kernel].get(row).copied()
+    }
+
+    /// The function of a column, and the row of a line of the test.
+    pub(crate) fn row(&self, column: usize, line: usize) -> Option<(usize, usize)> {
+        Some((self.threads.get(column)?.kernel, line.checked_sub(self.first_row)?))
+    }
+
+    /// Whether a line of the test has a volatile access of the module, as a plain one.
+    pub(crate) fn is_plain(&self, column: usize, line: usize) -> bool {
+        self.row(column, line).is_some_and(|row| self.plain.contains(&row))
     }
 
     /// Reads the test.
@@ -185,6 +197,7 @@ impl ColumnTest<'_> {
                 .collect(),
             kernels: self.functions.iter().map(|of| of.function.name.clone()).collect(),
             left_out: LeftOut::default(),
+            plain: BTreeSet::new(),
             text: test.to_string(),
         }
     }

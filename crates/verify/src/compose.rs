@@ -19,6 +19,7 @@ use crate::launch::{KernelLaunch, LaunchError, LaunchQuestion, LaunchSpec, Threa
 use crate::module::KernelModule;
 use crate::shorten::ShortFunction;
 use crate::special::{self, LANES};
+use crate::volatile::{self, VolatileMeaning};
 
 /// Makes the test of a launch. All that is wrong with the launch, or cannot be read in its kernels, is told.
 ///
@@ -90,12 +91,38 @@ pub(crate) fn launched(
         composed = compose(&kernels)?;
         test = composed.test();
     }
+    let plain = match &test {
+        Ok(test) if launch.volatile == VolatileMeaning::Plain => plain_rows(&composed, test),
+        Ok(_) | Err(_) => BTreeSet::new(),
+    };
+    if !plain.is_empty() {
+        for &(kernel, row) in &plain {
+            let (cell, _) = &mut kernels[kernel].cells[row];
+            *cell = volatile::as_plain(cell);
+        }
+        composed = compose(&kernels)?;
+        test = composed.test();
+    }
     if test.is_err() {
         let columns = kernels.iter().flat_map(|kernel| places.iter().map(|_| &kernel.function));
         let of_columns: Vec<&Function> = columns.collect();
         condition::asserted(&composed.text, &launch.assertions, &of_columns)?;
     }
-    Ok(ComposedLaunch { composed: Composed { left_out, ..composed }, test })
+    Ok(ComposedLaunch { composed: Composed { left_out, plain, ..composed }, test })
+}
+
+/// The rows with volatile accesses that are plain ones in each of their columns.
+fn plain_rows(composed: &Composed, test: &Test) -> BTreeSet<(usize, usize)> {
+    let accesses = volatile::accesses(test);
+    let rows = |plain: bool| {
+        let accesses = accesses.iter().filter(move |access| access.plain == plain);
+        accesses.filter_map(|access| {
+            let line = u16::try_from(access.line).expect("a thread has few lines");
+            composed.row(access.thread.0.into(), test.line_number(access.thread, line)?)
+        })
+    };
+    let others: BTreeSet<(usize, usize)> = rows(false).collect();
+    rows(true).filter(|row| !others.contains(row)).collect()
 }
 
 /// What is assumed of threads of the launch that are not in its test.

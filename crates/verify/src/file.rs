@@ -15,6 +15,7 @@ use crate::finding::FindingKind;
 use crate::launch::{
     Dim3, KernelLaunch, LaunchError, LaunchQuestion, LaunchSpec, ThreadChoice, ThreadPlace,
 };
+use crate::volatile::VolatileMeaning;
 
 /// A launch file.
 #[derive(Clone, Debug)]
@@ -42,11 +43,6 @@ pub struct Expected {
     pub sure: Option<String>,
     #[serde(default)]
     pub why: Option<String>,
-}
-
-impl Expected {
-    /// What a launch file calls a launch without findings, and what is not looked for.
-    const KINDS: [&str; 2] = [CLEAN, "volatile-conflict"];
 }
 
 /// What a launch file calls a launch without findings.
@@ -92,6 +88,7 @@ struct LaunchText {
     gpu_of_cta: Option<Vec<u32>>,
     resident: Option<u32>,
     cooperative: Option<bool>,
+    volatile: Option<String>,
     threads: Option<Vec<[u32; 2]>>,
     threads_are: Option<String>,
     lanes: Option<Vec<u32>>,
@@ -200,6 +197,8 @@ impl FileText {
             None => LaunchQuestion::ALL.into(),
         };
         let launch = self.launch;
+        let volatile = launch.volatile.as_deref().map(VolatileMeaning::parse).transpose()?;
+        let volatile = volatile.unwrap_or_default();
         let threads = match (launch.threads, launch.lanes) {
             (Some(pairs), _) => ThreadChoice::Pairs(
                 pairs.into_iter().map(|[cta, thread]| ThreadPlace { cta, thread }).collect(),
@@ -210,11 +209,10 @@ impl FileText {
         if let Some(expected) = &self.expect {
             let mut kinds = expected.findings.iter().chain(&expected.may);
             let known = |kind: &&String| {
-                Expected::KINDS.contains(&&kind[..])
-                    || FindingKind::ALL.iter().any(|of| of.name() == **kind)
+                *kind == CLEAN || FindingKind::ALL.iter().any(|of| of.name() == **kind)
             };
             if let Some(kind) = kinds.find(|kind| !known(kind)) {
-                let all = FindingKind::ALL.iter().map(|kind| kind.name()).chain(Expected::KINDS);
+                let all = FindingKind::ALL.iter().map(|kind| kind.name()).chain([CLEAN]);
                 return Err(LaunchError::new(format!("`{kind}` is no kind of a finding"))
                     .help(all.collect::<Vec<_>>().join(", ")));
             }
@@ -235,6 +233,7 @@ impl FileText {
                 threads,
                 gpus: launch.gpu_of_cta.unwrap_or_default(),
                 cooperative: launch.cooperative.unwrap_or(false),
+                volatile,
                 shared: launch.shared,
                 resident: launch.resident,
                 arguments: arguments.collect::<Result<_, _>>()?,

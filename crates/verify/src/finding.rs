@@ -10,6 +10,8 @@ pub enum FindingKind {
     DataRace,
     /// The same of two strong accesses: their scopes do not include each other.
     ScopeRace,
+    /// Reading R118. A race of a volatile access, where that is a plain one.
+    VolatileConflict,
     /// A race of accesses that overlap in part.
     MixedSizeRace,
     /// A load of read-only data that the kernel writes.
@@ -29,9 +31,10 @@ pub enum FindingKind {
 }
 
 impl FindingKind {
-    pub const ALL: [FindingKind; 11] = [
+    pub const ALL: [FindingKind; 12] = [
         FindingKind::DataRace,
         FindingKind::ScopeRace,
+        FindingKind::VolatileConflict,
         FindingKind::MixedSizeRace,
         FindingKind::ReadOnlyOfWritten,
         FindingKind::Assert,
@@ -47,6 +50,7 @@ impl FindingKind {
         match self {
             FindingKind::DataRace => "data-race",
             FindingKind::ScopeRace => "scope-race",
+            FindingKind::VolatileConflict => "volatile-conflict",
             FindingKind::MixedSizeRace => "mixed-size-race",
             FindingKind::ReadOnlyOfWritten => "read-only-of-written",
             FindingKind::Assert => "assert",
@@ -59,11 +63,20 @@ impl FindingKind {
         }
     }
 
+    /// Whether it is a race of two accesses that leaves the kernel a meaning.
+    pub fn is_race(self) -> bool {
+        matches!(
+            self,
+            FindingKind::DataRace | FindingKind::ScopeRace | FindingKind::VolatileConflict
+        )
+    }
+
     /// Whether a kernel that has it has no meaning, so that nothing else is said of it.
     pub fn takes_meaning(self) -> bool {
         match self {
             FindingKind::DataRace
             | FindingKind::ScopeRace
+            | FindingKind::VolatileConflict
             | FindingKind::Assert
             | FindingKind::Hang
             | FindingKind::Uninitialised => false,

@@ -11,6 +11,7 @@ use text::diagnostic::Span;
 use text::report::{ByteSpan, Diagnostics};
 
 use crate::argument::LaunchArgument;
+use crate::volatile::VolatileMeaning;
 
 /// The extent of a grid, a block or a cluster, or an index into one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -111,6 +112,7 @@ pub struct LaunchSpec {
     pub gpus: Vec<u32>,
     /// Whether all CTAs run at once, and the grid has a barrier of its own.
     pub cooperative: bool,
+    pub volatile: VolatileMeaning,
     /// Dynamic shared memory, in bytes.
     pub shared: Option<u32>,
     /// How many CTAs run at once, where not all do.
@@ -136,6 +138,20 @@ pub enum LaunchQuestion {
     Bounds,
     /// Whether a read may return what nobody has written.
     Uninitialised,
+}
+
+impl VolatileMeaning {
+    /// Reads a name.
+    ///
+    /// # Errors
+    /// If it is none of these.
+    pub fn parse(name: &str) -> Result<VolatileMeaning, LaunchError> {
+        let found = VolatileMeaning::ALL.into_iter().find(|meaning| meaning.name() == name);
+        found.ok_or_else(|| {
+            let all = VolatileMeaning::ALL.map(VolatileMeaning::name).join(" or ");
+            LaunchError::new(format!("`{name}` is not a meaning of volatile accesses")).help(all)
+        })
+    }
 }
 
 impl LaunchQuestion {
@@ -196,6 +212,7 @@ impl LaunchSpec {
             threads: ThreadChoice::All,
             gpus: Vec::new(),
             cooperative: false,
+            volatile: VolatileMeaning::Ptx,
             shared: None,
             resident: None,
             arguments: Vec::new(),

@@ -26,6 +26,7 @@ mod shorten;
 mod special;
 pub mod survey;
 pub mod verification;
+mod volatile;
 pub mod words;
 
 pub use argument::{ArgumentValue, LaunchArgument};
@@ -39,4 +40,5 @@ pub use module::KernelModule;
 pub use repairs::{KernelRepair, RepairEffort};
 pub use survey::{ModuleSurvey, ProposedTest, SurveyedFunction, survey};
 pub use verification::{Verification, VerifyError, verify};
+pub use volatile::VolatileMeaning;
 pub use words::WordsTest;

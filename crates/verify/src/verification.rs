@@ -23,6 +23,7 @@ use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
 use crate::module::KernelModule;
 use crate::repairs::{KernelRepair, RepairEffort, RepairedLaunch};
+use crate::volatile::as_volatile;
 use crate::{machine_runs, resident};
 
 /// What was found of a launch. Reading R116.
@@ -249,8 +250,7 @@ impl Verification {
 
     /// Adds the reads of memory that nobody has written. One that races is told as that.
     fn add_uninitialised(&mut self, reader: &Reader<'_>, seen: &ExecutionFacts) {
-        let races = [FindingKind::DataRace, FindingKind::ScopeRace];
-        let racing = self.findings.iter().filter(|finding| races.contains(&finding.kind));
+        let racing = self.findings.iter().filter(|finding| finding.kind.is_race());
         let racing: BTreeSet<FindingPlace> =
             racing.flat_map(|finding| &finding.places).cloned().collect();
         for read in &seen.uninitialised {
@@ -293,8 +293,7 @@ fn merged(mut findings: Vec<KernelFinding>) -> Vec<KernelFinding> {
         BTreeMap::new();
     for finding in findings {
         let lines = finding.places.iter().map(|place| place.line).collect();
-        let races = [FindingKind::DataRace, FindingKind::ScopeRace].contains(&finding.kind);
-        let message = if races { String::new() } else { finding.message.clone() };
+        let message = if finding.kind.is_race() { String::new() } else { finding.message.clone() };
         merged
             .entry((finding.kind, lines, message))
             .and_modify(|known| known.like += 1)
@@ -323,8 +322,17 @@ impl Reader<'_> {
         FindingPlace {
             column: Some(column),
             line: self.composed.module_line(column, of_test).unwrap_or(0),
-            text: of.lines[usize::from(line)].text.clone(),
+            text: if self.composed.is_plain(column, of_test) {
+                as_volatile(&of.lines[usize::from(line)].text)
+            } else {
+                of.lines[usize::from(line)].text.clone()
+            },
         }
+    }
+
+    fn is_plain(&self, (thread, line): (ThreadId, u16)) -> bool {
+        let of_test = self.test.line_number(thread, line);
+        of_test.is_some_and(|of_test| self.composed.is_plain(thread.0.into(), of_test))
     }
 
     /// Why accesses are not ordered, of threads as the launch names them.
@@ -361,15 +369,19 @@ impl Reader<'_> {
                 let of = &self.test.program.threads[usize::from(thread.0)];
                 of.lines[usize::from(line)].instruction.scope().is_some()
             };
-            let strong = places.iter().all(is_strong);
+            let (kind, message) = if places.iter().any(|&place| self.is_plain(place)) {
+                let message = "two accesses, at least one of which is volatile, are not ordered: a race in C++, not in PTX";
+                (FindingKind::VolatileConflict, message)
+            } else if places.iter().all(is_strong) {
+                let message = "two strong accesses, of which one does not include the other's thread in its scope, are not ordered";
+                (FindingKind::ScopeRace, message)
+            } else {
+                let message = "two accesses, at least one of which is weak, are not ordered";
+                (FindingKind::DataRace, message)
+            };
             KernelFinding {
-                kind: if strong { FindingKind::ScopeRace } else { FindingKind::DataRace },
-                message: if strong {
-                    "two strong accesses, of which one does not include the other's thread in its scope, are not ordered"
-                } else {
-                    "two accesses, at least one of which is weak, are not ordered"
-                }
-                .to_owned(),
+                kind,
+                message: message.to_owned(),
                 places: places.iter().map(|&(thread, line)| self.place(thread, line)).collect(),
                 like: 0,
             }
