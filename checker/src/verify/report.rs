@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use engine::exit::Exit;
 use judge::Property;
 use verify::file::CLEAN;
-use verify::{FindingKind, FindingPlace, KernelEdit, KernelRepair, Verification};
+use verify::{FindingKind, FindingPlace, KernelEdit, KernelRepair, LaunchQuestion, Verification};
 
 use super::JudgedLaunch;
 use crate::report::count_of;
@@ -81,7 +81,12 @@ impl JudgedLaunch<'_> {
             let mut words: Vec<&str> =
                 repair.properties.iter().map(|of| repaired(*of, self.verification)).collect();
             words.dedup();
-            let mut text = format!("{} with these edits\n", words.join(", and "));
+            let rest = repair.lacking.iter().map(|of| still(*of));
+            let mut rest: Vec<&str> = rest.collect();
+            rest.dedup();
+            let but = if rest.is_empty() { "" } else { "; but " };
+            let (words, rest) = (words.join(", and "), rest.join(", and "));
+            let mut text = format!("{words} with these edits{but}{rest}\n");
             for edit in &repair.edits {
                 let KernelEdit { before, after, .. } = edit;
                 let what = if before.is_some() { "at" } else { "before" };
@@ -136,7 +141,8 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
         writeln!(out)?;
     }
     for undecided in &verification.undecided {
-        writeln!(out, "bounded: {}: {}", undecided.property.name(), undecided.why)?;
+        let question = LaunchQuestion::of(undecided.property).name();
+        writeln!(out, "bounded: {question}: {}{}", undecided.why, remedy(&undecided.why))?;
     }
     if let Some(disagreement) = &verification.disagreement {
         writeln!(out, "engines disagree, which is a bug of the checker: {disagreement}")?;
@@ -174,4 +180,28 @@ fn repaired(property: Property, of: &Verification) -> &'static str {
         Property::Termination => "every execution finishes",
         Property::NoUninitialisedRead => "no read returns what nobody has written",
     }
+}
+
+/// What a repair leaves.
+fn still(property: Property) -> &'static str {
+    match property {
+        Property::ProgramSpec => "the assertion may still be false",
+        Property::NoDataRace => "a race is left",
+        Property::Termination => "an execution may still not finish",
+        Property::NoUninitialisedRead => "a read may return what nobody has written",
+    }
+}
+
+/// The option that raises a limit, or what else helps.
+fn remedy(why: &str) -> &'static str {
+    let limits = [
+        ("time limit", "; `--timeout 120` gives more time"),
+        ("memory limit", "; `--memory 4GiB` gives more memory"),
+        (
+            "too many",
+            "; fewer threads, shorter loops or one question (`--check race`) are less work",
+        ),
+    ];
+    let limit = limits.iter().find(|(limit, _)| why.contains(limit) && !why.contains("--"));
+    limit.map_or("", |(_, remedy)| remedy)
 }

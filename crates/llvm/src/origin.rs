@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use text::origin::{Origin, Origins};
+use text::origin::{Origin, Origins, in_file_of_outermost};
 use text::report::{Diagnostics, LineIndex};
 
 use super::lex::{self, Token, TokenKind};
@@ -16,7 +16,8 @@ type Nodes<'a> = BTreeMap<&'a str, MetadataNode<'a>>;
 /// The greatest depth of scopes in scopes.
 const DEEPEST: usize = 1000;
 
-/// The origins of the lines of a module. Of a function that was inlined it is the line in that function.
+/// The origins of the lines of a module. Of an instruction that was inlined, it is the innermost
+/// line in the file of the outermost call.
 pub fn origins(text: &str) -> Origins {
     let mut origins = Origins::default();
     if !text.contains("!DI") {
@@ -30,7 +31,11 @@ pub fn origins(text: &str) -> Origins {
     for line in &lines {
         let named = line.iter().position(|token| word(token) == "!dbg");
         let named = named.and_then(|at| line.get(at + 1)).map(word);
-        origins.begin(index.number(line[0].at), named.and_then(|name| origin(&nodes, name)));
+        let inlined = |at: &&str| nodes.get(at)?.1.get("inlinedAt").copied();
+        let places = std::iter::successors(named, inlined);
+        let known = places.filter_map(|name| origin(&nodes, name));
+        let origin = in_file_of_outermost(known, |origin| origin.file.clone());
+        origins.begin(index.number(line[0].at), origin);
     }
     origins
 }
@@ -83,6 +88,7 @@ mod tests {
             \x20 store i32 1, ptr %p, align 4, !dbg !6\n\
             \x20 fence release\n\
             \x20 store i32 2, ptr %p, align 4, !tbaa !9, !dbg !7\n\
+            \x20 store i32 3, ptr %p, align 4, !dbg !11\n\
             \x20 ret void, !dbg !10\n}\n\
             !1 = !DIFile(filename: \"lock.py\", directory: \"/root\")\n\
             !2 = !DIFile(filename: \"/lib/sync: file: !1.py\", directory: \"/root\")\n\
@@ -91,9 +97,10 @@ mod tests {
             !6 = !DILocation(line: 24, column: 5, scope: !5)\n\
             !7 = !DILocation(line: 7, column: 1, scope: !8, inlinedAt: !6)\n\
             !8 = distinct !DISubprogram(name: \"g\", scope: !2, file: !2, line: 6, unit: !0)\n\
-            !10 = !DILocation(line: 0, scope: !4)\n";
+            !10 = !DILocation(line: 0, scope: !4)\n\
+            !11 = !DILocation(line: 9, scope: !8)\n";
         let origins = origins(text);
-        let said: Vec<Option<String>> = (1..6)
+        let said: Vec<Option<String>> = (1..7)
             .map(|line| origins.of(line).map(|of| format!("{}:{}", of.file, of.line)))
             .collect();
         let some = |text: &str| Some(text.to_owned());
@@ -103,7 +110,9 @@ mod tests {
                 some("/root/lock.py:23"),
                 some("/root/lock.py:24"),
                 None,
-                some("/lib/sync: file: !1.py:7"),
+                // It is inlined there.
+                some("/root/lock.py:24"),
+                some("/lib/sync: file: !1.py:9"),
                 None
             ]
         );

@@ -2,53 +2,122 @@
 
 use std::collections::BTreeMap;
 
-use text::origin::{Origin, Origins};
+use text::origin::{Origin, Origins, in_file_of_outermost};
 use text::report::LineIndex;
 
 use super::lex::{Lexer, Token, TokenKind};
 
-/// The origins of the lines of a module.
+/// The origins of the lines of a module. Of an instruction that was inlined, it is the innermost line in the file of the
+/// outermost call: what a library has is where the program calls it.
 pub fn origins(text: &str) -> Origins {
     let mut origins = Origins::default();
     if !text.contains(".loc") {
         return origins;
     }
     let lines = LineIndex::of(text);
-    let mut lexer = Lexer::new(text);
-    let mut next = || lexer.next(&mut |_, _| {});
+    let mut tokens = Tokens::new(text);
     let mut files: BTreeMap<usize, &str> = BTreeMap::new();
+    let mut calls: BTreeMap<SourcePlace, SourcePlace> = BTreeMap::new();
     // Files may be declared after the code. `None` is the begin of a function.
-    let mut starts: Vec<(usize, Option<[usize; 2]>)> = Vec::new();
-    let number = |token: Token| token.at.of(text).parse::<usize>().ok();
-    let mut token = next();
-    while token.kind != TokenKind::End {
-        let directive = (token.kind == TokenKind::Dotted).then(|| token.at.of(text));
-        let line = lines.number(token.at);
-        token = next();
+    let mut starts: Vec<(usize, Option<SourcePlace>)> = Vec::new();
+    while tokens.first.kind != TokenKind::End {
+        let is_directive = tokens.first.kind == TokenKind::Dotted;
+        let directive = is_directive.then(|| tokens.text());
+        let line = lines.number(tokens.first.at);
+        tokens.skip();
         match directive {
             Some(".file") => {
-                let Some(index) = number(token) else { continue };
-                token = next();
-                if token.kind == TokenKind::Text {
-                    files.insert(index, token.at.of(text).trim_matches('"'));
+                let Some(index) = tokens.number() else { continue };
+                if tokens.first.kind == TokenKind::Text {
+                    files.insert(index, tokens.text().trim_matches('"'));
                 }
             }
             Some(".loc") => {
-                let Some(file) = number(token) else { continue };
-                token = next();
-                starts.extend(number(token).map(|at| (line, Some([file, at]))));
+                let Some(place) = tokens.place() else { continue };
+                calls.remove(&place);
+                if let Some(call) = tokens.inlined_at().filter(|call| *call != place) {
+                    calls.insert(place, call);
+                }
+                let inlined = |place: &SourcePlace| calls.get(place).copied();
+                let places = std::iter::successors(Some(place), inlined);
+                starts.push((line, in_file_of_outermost(places, |place| place.file)));
             }
             Some(".entry" | ".func") => starts.push((line, None)),
             _ => {}
         }
     }
     for (line, start) in starts {
-        let origin = start.and_then(|[file, at]| {
-            Some(Origin { file: (*files.get(&file)?).to_owned(), line: at })
+        let origin = start.and_then(|at| {
+            Some(Origin { file: (*files.get(&at.file)?).to_owned(), line: at.line })
         });
         origins.begin(line, origin);
     }
     origins
+}
+
+/// A place as `.loc` has it: the number of a file, a line and a column.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct SourcePlace {
+    file: usize,
+    line: usize,
+    column: usize,
+}
+
+/// The tokens of a module, one ahead.
+struct Tokens<'t> {
+    text: &'t str,
+    lexer: Lexer<'t>,
+    first: Token,
+}
+
+impl<'t> Tokens<'t> {
+    fn new(text: &'t str) -> Tokens<'t> {
+        let mut lexer = Lexer::new(text);
+        let first = lexer.next(&mut |_, _| {});
+        Tokens { text, lexer, first }
+    }
+
+    fn skip(&mut self) {
+        self.first = self.lexer.next(&mut |_, _| {});
+    }
+
+    fn text(&self) -> &'t str {
+        self.first.at.of(self.text)
+    }
+
+    fn number(&mut self) -> Option<usize> {
+        let number = self.text().parse().ok()?;
+        self.skip();
+        Some(number)
+    }
+
+    fn place(&mut self) -> Option<SourcePlace> {
+        let (file, line) = (self.number()?, self.number()?);
+        Some(SourcePlace { file, line, column: self.number().unwrap_or(0) })
+    }
+
+    /// `, function_name LABEL + 4, inlined_at 1 2 3`: the call.
+    fn inlined_at(&mut self) -> Option<SourcePlace> {
+        while self.text() == "," {
+            self.skip();
+            match self.text() {
+                "function_name" => {
+                    self.skip();
+                    self.skip();
+                    if self.text() == "+" {
+                        self.skip();
+                        self.skip();
+                    }
+                }
+                "inlined_at" => {
+                    self.skip();
+                    return self.place();
+                }
+                _ => return None,
+            }
+        }
+        None
+    }
 }
 
 #[cfg(test)]
@@ -58,7 +127,7 @@ mod tests {
     #[test]
     fn a_loc_holds_up_to_the_next_one_or_the_next_function() {
         let text = ".version 8.7\n.visible .entry f(\n)\n{\n.loc 1 24 0\n\
-            ld.global.u32 %r1, [%rd1]; // .loc 1 99 0\n.loc 2 7 3, function_name $L, inlined_at 1 25 9\n\
+            ld.global.u32 %r1, [%rd1]; // .loc 1 99 0\n.loc 2 7 3, function_name $L + 4, inlined_at 1 25 9\n\
             {\n.reg .b32 x;\nst.global.u32 [%rd1], 1;\n}\n.loc 1 0 0\nret;\n}\n\
             .visible .entry g()\n{\nret;\n}\n\
             .file 1 \"/root/a \\\\ b/lock.py\"\n.file 2 \"lib.py\", 0x10, 20\n";
@@ -66,13 +135,35 @@ mod tests {
         let said = |line: usize| origins.of(line).map(|of| format!("{}:{}", of.file, of.line));
         assert_eq!(said(2), None);
         assert_eq!(said(6), Some("/root/a \\\\ b/lock.py:24".to_owned()));
-        assert_eq!(said(10), Some("lib.py:7".to_owned()));
+        // It is inlined at another file.
+        assert_eq!(said(10), Some("/root/a \\\\ b/lock.py:25".to_owned()));
         assert_eq!([said(13), said(17)], [None, None]);
     }
 
     #[test]
+    fn what_was_inlined_is_where_the_program_calls_it() {
+        let text = ".file 1 \"k.cu\"\n.file 2 \"lib.h\"\n.loc 1 30 3\n.loc 1 9 5, function_name $L, inlined_at 1 30 3\nadd;\n\
+            .loc 2 7 1, function_name $L, inlined_at 1 9 5\nadd;\n.loc 2 8 1, inlined_at 2 7 1\nadd;\n.loc 2 8 1\nadd;\n";
+        let origins = origins(text);
+        let said = |line: usize| origins.of(line).map(|of| format!("{}:{}", of.file, of.line));
+        // A function of the program itself is shown as it is.
+        assert_eq!(said(5).as_deref(), Some("k.cu:9"));
+        assert_eq!([said(7), said(9)], [Some("k.cu:9".to_owned()), Some("k.cu:9".to_owned())]);
+        assert_eq!(said(11).as_deref(), Some("lib.h:8"));
+    }
+
+    #[test]
     fn no_debugging_directive_is_too_odd() {
-        for text in [".loc", ".loc 1", ".loc x y", ".file 1", ".file \"a\"", ".loc 3 4 5\nret;"] {
+        for text in [
+            ".loc",
+            ".loc 1",
+            ".loc x y",
+            ".file 1",
+            ".file \"a\"",
+            ".loc 3 4 5\nret;",
+            ".loc 1 2 3, inlined_at",
+            ".loc 1 2 3, inlined_at 1 2 3",
+        ] {
             assert_eq!(origins(text).of(1), None, "{text}");
         }
     }

@@ -28,3 +28,17 @@ impl Origins {
         self.starts.range(..=line).next_back()?.1.as_ref()
     }
 }
+
+/// Of an inlined instruction's places, the innermost first and each inlined at the next one: the innermost place in the file
+/// of the outermost. What a library has is where the program calls it.
+pub fn in_file_of_outermost<P: Clone, F: PartialEq>(
+    places: impl Iterator<Item = P>,
+    file: impl Fn(&P) -> F,
+) -> Option<P> {
+    let places: Vec<P> = places.take(DEEPEST).collect();
+    let outermost = file(places.last()?);
+    places.into_iter().find(|place| file(place) == outermost)
+}
+
+/// No program inlines so deep; the places of a damaged file may lead into themselves.
+const DEEPEST: usize = 256;

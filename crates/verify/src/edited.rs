@@ -32,17 +32,17 @@ pub(crate) struct InstructionEdit {
 }
 
 /// How names of a test are written in its module.
-pub(crate) struct Spelling<'s> {
+pub(crate) struct ModuleSpelling<'s> {
     composed: &'s Composed,
     /// Those of the module, and those of the test.
     module: BTreeSet<&'s str>,
     test: BTreeSet<&'s str>,
 }
 
-impl<'s> Spelling<'s> {
-    pub(crate) fn new(composed: &'s Composed, module: &'s str) -> Spelling<'s> {
+impl<'s> ModuleSpelling<'s> {
+    pub(crate) fn new(composed: &'s Composed, module: &'s str) -> ModuleSpelling<'s> {
         let of = |text: &'s str| text.lines().flat_map(words).collect();
-        Spelling { composed, module: of(module), test: of(&composed.text) }
+        ModuleSpelling { composed, module: of(module), test: of(&composed.text) }
     }
 
     /// The edits of the module that those of a test are, in the order of lines; `None` if one of them is none of the module,
@@ -124,6 +124,29 @@ impl<'s> Spelling<'s> {
         vec![InstructionEdit { after: Some(after), ..inserted[0].clone() }]
     }
 }
+
+/// The edits with each new barrier of a warp as another instruction; `None` if there is none. A launch is a small one of its
+/// kernel: where a barrier of the CTA suffices as well, it is the one that a launch of more threads needs, and a mask of
+/// all lanes is that of every block.
+pub(crate) fn with_barrier(
+    edits: &[InstructionEdit],
+    barrier: &str,
+) -> Option<Vec<InstructionEdit>> {
+    let is_of_warp = |edit: &InstructionEdit| {
+        let after = edit.after.as_deref().filter(|_| edit.before.is_none());
+        after.is_some_and(|after| after.starts_with(WARP_BARRIER))
+    };
+    let replaced = |edit: &InstructionEdit| {
+        if is_of_warp(edit) {
+            InstructionEdit { after: Some(barrier.to_owned()), ..edit.clone() }
+        } else {
+            edit.clone()
+        }
+    };
+    edits.iter().any(is_of_warp).then(|| edits.iter().map(replaced).collect())
+}
+
+const WARP_BARRIER: &str = "bar.warp.sync";
 
 /// A module with edits.
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! What is wrong with a kernel.
 
 use execution::path::{MISALIGNED, OUTSIDE};
+use judge::Property;
 use model::isa::bar::BarrierMisuse;
 
 /// The kind of a finding.
@@ -69,6 +70,16 @@ impl FindingKind {
             self,
             FindingKind::DataRace | FindingKind::ScopeRace | FindingKind::VolatileConflict
         )
+    }
+
+    /// Whether a launch with it lacks a property, whatever else is not decided.
+    pub fn decides(self, property: Property) -> bool {
+        match property {
+            Property::ProgramSpec => self == FindingKind::Assert,
+            Property::NoDataRace => self.is_race(),
+            Property::Termination => self == FindingKind::Hang,
+            Property::NoUninitialisedRead => self == FindingKind::Uninitialised,
+        }
     }
 
     /// Whether a kernel that has it has no meaning, so that nothing else is said of it.

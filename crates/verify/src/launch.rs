@@ -175,6 +175,16 @@ impl LaunchQuestion {
         }
     }
 
+    /// What a property answers first.
+    pub fn of(property: Property) -> LaunchQuestion {
+        match property {
+            Property::ProgramSpec => LaunchQuestion::Assert,
+            Property::NoDataRace => LaunchQuestion::Race,
+            Property::Termination => LaunchQuestion::Hang,
+            Property::NoUninitialisedRead => LaunchQuestion::Uninitialised,
+        }
+    }
+
     /// The property that answers it.
     pub(crate) fn property(self) -> Property {
         match self {

@@ -7,7 +7,9 @@ use repair::{RepairOptions, repair};
 
 use crate::columns::{Composed, LAUNCH};
 use crate::compose::launched;
-use crate::edited::{KernelEdit, Spelling, edited};
+use crate::edited::{
+    EditedModule, InstructionEdit, KernelEdit, ModuleSpelling, edited, with_barrier,
+};
 use crate::launch::LaunchSpec;
 use crate::module::KernelModule;
 use crate::verification::ADVICE;
@@ -15,9 +17,15 @@ use crate::verification::ADVICE;
 /// Edits that together give the launch properties that it lacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct KernelRepair {
+    /// What the launch lacked, and has with them.
     pub properties: Vec<Property>,
+    /// What it still lacks, or may lack.
+    pub lacking: Vec<Property>,
     pub edits: Vec<KernelEdit>,
 }
+
+/// What stands in the place of a new barrier of a warp, if it suffices as well.
+const BARRIERS: [&str; 2] = ["bar.sync 0", "bar.warp.sync -1"];
 
 /// What a search for repairs may take.
 #[derive(Clone, Copy, Debug)]
@@ -43,17 +51,40 @@ pub(crate) struct RepairedLaunch<'r> {
     pub(crate) launch: &'r LaunchSpec,
     pub(crate) composed: &'r Composed,
     pub(crate) task: &'r Task<'r>,
+    pub(crate) effort: RepairEffort,
+    /// When the search ends. What it found is judged again in half as much time more.
+    pub(crate) until: Option<Deadline>,
+    pub(crate) confirmed_until: Option<Deadline>,
 }
 
-impl RepairedLaunch<'_> {
+impl<'r> RepairedLaunch<'r> {
+    pub(crate) fn new(
+        module: &'r KernelModule<'r>,
+        launch: &'r LaunchSpec,
+        composed: &'r Composed,
+        task: &'r Task<'r>,
+        effort: RepairEffort,
+    ) -> RepairedLaunch<'r> {
+        let time = if effort.work.is_some() { Some(ADVICE) } else { task.timeout };
+        RepairedLaunch {
+            module,
+            launch,
+            composed,
+            task,
+            effort,
+            until: time.map(Deadline::after),
+            confirmed_until: time.map(|time| Deadline::after(time.mul_f64(1.5))),
+        }
+    }
+
     /// The cheapest edits after which the launch has all properties that it lacks, or else as many as one search finds edits
     /// for. Each is judged again as an edit of the module.
-    pub(crate) fn repairs(&self, lacking: &[Property], effort: RepairEffort) -> Vec<KernelRepair> {
-        let RepairedLaunch { module, composed, task, .. } = self;
+    pub(crate) fn repairs(&self, lacking: &[Property]) -> Vec<KernelRepair> {
+        let RepairedLaunch { module, composed, task, effort, .. } = self;
         let Ok(source) = SourceTest::read(LAUNCH, composed.text.as_bytes()) else {
             return Vec::new();
         };
-        let spelling = Spelling::new(composed, module.text);
+        let spelling = ModuleSpelling::new(composed, module.text);
         let mut partial: Vec<KernelRepair> = Vec::new();
         for &property in lacking {
             let options = RepairOptions {
@@ -62,10 +93,7 @@ impl RepairedLaunch<'_> {
                 proposals: effort.proposals,
                 questions: effort.questions,
                 work: effort.work,
-                until: match effort.work {
-                    Some(_) => Some(Deadline::after(ADVICE)),
-                    None => task.timeout.map(Deadline::after),
-                },
+                until: self.until,
                 property,
                 ..RepairOptions::new(task.model)
             };
@@ -74,33 +102,44 @@ impl RepairedLaunch<'_> {
                 let lines = proposal.edits.iter().flat_map(|edit| &edit.lines);
                 // Edits that are none of the module are no repair of it.
                 let Some(edits) = spelling.instruction_edits(lines) else { continue };
-                let Some(edited) = edited(module.text, &edits) else { continue };
-                let mut properties = Vec::new();
-                for &of in lacking {
-                    let told = self.has_property(&edited.text, of);
-                    // Its own property the test with these edits has.
-                    if told == Some(true) || told.is_none() && of == property {
-                        properties.push(of);
-                    }
-                }
-                if !properties.contains(&property) {
-                    continue;
-                }
-                let all = properties.len() == lacking.len();
-                let found = KernelRepair { properties, edits: edited.edits };
-                if all {
-                    complete.push(found);
-                } else {
-                    partial.push(found);
-                }
+                let mut wider = BARRIERS.iter().filter_map(|barrier| with_barrier(&edits, barrier));
+                let mended = wider
+                    .find_map(|wider| self.mended(&wider, property, lacking, false))
+                    .or_else(|| self.mended(&edits, property, lacking, true));
+                let Some((edited, properties)) = mended else { continue };
+                let rest = lacking.iter().filter(|of| !properties.contains(of));
+                let rest: Vec<Property> = rest.copied().collect();
+                let to = if rest.is_empty() { &mut complete } else { &mut partial };
+                to.push(KernelRepair { properties, lacking: rest, edits: edited.edits });
             }
             if !complete.is_empty() {
                 return complete;
             }
         }
-        partial.sort_by_key(|repair| lacking.len() - repair.properties.len());
+        partial.sort_by_key(|repair| repair.lacking.len());
         partial.truncate(1);
         partial
+    }
+
+    /// A module with edits, and what its launch then has of what it lacks; `None` if it lacks the property that is sought.
+    /// `of_test`: the test with these edits has that.
+    fn mended(
+        &self,
+        edits: &[InstructionEdit],
+        property: Property,
+        lacking: &[Property],
+        of_test: bool,
+    ) -> Option<(EditedModule, Vec<Property>)> {
+        let edited = edited(self.module.text, edits)?;
+        let own = self.has_property(&edited.text, property);
+        if own != Some(true) && !(own.is_none() && of_test) {
+            return None;
+        }
+        let has = |of: &&Property| {
+            **of == property || self.has_property(&edited.text, **of) == Some(true)
+        };
+        let properties = lacking.iter().filter(has).copied().collect();
+        Some((edited, properties))
     }
 
     /// Whether the launch of a changed module has a property, as far as brief work shows it.
@@ -108,11 +147,12 @@ impl RepairedLaunch<'_> {
         let Ok(module) = KernelModule::read(self.module.path, changed) else { return Some(false) };
         let test = launched(&module, self.launch).ok().and_then(|launched| launched.test.ok());
         let Some(test) = test else { return Some(false) };
+        let left = self.confirmed_until.map_or(ADVICE, |until| until.left().min(ADVICE));
         let task = Task {
             property,
             verdict_only: true,
             races: false,
-            until: Some(Deadline::after(ADVICE)),
+            until: Some(Deadline::after(left)),
             ..self.task.clone()
         };
         match judge(&test, &task).verdict {

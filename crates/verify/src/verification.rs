@@ -85,8 +85,8 @@ pub fn verify(
         if lacking.properties.contains(&Property::NoDataRace) {
             all.reasons = reader.reasons(task);
         }
-        let launched = RepairedLaunch { module, launch, composed: &composed, task };
-        all.repairs = launched.repairs(&lacking.properties, effort);
+        let launched = RepairedLaunch::new(module, launch, &composed, task, effort);
+        all.repairs = launched.repairs(&lacking.properties);
         if effort.work.is_some() {
             all.repairs.truncate(1);
         }
@@ -112,6 +112,7 @@ pub fn verify(
         }
         all.findings.extend(found.hang);
     }
+    all.undecided.retain(|of| !all.findings.iter().any(|found| found.kind.decides(of.property)));
     all.findings = merged(all.findings);
     all.seconds = start.elapsed().as_secs_f64();
     Ok((composed, all))
@@ -152,11 +153,13 @@ impl Verification {
         let is_asked = |property: &Property| questions.iter().any(|of| of.property() == *property);
         let all = [Property::ProgramSpec, races, Property::Termination];
         let asked: Vec<Property> = all.into_iter().filter(is_asked).collect();
+        // Runs of the machine show what assertions and threads do, and have a share, too.
+        let of_machine = if asked == [races] { 0.0 } else { MACHINE_SHARE };
         for (at, &property) in asked.iter().enumerate() {
-            // Runs of the machine have a share, too.
-            let shares = u32::try_from(asked.len() - at + 1).expect("few properties");
+            let left = u32::try_from(asked.len() - at).expect("few properties");
+            let share = 1.0 / (f64::from(left) + of_machine);
             let task = Task {
-                timeout: task.until.map(|until| until.left() / shares),
+                timeout: task.until.map(|until| until.left().mul_f64(share)),
                 property,
                 verdict_only: property != races && !exits,
                 races: property == races,
@@ -304,6 +307,9 @@ fn merged(mut findings: Vec<KernelFinding>) -> Vec<KernelFinding> {
 
 /// What explanations and repairs that nobody asked for may take.
 pub(crate) const ADVICE: Duration = Duration::from_secs(2);
+
+/// The time of runs of the machine, as a part of that for a question.
+const MACHINE_SHARE: f64 = 0.25;
 
 /// The first reasons are those of accesses that read from each other.
 const MOST_REASONS: usize = 2;

@@ -24,10 +24,12 @@ pub(super) fn races<'m>(
         "conflict",
         (given.overlap & given.one_writes) - given.all.id(),
     );
+    // Reading R3: an atomic is one operation. What its write precedes, its read precedes, too.
+    let ordered = causality | given.rmw >> causality;
     let race = m.define(
         section::CONFLICT_AND_RACES,
         "data-race",
-        conflict - strength.morally_strong - (causality | causality.inverse()),
+        conflict - strength.morally_strong - (ordered | ordered.inverse()),
     );
     // Reading B19: an asynchronous copy has the sizes of the accesses that it meets.
     let mixed_size = (race & (of_threads * of_threads)) - given.overlap_completely;
