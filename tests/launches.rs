@@ -17,7 +17,7 @@ fn kernels() -> PathBuf {
 }
 
 /// Judges a launch of a module that is a text.
-fn judged(module: &str, launch: &LaunchSpec) -> Result<Verification, VerifyError> {
+pub(crate) fn judged(module: &str, launch: &LaunchSpec) -> Result<Verification, VerifyError> {
     let read = KernelModule::read("k.ptx", module).expect("a module");
     let model = model::ptx::model();
     let task = Task { counts: false, ..Task::new(&model) };
@@ -25,7 +25,7 @@ fn judged(module: &str, launch: &LaunchSpec) -> Result<Verification, VerifyError
 }
 
 /// A kernel with these parameters and this body.
-fn kernel(parameters: &[&str], body: &str) -> String {
+pub(crate) fn kernel(parameters: &[&str], body: &str) -> String {
     let parameters: Vec<String> =
         parameters.iter().map(|name| format!(".param .u64 {name}")).collect();
     format!(
@@ -35,7 +35,7 @@ fn kernel(parameters: &[&str], body: &str) -> String {
     )
 }
 
-fn launch(grid: u32, block: u32, arguments: &[&str], assertions: &[&str]) -> LaunchSpec {
+pub(crate) fn launch(grid: u32, block: u32, arguments: &[&str], assertions: &[&str]) -> LaunchSpec {
     let of = |x| Dim3 { x, ..Dim3::ONE };
     let own = |text: &&str| LaunchArgument::parse(text).expect("an argument");
     LaunchSpec {
@@ -45,7 +45,7 @@ fn launch(grid: u32, block: u32, arguments: &[&str], assertions: &[&str]) -> Lau
     }
 }
 
-fn kinds(verification: &Verification) -> Vec<FindingKind> {
+pub(crate) fn kinds(verification: &Verification) -> Vec<FindingKind> {
     verification.findings.iter().map(|finding| finding.kind).collect()
 }
 

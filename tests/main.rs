@@ -33,6 +33,7 @@ mod generation;
 mod install;
 mod json;
 mod lanes;
+mod launch_limits;
 mod launches;
 mod left_out;
 mod linked;

@@ -22,6 +22,57 @@ pub struct FunctionDeclaration<'a> {
     pub results: Vec<MemoryDeclaration<'a>>,
     /// What its body declares outside of its blocks.
     pub variables: Vec<MemoryDeclaration<'a>>,
+    /// What a launch of it has to keep.
+    pub bounds: Vec<LaunchBound>,
+}
+
+/// A directive before a body that says how a kernel is launched: `.reqntid 32, 1, 1`.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct LaunchBound {
+    pub kind: LaunchBoundKind,
+    /// Numbers in the directions x, y and z. What is not written is 1.
+    pub extent: [u32; 3],
+    /// Of the file, from 1.
+    pub line: usize,
+}
+
+/// What such a directive is about.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum LaunchBoundKind {
+    /// `.reqntid` (`#performance-tuning-directives-reqntid`): the threads of a CTA.
+    Threads,
+    /// `.maxntid` (`#performance-tuning-directives-maxntid`): their product is the most threads.
+    MostThreads,
+    /// `.reqnctapercluster` (`#cluster-dimension-directives-reqnctapercluster`): the CTAs of a cluster.
+    Cluster,
+    /// `.maxclusterrank` (`#cluster-dimension-directives-maxclusterrank`): the most CTAs.
+    MostOfCluster,
+    /// `.explicitcluster` (`#cluster-dimension-directives-explicitcluster`): there are clusters.
+    Clusters,
+}
+
+impl LaunchBoundKind {
+    const ALL: [LaunchBoundKind; 5] = [
+        LaunchBoundKind::Threads,
+        LaunchBoundKind::MostThreads,
+        LaunchBoundKind::Cluster,
+        LaunchBoundKind::MostOfCluster,
+        LaunchBoundKind::Clusters,
+    ];
+
+    pub fn directive(self) -> &'static str {
+        match self {
+            LaunchBoundKind::Threads => ".reqntid",
+            LaunchBoundKind::MostThreads => ".maxntid",
+            LaunchBoundKind::Cluster => ".reqnctapercluster",
+            LaunchBoundKind::MostOfCluster => ".maxclusterrank",
+            LaunchBoundKind::Clusters => ".explicitcluster",
+        }
+    }
+
+    pub(crate) fn of_directive(name: &str) -> Option<LaunchBoundKind> {
+        LaunchBoundKind::ALL.into_iter().find(|kind| kind.directive() == name)
+    }
 }
 
 /// A part of the body of a function.
@@ -117,6 +168,11 @@ impl<'a> Module<'a> {
         self.lines.number(ByteSpan::within(self.text, instruction.text))
     }
 
+    /// Whether it has a `.version`.
+    pub fn has_version(&self) -> bool {
+        self.tree.versioned
+    }
+
     /// The functions that have a body.
     pub fn declared_functions(&self) -> Vec<FunctionDeclaration<'a>> {
         let functions = self.tree.functions.iter();
@@ -143,7 +199,13 @@ impl<'a> Module<'a> {
             variables: own
                 .map(|index| self.memory_declaration(&self.tree.variables[index]))
                 .collect(),
+            bounds: function.bounds.iter().map(|bound| self.bound(bound)).collect(),
         }
+    }
+
+    fn bound(&self, bound: &syntax::BoundDirective) -> LaunchBound {
+        let syntax::BoundDirective { kind, extent, at } = *bound;
+        LaunchBound { kind, extent, line: self.lines.number(at) }
     }
 
     /// The body of the function at this index.

@@ -3,18 +3,22 @@
 
 use crate::version::{PtxIsa, Target};
 
+use super::declared::LaunchBoundKind;
 use super::lex;
 use super::parse::Parser;
 use super::symbols::CTA_MEMORY;
+use super::syntax::BoundDirective;
 use text::cursor::short;
 
 /// What the directives before a body ask for.
-#[derive(Clone, Copy, Default)]
+#[derive(Default)]
 pub(super) struct FunctionRequests {
     /// `.noreturn`
     pub(super) no_return: bool,
     /// `.minperctamemory`
     pub(super) cta_memory: bool,
+    /// `.reqntid` and others
+    pub(super) bounds: Vec<BoundDirective>,
 }
 
 impl Parser<'_, '_> {
@@ -133,12 +137,19 @@ impl Parser<'_, '_> {
             let pragma = self.word() == ".pragma";
             requests.no_return |= self.word() == ".noreturn";
             requests.cta_memory |= self.word() == CTA_MEMORY;
-            self.bump();
+            let kind = LaunchBoundKind::of_directive(self.word());
+            let at = self.bump().at;
+            let mut extent = [1; 3];
+            let mut directions = extent.iter_mut();
             while matches!(self.token.kind, lex::TokenKind::Number | lex::TokenKind::Text)
                 || self.is(",")
             {
+                if let Ok(number) = self.word().parse() {
+                    directions.next().into_iter().for_each(|direction| *direction = number);
+                }
                 self.bump();
             }
+            requests.bounds.extend(kind.map(|kind| BoundDirective { kind, extent, at }));
             if pragma {
                 self.eat(";");
             }

@@ -42,7 +42,9 @@ mod target_version;
 pub mod version;
 
 pub use constant::bits as constant_bits;
-pub use declared::{BodyItem, FunctionDeclaration, MemoryDeclaration};
+pub use declared::{
+    BodyItem, FunctionDeclaration, LaunchBound, LaunchBoundKind, MemoryDeclaration,
+};
 pub use fix::{FixChoice, FixedModule, fix};
 pub use lint::LintOptions;
 pub use origin::origins;

@@ -8,7 +8,7 @@ use model::isa::{SpaceQualifier, Type};
 use super::lex::{self, Flaw, Lexer, Token};
 use super::symbols::Symbols;
 use super::syntax::{
-    BodyMark, Function, ModuleSyntax, Range, Statement, Symbol, VariableDeclaration,
+    BodyMark, BoundDirective, Function, ModuleSyntax, Range, Statement, Symbol, VariableDeclaration,
 };
 use text::cursor::short;
 use text::report::{ByteSpan, Diagnostics};
@@ -392,29 +392,33 @@ impl<'a, 'r> Parser<'a, 'r> {
         let mut name = None;
         let first = self.module.variables.len();
         let mut results = first;
-        let read = self.signature(space, &mut name, &mut results);
+        let bounds = self.signature(space, &mut name, &mut results);
         let name = name.unwrap_or(self.last);
-        if read.is_err() {
-            self.give_up();
-        } else if self.is("{") {
-            let open = self.bump().at;
-            let inside = self.module.variables.len();
-            let reads = self.module.special_reads.len();
-            self.marks.clear();
-            let statements = self.body(open);
-            self.module.functions.push(Function {
-                kind,
-                name,
-                linked,
-                results: Range::new(first, results),
-                parameters: Range::new(results, inside),
-                variables: Range::new(inside, self.module.variables.len()),
-                special_reads: Range::new(reads, self.module.special_reads.len()),
-                marks: std::mem::take(&mut self.marks),
-                statements,
-            });
-        } else if !self.eat(";") && kind == Kind::Kernel {
-            self.expected("`{` or `;`");
+        match bounds {
+            Err(_) => self.give_up(),
+            Ok(bounds) if self.is("{") => {
+                let open = self.bump().at;
+                let inside = self.module.variables.len();
+                let reads = self.module.special_reads.len();
+                self.marks.clear();
+                let statements = self.body(open);
+                self.module.functions.push(Function {
+                    kind,
+                    name,
+                    linked,
+                    results: Range::new(first, results),
+                    parameters: Range::new(results, inside),
+                    variables: Range::new(inside, self.module.variables.len()),
+                    special_reads: Range::new(reads, self.module.special_reads.len()),
+                    bounds,
+                    marks: std::mem::take(&mut self.marks),
+                    statements,
+                });
+            }
+            Ok(_) if !self.eat(";") && kind == Kind::Kernel => {
+                self.expected("`{` or `;`");
+            }
+            Ok(_) => {}
         }
         // ptxas takes the prototype of a `.func` without its `;`.
         self.symbols.close();
@@ -422,14 +426,14 @@ impl<'a, 'r> Parser<'a, 'r> {
         self.symbols.declare(name.of(self.lexer.text), Symbol::Other);
     }
 
-    /// Results, name, parameters, and the directives up to the body.
+    /// Results, name, parameters, and the directives up to the body, of which those that a launch has to keep are returned.
     /// `results` is where those end among the variables.
     fn signature(
         &mut self,
         space: SpaceQualifier,
         name: &mut Option<ByteSpan>,
         results: &mut usize,
-    ) -> ParseResult<()> {
+    ) -> ParseResult<Vec<BoundDirective>> {
         if self.is("(") {
             self.parameters(space, Role::Result)?;
         }
@@ -457,7 +461,7 @@ impl<'a, 'r> Parser<'a, 'r> {
         if requests.cta_memory {
             self.module.cta_memory.push(at);
         }
-        Ok(())
+        Ok(requests.bounds)
     }
 
     fn parameters(&mut self, space: SpaceQualifier, role: Role) -> ParseResult<()> {

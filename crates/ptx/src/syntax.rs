@@ -3,6 +3,7 @@
 //! All nodes refer to the text by byte ranges. Memory instructions are parsed with their operands;
 //! others are kept as text, with the names that they define and use.
 
+use crate::declared::LaunchBoundKind;
 use crate::shape::{Opcode, VariableShape};
 use crate::version::{FunctionKind as Kind, PtxIsa, Target};
 use model::isa::{SpaceQualifier, Type};
@@ -97,9 +98,19 @@ pub(crate) struct Function {
     pub(crate) variables: Range,
     /// In [`ModuleSyntax::special_reads`].
     pub(crate) special_reads: Range,
+    pub(crate) bounds: Vec<BoundDirective>,
     /// What stands between the statements, each with the index of the statement after it.
     pub(crate) marks: Vec<(u32, BodyMark)>,
     pub(crate) statements: Vec<Statement>,
+}
+
+/// `.reqntid 32, 1, 1`: a directive that a launch has to keep.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct BoundDirective {
+    pub(crate) kind: LaunchBoundKind,
+    /// What is not written is 1.
+    pub(crate) extent: [u32; 3],
+    pub(crate) at: ByteSpan,
 }
 
 /// What a body has besides statements.

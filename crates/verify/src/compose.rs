@@ -13,6 +13,7 @@ use crate::columns::{
     self, ColumnMemory, ColumnTest, ColumnValues, Composed, PlacedColumn, UnwrittenMemory,
 };
 use crate::condition;
+use crate::directives;
 use crate::functions::{self, FunctionName, list, named};
 use crate::lanes::LeftOut;
 use crate::launch::{KernelLaunch, LaunchError, LaunchQuestion, LaunchSpec, ThreadPlace};
@@ -53,9 +54,13 @@ pub(crate) fn launched(
     let left_out = LeftOut::of(launch, &places);
     let all = functions::functions(&module.module);
     let known: Vec<FunctionName> = all.into_iter().filter(|function| function.kernel).collect();
-    let (mut kernels, mut arguments) = (Vec::new(), Vec::new());
+    let declared = module.module.declared_functions();
+    let (mut kernels, mut arguments, mut launches) = (Vec::new(), Vec::new(), Vec::new());
     for kernel in &launch.kernels {
         let name = kernel_name(&known, kernel).map_err(one)?;
+        let declared = declared.iter().find(|function| function.name == name);
+        let bounds = declared.map_or(&[][..], |function| &function.bounds);
+        launches.push(directives::applied(bounds, launch)?);
         let mut function = module.function(&name, &reserved)?;
         left_out.adapt(&mut function)?;
         arguments.push(arguments_of(&function, kernel, launch)?);
@@ -78,7 +83,9 @@ pub(crate) fn launched(
         if unwritten == UnwrittenMemory::OfThreads && all.into_iter().any(unknown) {
             notes.insert(COUNTS_AS_WRITTEN.to_owned());
         }
-        let composer = Composer { launch, kernels, arguments: &arguments, unwritten, notes };
+        let arguments = &arguments;
+        let composer =
+            Composer { launch, launches: &launches, kernels, arguments, unwritten, notes };
         composer.composed(&places, target.clone()).map_err(one)
     };
     let mut composed = compose(&kernels)?;
@@ -258,6 +265,8 @@ struct Composer<'c> {
     arguments: &'c [Vec<&'c LaunchArgument>],
     unwritten: UnwrittenMemory,
     notes: BTreeSet<String>,
+    /// That of each kernel, with what its directives say.
+    launches: &'c [LaunchSpec],
 }
 
 impl Composer<'_> {
@@ -316,8 +325,8 @@ impl Composer<'_> {
         kernel: usize,
         place: ThreadPlace,
     ) -> Result<PlacedColumn, LaunchError> {
-        let Composer { launch, kernels, arguments, notes, .. } = self;
-        let function = &kernels[kernel];
+        let Composer { launches, kernels, arguments, notes, .. } = self;
+        let (function, launch) = (&kernels[kernel], &launches[kernel]);
         let gpu = launch.gpus.get(place.cta as usize).copied().unwrap_or(0);
         let mut special = |name: &str| {
             // The workspace of the barrier of a cooperative launch: its address in two halves, the first of which is 0

@@ -244,17 +244,12 @@ impl LaunchSpec {
                 self.block
             )));
         }
-        if let Some(cluster) = self.cluster {
-            if cluster.count() > MOST_IN_CLUSTER {
-                let why =
-                    format!("a cluster has at most {MOST_IN_CLUSTER} CTAs, and this is {cluster}");
-                errors.push(LaunchError::new(why));
-            } else if cluster.parts_of(self.grid).is_none() {
-                let why = format!("clusters of {cluster} do not divide a grid of {}", self.grid);
-                errors.push(
-                    LaunchError::new(why).help("a grid has whole clusters: --grid 4 --cluster 2"),
-                );
-            }
+        errors.extend(self.cluster.and_then(|cluster| self.check_cluster(cluster)));
+        if let Some(bytes) = self.shared.filter(|bytes| *bytes > MOST_SHARED) {
+            let why = format!(
+                "a CTA has at most {MOST_SHARED} bytes of shared memory, and this is {bytes}"
+            );
+            errors.push(LaunchError::new(why).help("--shared 49152"));
         }
         if self.resident == Some(0) {
             let why = "no CTA runs where none is resident";
@@ -266,6 +261,21 @@ impl LaunchSpec {
             errors.push(LaunchError::new(why).help("one number for each CTA"));
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
+    }
+
+    /// What is wrong with clusters of this extent.
+    pub(crate) fn check_cluster(&self, cluster: Dim3) -> Option<LaunchError> {
+        if cluster.count() > MOST_IN_CLUSTER {
+            let why =
+                format!("a cluster has at most {MOST_IN_CLUSTER} CTAs, and this is {cluster}");
+            return Some(LaunchError::new(why));
+        }
+        if cluster.parts_of(self.grid).is_none() {
+            let why = format!("clusters of {cluster} do not divide a grid of {}", self.grid);
+            let help = "a grid has whole clusters: --grid 4 --cluster 2";
+            return Some(LaunchError::new(why).help(help));
+        }
+        None
     }
 
     /// The number of the cluster of a CTA; `None` without clusters.
@@ -335,8 +345,10 @@ fn narrow(count: u64) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// The most threads of a block in the direction z, and the most CTAs of a cluster. CUDA C++ Programming Guide, Compute Capabilities.
+/// The most threads of a block in the direction z, the most CTAs of a cluster, and the most bytes of shared memory of a CTA, on
+/// every target. CUDA C++ Programming Guide, Compute Capabilities.
 const MOST_IN_Z: u32 = 64;
+const MOST_SHARED: u32 = 227 << 10;
 const MOST_IN_CLUSTER: u64 = 16;
 
 /// The most threads of a test.

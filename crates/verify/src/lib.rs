@@ -11,6 +11,7 @@ pub mod argument;
 mod columns;
 pub mod compose;
 pub mod condition;
+mod directives;
 mod edited;
 pub mod file;
 pub mod finding;

@@ -1,0 +1,87 @@
+//! What no GPU launches, and what a module says of its launches: `causeway verify`.
+
+use verify::{Dim3, LaunchError, LaunchSpec, VerifyError};
+
+use crate::launches::{judged, kernel, kinds, launch};
+
+/// What is wrong with a launch.
+fn refused(module: &str, launch: &LaunchSpec) -> Vec<LaunchError> {
+    match judged(module, launch) {
+        Err(VerifyError::Launch(errors)) => errors,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn with_directives(directives: &str, body: &str) -> String {
+    kernel(&["a"], body).replace("a)\n{", &format!("a)\n{directives}\n{{"))
+}
+
+fn clustered(grid: u32, cluster: Option<u32>) -> LaunchSpec {
+    let cluster = cluster.map(|x| Dim3 { x, ..Dim3::ONE });
+    LaunchSpec { cluster, ..launch(grid, 1, &["a=u32[2]=0"], &["a[0]==2"]) }
+}
+
+#[test]
+fn a_kernel_says_how_large_its_clusters_are() {
+    let body = "ld.param.u64 %rd1, [a]; mov.u32 %r1, %cluster_nctarank;\n\
+                st.relaxed.gpu.global.u32 [%rd1], %r1; ret;";
+    let module = with_directives(".explicitcluster\n.reqnctapercluster 2, 1, 1", body);
+    for cluster in [None, Some(2)] {
+        let found = judged(&module, &clustered(2, cluster)).expect("it is judged");
+        assert_eq!(kinds(&found), []);
+    }
+    for (grid, cluster, wanted) in [
+        (4, Some(4), "the kernel has `.reqnctapercluster 2`, and the launch clusters of 4"),
+        (3, None, "clusters of 2 do not divide a grid of 3"),
+    ] {
+        let errors = refused(&module, &clustered(grid, cluster));
+        assert_eq!(errors.len(), 1, "{errors:?}");
+        assert_eq!((&errors[0].message[..], errors[0].line), (wanted, Some(6)), "{errors:?}");
+        assert!(errors[0].help.is_some(), "{errors:?}");
+    }
+    let explicit = with_directives(".explicitcluster", body);
+    assert!(judged(&explicit, &clustered(2, Some(2))).is_ok());
+    let errors = refused(&explicit, &clustered(2, None));
+    assert_eq!(errors[0].message, "the kernel has `.explicitcluster`, and the launch no clusters");
+    let most = with_directives(".maxclusterrank 2", body);
+    assert!(judged(&most, &clustered(4, Some(2))).is_ok());
+    let errors = refused(&most, &clustered(4, Some(4)));
+    let wanted = "the kernel has `.maxclusterrank 2`, and the launch clusters of 4";
+    assert_eq!(errors[0].message, wanted);
+}
+
+#[test]
+fn a_kernel_says_how_many_threads_it_takes() {
+    let of = |directive: &str, block: Dim3| {
+        let module = with_directives(directive, "ret;");
+        let launch = LaunchSpec { block, ..launch(1, 1, &["a=u32[1]"], &[]) };
+        judged(&module, &launch).map(|_| ()).map_err(|error| match error {
+            VerifyError::Launch(errors) => errors[0].message.clone(),
+            VerifyError::Test(_) => panic!("{error:?}"),
+        })
+    };
+    let flat = |x| Dim3 { x, ..Dim3::ONE };
+    assert_eq!(of(".reqntid 32", flat(32)), Ok(()));
+    for (directive, block) in
+        [(".reqntid 32", "16"), (".reqntid 8, 4", "32"), (".maxntid 8, 2", "5,4")]
+    {
+        let wanted = format!(
+            "the kernel has `{}`, and the launch blocks of {block}",
+            directive.replace(", ", ",")
+        );
+        assert_eq!(of(directive, Dim3::parse(block).expect("a block")), Err(wanted));
+    }
+    // Only the product counts.
+    assert_eq!(of(".maxntid 8, 4", flat(32)), Ok(()));
+    assert_eq!(of(".minnctapersm 1 .maxnreg 32", flat(32)), Ok(()));
+}
+
+#[test]
+fn shared_memory_is_that_of_a_multiprocessor() {
+    let module = kernel(&[], "ret;");
+    let of = |bytes| LaunchSpec { shared: Some(bytes), ..launch(1, 1, &[], &[]) };
+    assert!(judged(&module, &of(232_448)).is_ok());
+    let errors = refused(&module, &of(232_449));
+    let wanted = "a CTA has at most 232448 bytes of shared memory, and this is 232449";
+    assert_eq!(errors[0].message, wanted);
+}
