@@ -1,5 +1,6 @@
 //! What no GPU launches, and what a module says of its launches: `causeway verify`.
 
+use verify::file;
 use verify::{Dim3, LaunchError, LaunchSpec, VerifyError};
 
 use crate::launches::{judged, kernel, kinds, launch};
@@ -77,6 +78,42 @@ fn a_kernel_says_how_many_threads_it_takes() {
 }
 
 #[test]
+fn an_argument_fits_its_parameter() {
+    let module =
+        |ty: &str| kernel(&["a"], "ret;").replace(".param .u64 a", &format!(".param .{ty} a"));
+    let of = |ty: &str, argument: &str| {
+        let launch = launch(1, 1, &["b=u32[4]", argument], &[]);
+        let two = module(ty).replace("k(", "k(.param .u64 b, ");
+        judged(&two, &launch).map(|_| ()).map_err(|error| match error {
+            VerifyError::Launch(errors) => errors[0].message.clone(),
+            VerifyError::Test(_) => panic!("{error:?}"),
+        })
+    };
+    let address = "the argument `a` is an address, and its parameter has 4 bytes";
+    let float = "the argument `a` is a float, and its parameter an integer";
+    let number = "the argument `a` is a number, and its parameter a pointer";
+    let pointer = "u64 .ptr .global .align 4";
+    for (ty, argument, wanted) in [
+        ("u32", "a=u32[1]", Err(address)),
+        ("u32", "a=@b+4", Err(address)),
+        ("u64", "a=@b+4", Ok(())),
+        ("b64", "a=u32[1]", Ok(())),
+        ("u32", "a=1.5", Err(float)),
+        ("s32", "a=1.5", Err(float)),
+        ("u64", "a=1.5", Err(float)),
+        ("b32", "a=1.5", Ok(())),
+        ("f32", "a=1.5", Ok(())),
+        ("u32", "a=f32=1.5", Ok(())),
+        ("u64", "a=5", Ok(())),
+        (pointer, "a=5", Err(number)),
+        (pointer, "a=0", Ok(())),
+        (pointer, "a=u32[1]", Ok(())),
+    ] {
+        assert_eq!(of(ty, argument), wanted.map_err(str::to_owned), "{ty} {argument}");
+    }
+}
+
+#[test]
 fn shared_memory_is_that_of_a_multiprocessor() {
     let module = kernel(&[], "ret;");
     let of = |bytes| LaunchSpec { shared: Some(bytes), ..launch(1, 1, &[], &[]) };
@@ -84,4 +121,29 @@ fn shared_memory_is_that_of_a_multiprocessor() {
     let errors = refused(&module, &of(232_449));
     let wanted = "a CTA has at most 232448 bytes of shared memory, and this is 232449";
     assert_eq!(errors[0].message, wanted);
+}
+
+/// The line, the column and the message of what is wrong with a launch file.
+fn wrong_file(argument: &str) -> (usize, usize, String) {
+    let text = format!(
+        "ptx = \"k.ptx\"\n[launch]\ngrid = 1\nblock = 1\n[[arg]]\nname = \"a\"\n{argument}\n"
+    );
+    let error = file::read("launch.toml", &text).expect_err(argument).remove(0);
+    (error.span.line, error.span.column, error.message)
+}
+
+#[test]
+fn an_argument_of_a_file_is_wrong_at_its_value() {
+    for (argument, line, column, wanted) in [
+        ("type = \"u32[2]\"\ninit = [\"x\"]", 8, 8, "does not fit its type: `x`"),
+        ("value = 3\ntype = \"u32[2]\"", 7, 9, "two values: a buffer by its `type` and `value`"),
+        ("value = 3\nfields = { 0 = 1 }", 8, 10, "two values: `value` and `fields`"),
+        ("type = \"u33\"\nvalue = 1", 7, 8, "the unknown type `u33`"),
+        ("type = \"u32[0]\"", 7, 8, "the buffer `a` has 0 elements"),
+        ("", 6, 8, "the argument `a` has no value"),
+    ] {
+        let found = wrong_file(argument);
+        assert_eq!((found.0, found.1), (line, column), "{argument}: {found:?}");
+        assert!(found.2.contains(wanted), "{argument}: {found:?}");
+    }
 }

@@ -88,6 +88,8 @@ pub struct Parameter {
     pub bits: u16,
     /// Whether its type is that of a float.
     pub float: bool,
+    /// Whether its type is that of an integer. `.b32` is neither.
+    pub integer: bool,
     /// Of a structure, an array or a vector: its alignment in bytes. Its parts are read one by one.
     pub alignment: Option<u32>,
     /// The state space that it points to, if it is known to be an address. A generic address is assumed to

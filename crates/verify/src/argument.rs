@@ -1,5 +1,6 @@
 //! Arguments of a launch: `f='u32[2]=0'`, `n=4`, `b=@a+16`.
 
+use lift::function::Parameter;
 use model::isa::float;
 
 use crate::launch::LaunchError;
@@ -111,6 +112,44 @@ pub(crate) fn is_number(text: &str) -> bool {
     let float = ElementType { float: true, bits: 64 };
     text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit())
         && (bits.bits_of(text).is_some() || float.bits_of(text).is_some())
+}
+
+impl LaunchArgument {
+    /// What is wrong with it as the value of a parameter.
+    pub(crate) fn misfit(&self, parameter: &Parameter) -> Option<LaunchError> {
+        let name = &self.name;
+        let bytes = parameter.bits / 8;
+        let pointer = parameter.points_to.is_some();
+        let wrong = |why: String| LaunchError::new(format!("the argument `{name}` is {why}"));
+        match &self.value {
+            ArgumentValue::Buffer(_) | ArgumentValue::Inside { .. } if bytes < ADDRESS_BYTES => {
+                let error = wrong(format!("an address, and its parameter has {bytes} bytes"));
+                Some(error.help(format!("--arg {name}=4")))
+            }
+            ArgumentValue::Untyped(text) if is_fraction(text) && parameter.integer => {
+                let error = wrong("a float, and its parameter an integer".to_owned());
+                Some(error.help(format!("--arg {name}=4; --arg {name}=f32={text} passes the bits")))
+            }
+            ArgumentValue::Untyped(text) if pointer && !is_zero(text) => {
+                let error = wrong("a number, and its parameter a pointer".to_owned());
+                Some(error.help(format!("--arg {name}='u32[4]=0', or --arg {name}=0")))
+            }
+            ArgumentValue::Buffer(_)
+            | ArgumentValue::Inside { .. }
+            | ArgumentValue::Untyped(_)
+            | ArgumentValue::Number(_)
+            | ArgumentValue::OfGpu(_)
+            | ArgumentValue::Fields(_) => None,
+        }
+    }
+}
+
+/// The size of an address.
+const ADDRESS_BYTES: u16 = 8;
+
+/// Whether a number is 0, a pointer to nothing.
+fn is_zero(text: &str) -> bool {
+    ElementType { float: false, bits: 64 }.bits_of(text) == Some(0)
 }
 
 /// What a buffer has in the place of values that nobody has given it, as a test has it, too.

@@ -246,7 +246,10 @@ fn arguments_of<'l>(
             format!("in this order, one --arg NAME=VALUE for each of: {}", signature(function));
         return Err(one(LaunchError::new(why).help(help)));
     }
-    Ok(arguments)
+    let pairs = arguments.iter().zip(&function.parameters);
+    let misfits: Vec<LaunchError> =
+        pairs.filter_map(|(argument, parameter)| argument.misfit(parameter)).collect();
+    if misfits.is_empty() { Ok(arguments) } else { Err(misfits) }
 }
 
 /// The parameters of a function.

@@ -8,7 +8,7 @@ use model::program::LaunchOrder;
 use serde::Deserialize;
 use text::Diagnostic;
 use text::report::{ByteSpan, Diagnostics};
-use toml::Value;
+use toml::{Spanned, Value};
 
 use crate::argument::{self, ArgumentField, ArgumentValue, ElementType, LaunchArgument};
 use crate::finding::FindingKind;
@@ -130,15 +130,33 @@ impl TryFrom<Value> for ExtentText {
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ArgumentText {
-    name: String,
+    name: Spanned<String>,
     #[serde(rename = "type")]
-    ty: Option<String>,
-    value: Option<Value>,
+    ty: Option<Spanned<String>>,
+    value: Option<Spanned<Value>>,
     /// A list, or `?`.
-    init: Option<Value>,
-    value_of_gpu: Option<Vec<Value>>,
+    init: Option<Spanned<Value>>,
+    value_of_gpu: Option<Spanned<Vec<Value>>>,
     /// Of a structure: values by their offsets in bytes.
-    fields: Option<BTreeMap<String, Value>>,
+    fields: Option<Spanned<BTreeMap<String, Value>>>,
+}
+
+/// An error, and where it is in the file if that is known.
+struct WrongText {
+    error: LaunchError,
+    at: Option<ByteSpan>,
+}
+
+impl From<LaunchError> for WrongText {
+    fn from(error: LaunchError) -> WrongText {
+        WrongText { error, at: None }
+    }
+}
+
+/// An error at a part of the file.
+fn at<T>(part: &Spanned<T>) -> impl Fn(LaunchError) -> WrongText {
+    let of = part.span();
+    move |error| WrongText { error, at: Some(ByteSpan::new(of.start, of.end)) }
 }
 
 #[derive(Deserialize)]
@@ -165,14 +183,14 @@ pub fn read(path: &str, text: &str) -> Result<LaunchFile, Vec<Diagnostic>> {
     };
     match file.launch_file() {
         Ok(file) => Ok(file),
-        Err(error) => {
-            // The name of an argument is where it is wrong.
+        Err(WrongText { error, at }) => {
+            // What a message names is where it is wrong.
             let named = error.message.split('`').nth(1).and_then(|name| {
                 let start = text.find(&format!("\"{name}\""))?;
                 Some(ByteSpan::new(start, start + name.len() + 2))
             });
             report
-                .error("launch-file", named.unwrap_or_default(), error.message)
+                .error("launch-file", at.or(named).unwrap_or_default(), error.message)
                 .help_if(error.help);
             Err(report.finish(path, text))
         }
@@ -180,7 +198,7 @@ pub fn read(path: &str, text: &str) -> Result<LaunchFile, Vec<Diagnostic>> {
 }
 
 impl FileText {
-    fn launch_file(self) -> Result<LaunchFile, LaunchError> {
+    fn launch_file(self) -> Result<LaunchFile, WrongText> {
         let names = self.kernels.unwrap_or_else(|| self.kernel.into_iter().collect());
         let mut kernels: Vec<KernelLaunch> = Vec::new();
         for (index, name) in names.into_iter().enumerate() {
@@ -214,7 +232,8 @@ impl FileText {
             if let Some(kind) = kinds.find(|kind| !known(kind)) {
                 let all = FindingKind::ALL.iter().map(|kind| kind.name()).chain([CLEAN]);
                 return Err(LaunchError::new(format!("`{kind}` is no kind of a finding"))
-                    .help(all.collect::<Vec<_>>().join(", ")));
+                    .help(all.collect::<Vec<_>>().join(", "))
+                    .into());
             }
         }
         let arguments = self.arg.into_iter().map(ArgumentText::argument);
@@ -246,54 +265,96 @@ impl FileText {
 }
 
 impl ArgumentText {
-    fn argument(self) -> Result<LaunchArgument, LaunchError> {
-        let name = self.name;
-        argument::check_name(&name)?;
+    fn argument(self) -> Result<LaunchArgument, WrongText> {
+        let name = self.name.get_ref().clone();
+        argument::check_name(&name).map_err(at(&self.name))?;
+        self.check_once()?;
         let missing = || {
-            LaunchError::new(format!("the argument `{name}` has no value"))
-                .help("type = \"u32[4]\" for a buffer, or value = 4")
+            let error = LaunchError::new(format!("the argument `{name}` has no value"))
+                .help("type = \"u32[4]\" for a buffer, or value = 4");
+            at(&self.name)(error)
         };
-        let value = if let Some(fields) = self.fields {
-            let field = |(offset, value): (String, Value)| {
+        let value = if let Some(fields) = &self.fields {
+            let field = |(offset, value): (&String, &Value)| {
                 let offset = offset.parse().map_err(|_| {
                     LaunchError::new(format!("`{offset}` is not the offset of a field of `{name}`"))
                 })?;
-                Ok(ArgumentField { offset, value: by_value(&name, None, &value)? })
+                Ok(ArgumentField { offset, value: by_value(&name, None, value)? })
             };
-            ArgumentValue::Fields(fields.into_iter().map(field).collect::<Result<_, _>>()?)
-        } else if let Some((element, count)) = self.ty.as_deref().and_then(array) {
-            let initial = match &self.init {
-                None => Some(Vec::new()),
-                Some(Value::String(text)) if text == argument::NO_VALUE => None,
-                Some(Value::Array(all)) => {
-                    let values = all.iter().map(|value| bits(&name, element, value));
-                    Some(values.collect::<Result<Vec<u64>, _>>()?)
-                }
-                Some(_) => {
-                    let why = format!("`init` of `{name}` is not a list of values");
-                    return Err(LaunchError::new(why).help(
-                        "init = [1, 2], or init = \"?\" where nobody has written the buffer",
-                    ));
-                }
-            };
-            argument::buffer(&name, element, count, initial)?
+            let all: Result<_, LaunchError> = fields.get_ref().iter().map(field).collect();
+            ArgumentValue::Fields(all.map_err(at(fields))?)
+        } else if let Some((ty, element, count)) = self.array() {
+            let initial = self
+                .init
+                .as_ref()
+                .map(|all| elements(&name, element, all.get_ref()).map_err(at(all)));
+            let initial = initial.transpose()?.unwrap_or_else(|| Some(Vec::new()));
+            argument::buffer(&name, element, count, initial).map_err(at(ty))?
         } else {
-            let ty = match self.ty.as_deref() {
-                Some(ty) => Some(ElementType::parse(ty).ok_or_else(|| {
-                    LaunchError::new(format!("the argument `{name}` has the unknown type `{ty}`"))
+            let ty = match &self.ty {
+                Some(ty) => Some(ElementType::parse(ty.get_ref()).ok_or_else(|| {
+                    let why =
+                        format!("the argument `{name}` has the unknown type `{}`", ty.get_ref());
+                    at(ty)(LaunchError::new(why))
                 })?),
                 None => None,
             };
-            if let Some(values) = self.value_of_gpu {
+            if let Some(values) = &self.value_of_gpu {
                 let ty = ty.unwrap_or(ElementType { float: false, bits: 64 });
-                let all = values.iter().map(|value| bits(&name, ty, value));
-                ArgumentValue::OfGpu(all.collect::<Result<_, _>>()?)
+                let all = values.get_ref().iter().map(|value| bits(&name, ty, value));
+                ArgumentValue::OfGpu(all.collect::<Result<_, _>>().map_err(at(values))?)
             } else {
-                by_value(&name, ty, &self.value.ok_or_else(missing)?)?
+                let value = self.value.as_ref().ok_or_else(missing)?;
+                by_value(&name, ty, value.get_ref()).map_err(at(value))?
             }
         };
         Ok(LaunchArgument { name, value })
     }
+
+    /// The type of a buffer, with its elements and how many there are.
+    fn array(&self) -> Option<(&Spanned<String>, ElementType, u32)> {
+        let ty = self.ty.as_ref()?;
+        let (element, count) = array(ty.get_ref())?;
+        Some((ty, element, count))
+    }
+
+    /// An argument has its value once.
+    fn check_once(&self) -> Result<(), WrongText> {
+        let place = |of: Option<std::ops::Range<usize>>, what| of.map(|at| (at, what));
+        let buffer = self.array().map(|(ty, ..)| ty.span());
+        let is_buffer = buffer.is_some();
+        let all = [
+            place(buffer, "a buffer by its `type`"),
+            place(self.value.as_ref().map(Spanned::span), "`value`"),
+            place(self.value_of_gpu.as_ref().map(Spanned::span), "`value_of_gpu`"),
+            place(self.fields.as_ref().map(Spanned::span), "`fields`"),
+            place(self.init.as_ref().filter(|_| !is_buffer).map(Spanned::span), "`init`"),
+        ];
+        let mut given = all.into_iter().flatten();
+        let (Some((_, first)), Some((of, second))) = (given.next(), given.next()) else {
+            return Ok(());
+        };
+        let name = self.name.get_ref();
+        let why = format!("the argument `{name}` has two values: {first} and {second}");
+        let error = LaunchError::new(why).help("type = \"u32[4]\" for a buffer, or value = 4");
+        Err(WrongText { error, at: Some(ByteSpan::new(of.start, of.end)) })
+    }
+}
+
+/// The elements of a buffer; `None` where nobody has written it.
+fn elements(
+    name: &str,
+    element: ElementType,
+    init: &Value,
+) -> Result<Option<Vec<u64>>, LaunchError> {
+    if init.as_str() == Some(argument::NO_VALUE) {
+        return Ok(None);
+    }
+    let all = init.as_array().ok_or_else(|| {
+        LaunchError::new(format!("`init` of `{name}` is not a list of values"))
+            .help("init = [1, 2], or init = \"?\" where nobody has written the buffer")
+    })?;
+    all.iter().map(|value| bits(name, element, value)).collect::<Result<_, _>>().map(Some)
 }
 
 /// `u32[4]`

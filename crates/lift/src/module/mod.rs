@@ -289,6 +289,10 @@ impl<'a> FunctionReader<'_, 'a> {
                 name: self.names.plain(name),
                 bits: u16::try_from(8 * bytes).expect("few bytes"),
                 float: scalar && parameter.element.is_some_and(|ty| ty.kind == TypeKind::Float),
+                integer: scalar
+                    && parameter
+                        .element
+                        .is_some_and(|ty| matches!(ty.kind, TypeKind::Unsigned | TypeKind::Signed)),
                 alignment: (!scalar).then_some(parameter.alignment),
                 points_to: parameter.points_to.map(|to| to.space().unwrap_or(Space::Global)),
                 no_alias: false,
