@@ -1,7 +1,7 @@
 //! What no GPU launches, and what a module says of its launches: `causeway verify`.
 
 use verify::file;
-use verify::{Dim3, LaunchError, LaunchSpec, VerifyError};
+use verify::{Dim3, FindingKind, LaunchError, LaunchSpec, VerifyError};
 
 use crate::launches::{judged, kernel, kinds, launch};
 
@@ -146,4 +146,67 @@ fn an_argument_of_a_file_is_wrong_at_its_value() {
         assert_eq!((found.0, found.1), (line, column), "{argument}: {found:?}");
         assert!(found.2.contains(wanted), "{argument}: {found:?}");
     }
+}
+
+/// A kernel of one thread that stores the result of an instruction, `%r3`, and then more.
+fn uncomputed(instruction: &str, more: &str) -> String {
+    let start = "ld.param.u64 %rd1, [a]; mov.u32 %r1, 0; mov.u32 %r2, 0x3f800000; mov.u32 %r4, 0;";
+    kernel(&["a"], &format!("{start}\n{instruction};\nst.global.u32 [%rd1], %r3;\n{more}ret;"))
+}
+
+#[test]
+fn an_assertion_on_what_is_not_computed_is_open() {
+    let multiplied = "mma.sync.aligned.m16n8k8.row.col.f32.f16.f16.f32 {%r3,%r5,%r6,%r7}, {%r1,%r1}, {%r1}, {%r1,%r1,%r1,%r1}";
+    for (instruction, opcode) in [("ex2.approx.f32 %r3, %r2", "ex2"), (multiplied, "mma")] {
+        let module = uncomputed(instruction, "");
+        let buffers = ["a=u32[1]=0"];
+        for asserted in ["a[0]==0", "a[0]!=12345", "a[0]>=1 || a[0]<1"] {
+            let found = judged(&module, &launch(1, 1, &buffers, &[asserted])).expect("judged");
+            assert_eq!(kinds(&found), [], "{instruction}: {asserted}");
+            let why = format!(
+                "`{opcode}` (line 8) is not computed: its results are any numbers, and the assertion depends on them"
+            );
+            let told: Vec<&str> = found.undecided.iter().map(|open| &open.why[..]).collect();
+            assert_eq!(told, [why], "{instruction}: {asserted}");
+        }
+        let without = judged(&module, &launch(1, 1, &buffers, &[])).expect("it is judged");
+        assert_eq!((kinds(&without), without.undecided), (vec![], vec![]));
+    }
+    // What is computed has its own answer.
+    let module = uncomputed("add.u32 %r3, %r2, 1", "");
+    let found = judged(&module, &launch(1, 1, &["a=u32[1]=0"], &["a[0]==1"])).expect("judged");
+    assert_eq!(kinds(&found), [FindingKind::Assert]);
+}
+
+#[test]
+fn what_does_not_depend_on_it_is_decided() {
+    let of = |more: &str, asserted: &str| {
+        let module = uncomputed("ex2.approx.f32 %r3, %r2", more);
+        let module = module.replace("k(", "k(.param .u64 b, ");
+        let found = judged(&module, &launch(1, 1, &["b=u32[2]=0", "a=u32[1]"], &[asserted]));
+        let found = found.expect("it is judged");
+        (kinds(&found), found.undecided.len())
+    };
+    let to_b = "ld.param.u64 %rd2, [b];\n";
+    let plain = format!("{to_b}st.global.u32 [%rd2], 3;\n");
+    assert_eq!(of(&plain, "b[0]==3"), (vec![], 0));
+    assert_eq!(of(&plain, "b[0]==4"), (vec![FindingKind::Assert], 0));
+    assert_eq!(of(&plain, "b[0]==3 && a[0]==1"), (vec![], 1));
+    assert_eq!(of(&plain, "b[0]==4 && a[0]==1"), (vec![FindingKind::Assert], 0));
+    assert_eq!(of(&plain, "b[0]==3 || a[0]==1"), (vec![], 1));
+    // Through arithmetic, memory, an address, a guard and a branch.
+    for more in [
+        "add.u32 %r5, %r3, 1;\nst.global.u32 [%rd2], %r5;\n",
+        "ld.global.u32 %r5, [%rd1];\nst.global.u32 [%rd2], %r5;\n",
+        "and.b32 %r5, %r3, 4; cvt.u64.u32 %rd3, %r5; add.u64 %rd3, %rd2, %rd3;\nst.global.u32 [%rd3], 1;\n",
+        "setp.eq.u32 %p1, %r3, 77;\n@%p1 st.global.u32 [%rd2], 1;\n",
+        "setp.eq.u32 %p1, %r3, 77;\n@%p1 bra $E;\nst.global.u32 [%rd2], 1;\n$E:\n",
+        "setp.eq.u32 %p1, %r3, 77;\n@!%p1 ret;\nst.global.u32 [%rd2], 1;\n",
+    ] {
+        assert_eq!(of(&format!("{to_b}{more}"), "b[0]==0"), (vec![], 1), "{more}");
+    }
+    // Before it, nothing is changed.
+    let trap = "setp.eq.u32 %p1, %r3, 77;\n@%p1 trap;\n";
+    assert_eq!(of(&format!("{plain}{trap}"), "b[0]==3"), (vec![], 1));
+    assert_eq!(of(&format!("{plain}{trap}"), "b[0]==4"), (vec![FindingKind::Assert], 0));
 }

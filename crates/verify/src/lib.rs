@@ -26,6 +26,7 @@ mod resident;
 mod shorten;
 mod special;
 pub mod survey;
+mod unknown;
 pub mod verification;
 mod volatile;
 pub mod words;

@@ -23,6 +23,7 @@ use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
 use crate::module::KernelModule;
 use crate::repairs::{KernelRepair, RepairEffort, RepairedLaunch};
+use crate::unknown::{self, UnknownSource};
 use crate::volatile::as_volatile;
 use crate::{machine_runs, resident};
 
@@ -74,8 +75,9 @@ pub fn verify(
     effort: RepairEffort,
 ) -> Result<(Composed, Verification), VerifyError> {
     let ComposedLaunch { composed, test } = launched(module, launch)?;
-    let test = test.map_err(VerifyError::Test)?;
+    let mut test = test.map_err(VerifyError::Test)?;
     let start = Instant::now();
+    let unknown = unknown::leave_out(&mut test);
     let mut all = Verification::default();
     let reader = Reader { composed: &composed, test: &test };
     // One limit of time is of the whole launch; what a search leaves, those behind it have.
@@ -111,6 +113,9 @@ pub fn verify(
             all.undecided.push(Undecided { property: Property::Termination, why });
         }
         all.findings.extend(found.hang);
+    }
+    if let Some(source) = unknown.filter(|_| lacking.has_meaning) {
+        all.undecided.push(reader.not_computed(source));
     }
     all.undecided.retain(|of| !all.findings.iter().any(|found| found.kind.decides(of.property)));
     all.findings = merged(all.findings);
@@ -409,6 +414,16 @@ impl Reader<'_> {
         let described = finding.kind == FindingKind::OutOfBounds
             && finding.places.iter().any(|place| has_descriptors(&place.text));
         described.then(|| DESCRIPTOR.to_owned())
+    }
+
+    /// Why an assertion is neither true nor false.
+    fn not_computed(&self, source: UnknownSource) -> Undecided {
+        let line = self.place(source.thread, source.line).line;
+        let opcode = source.opcode(&self.test.program);
+        let why = format!(
+            "`{opcode}` (line {line}) is not computed: its results are any numbers, and the assertion depends on them"
+        );
+        Undecided { property: Property::ProgramSpec, why }
     }
 
     fn assertion(&self, judgement: &Judgement) -> KernelFinding {

@@ -1,0 +1,352 @@
+//! Values that nobody computes, such as results of `mma` and of `ex2`: in a test they are some function of the operands.
+//!
+//! An assertion that such a value decides is neither true nor false. What such a value may change is over-approximated, for
+//! all executions at once: by registers and variables as a whole, and by the branches that it decides.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use lift::opaque::HASH;
+use litmus::{Comparand, Prop, Test};
+use model::isa::alu::AluOp;
+use model::isa::asynchronous::Asynchronous;
+use model::isa::roles::{AccessedPlace, OperandRole, PlaceEffect};
+use model::isa::tensor_memory::TensorOp;
+use model::isa::{Instruction, Line, Operand, Reg};
+use model::memory::VariableId;
+use model::program::{InitialValue, Observed, Program, ThreadId};
+
+use crate::lanes::opcode;
+
+/// An instruction whose result is not computed.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub(crate) struct UnknownSource {
+    pub(crate) thread: ThreadId,
+    pub(crate) line: u16,
+}
+
+impl UnknownSource {
+    /// Its opcode: `mma`.
+    pub(crate) fn opcode(self, program: &Program) -> &str {
+        let text = &program.threads[usize::from(self.thread.0)].lines[usize::from(self.line)].text;
+        let name = opcode(text);
+        // `opaque.b32.mma.…`
+        let own = name.strip_prefix(OPAQUE).and_then(|rest| rest.split_once('.'));
+        own.map_or(name, |(_, rest)| rest).split('.').next().unwrap_or_default()
+    }
+}
+
+const OPAQUE: &str = "opaque.";
+
+/// Leaves out of an assertion, `forall`, what values that are not computed decide: what is left is false only if the assertion is.
+/// Returns one of their instructions, if there was something to leave out.
+pub(crate) fn leave_out(test: &mut Test) -> Option<UnknownSource> {
+    let flow = ValueFlow::of(&test.program)?;
+    let observed = test.program.observed.iter();
+    let unknown: Vec<Option<UnknownSource>> = observed.map(|of| flow.unknown(of)).collect();
+    let first = test.proposition.observed().into_iter().filter_map(|index| unknown[index]).min()?;
+    let is_unknown = |of: Comparand| match of {
+        Comparand::Observed(index) => unknown[index].is_some(),
+        Comparand::Constant(_) => false,
+    };
+    test.proposition = weakened(&test.proposition, &is_unknown, true);
+    *test = test.clone().observing_its_condition();
+    Some(first)
+}
+
+/// The proposition with `holds` in the place of comparisons of what is not known.
+fn weakened(prop: &Prop, is_unknown: &impl Fn(Comparand) -> bool, holds: bool) -> Prop {
+    let list = |props: &[Prop], neutral: Prop| {
+        let parts = props.iter().map(|part| weakened(part, is_unknown, holds));
+        parts.filter(|part| *part != neutral).collect::<Vec<Prop>>()
+    };
+    match prop {
+        Prop::Not(prop) => {
+            let inner = weakened(prop, is_unknown, !holds);
+            if inner == Prop::True {
+                Prop::False
+            } else if inner == Prop::False {
+                Prop::True
+            } else {
+                Prop::Not(Box::new(inner))
+            }
+        }
+        Prop::And(props) => {
+            let mut parts = list(props, Prop::True);
+            match parts.len() {
+                0 => Prop::True,
+                1 => parts.remove(0),
+                _ if parts.contains(&Prop::False) => Prop::False,
+                _ => Prop::And(parts),
+            }
+        }
+        Prop::Or(props) => {
+            let mut parts = list(props, Prop::False);
+            match parts.len() {
+                0 => Prop::False,
+                1 => parts.remove(0),
+                _ if parts.contains(&Prop::True) => Prop::True,
+                _ => Prop::Or(parts),
+            }
+        }
+        Prop::Implies(left, right) => {
+            let sides = [weakened(left, is_unknown, !holds), weakened(right, is_unknown, holds)];
+            match sides {
+                [Prop::False, _] | [_, Prop::True] => Prop::True,
+                [Prop::True, right] => right,
+                [left, right] => Prop::Implies(Box::new(left), Box::new(right)),
+            }
+        }
+        Prop::Atom(_, left, right) if is_unknown(*left) || is_unknown(*right) => {
+            if holds {
+                Prop::True
+            } else {
+                Prop::False
+            }
+        }
+        Prop::Atom(..) | Prop::True | Prop::False => prop.clone(),
+    }
+}
+
+/// What is known of a value, or of all bytes of a variable.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+struct FlowFact {
+    /// The variables that an address may be in.
+    points_to: BTreeSet<VariableId>,
+    /// What it depends on that is not computed.
+    unknown: Option<UnknownSource>,
+}
+
+impl FlowFact {
+    /// Returns whether this fact is new.
+    fn add(&mut self, other: &FlowFact) -> bool {
+        let before = self.points_to.len();
+        self.points_to.extend(&other.points_to);
+        let learned = self.unknown.is_none() && other.unknown.is_some();
+        if learned {
+            self.unknown = other.unknown;
+        }
+        learned || self.points_to.len() > before
+    }
+}
+
+/// The operands of an instruction.
+#[derive(Default)]
+struct LineFlow {
+    /// Registers whose values it takes, its guard among them.
+    reads: Vec<Reg>,
+    writes: Vec<Reg>,
+    /// Addresses whose values it takes.
+    variables: Vec<VariableId>,
+    places: Vec<AccessedPlace>,
+    /// Whether it combines values of several threads.
+    exchanges: bool,
+    /// Whether its result is not computed.
+    is_source: bool,
+}
+
+impl LineFlow {
+    fn of(line: &Line) -> LineFlow {
+        let mut flow = LineFlow {
+            exchanges: matches!(line.instruction, Instruction::Barrier(_)),
+            is_source: is_source(line),
+            ..LineFlow::default()
+        };
+        flow.reads.extend(line.guard.map(|guard| guard.predicate));
+        line.instruction.roles(&mut |role, operand| {
+            let read = !matches!(role, OperandRole::Destination);
+            let written = !matches!(role, OperandRole::Source | OperandRole::Place(_));
+            if let OperandRole::Place(place) = role {
+                flow.places.push(place);
+            }
+            match operand {
+                Operand::Reg(register) => {
+                    flow.reads.extend(Some(register).filter(|_| read));
+                    flow.writes.extend(Some(register).filter(|_| written));
+                }
+                Operand::Address(variable) => flow.variables.push(variable),
+                Operand::Imm(_) => {}
+            }
+        });
+        flow
+    }
+}
+
+/// Whether the result of an instruction is not computed.
+fn is_source(line: &Line) -> bool {
+    if let Some(alu) = line.instruction.as_alu() {
+        // The number that is made of several operands has no meaning of its own.
+        return matches!(alu.op, AluOp::Opaque(_)) && !opcode(&line.text).ends_with(HASH);
+    }
+    matches!(
+        line.instruction.as_asynchronous(),
+        Some(Asynchronous::Multiply(_) | Asynchronous::TensorMemory(TensorOp::Multiply(_)))
+    )
+}
+
+/// Which values depend on which.
+struct ValueFlow<'p> {
+    program: &'p Program,
+    /// Of each thread.
+    lines: Vec<Vec<LineFlow>>,
+    registers: Vec<Vec<FlowFact>>,
+    variables: Vec<FlowFact>,
+    /// Of each line of each thread: a value that decides whether it is executed.
+    control: Vec<Vec<Option<UnknownSource>>>,
+    /// Values that threads of a kernel exchange at a line.
+    exchanged: BTreeMap<ExchangePlace, FlowFact>,
+    /// Whether it is known where addresses lead, so that values are followed to there.
+    has_addresses: bool,
+}
+
+/// An instruction of a kernel.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+struct ExchangePlace {
+    kernel: u32,
+    line: usize,
+}
+
+impl<'p> ValueFlow<'p> {
+    /// `None` where all is computed.
+    fn of(program: &'p Program) -> Option<ValueFlow<'p>> {
+        let lines: Vec<Vec<LineFlow>> = program
+            .threads
+            .iter()
+            .map(|thread| thread.lines.iter().map(LineFlow::of).collect())
+            .collect();
+        if !lines.iter().flatten().any(|line| line.is_source) {
+            return None;
+        }
+        let initial = |value: &InitialValue| match value {
+            InitialValue::Value(_) => FlowFact::default(),
+            InitialValue::Address { variable, .. } => {
+                FlowFact { points_to: [program.root(*variable)].into(), ..FlowFact::default() }
+            }
+        };
+        let registers = program.threads.iter().map(|thread| {
+            thread.registers.iter().map(|register| initial(&register.initial)).collect()
+        });
+        let mut flow = ValueFlow {
+            program,
+            registers: registers.collect(),
+            variables: vec![FlowFact::default(); program.variables.len()],
+            control: lines.iter().map(|lines| vec![None; lines.len()]).collect(),
+            exchanged: BTreeMap::new(),
+            has_addresses: false,
+            lines,
+        };
+        while flow.pass() {}
+        flow.has_addresses = true;
+        while flow.pass() {}
+        Some(flow)
+    }
+
+    /// Passes on what is known. Returns whether that is new.
+    fn pass(&mut self) -> bool {
+        let mut changed = false;
+        for thread in 0..self.lines.len() {
+            for line in 0..self.lines[thread].len() {
+                let fact = self.taken(thread, line);
+                changed |= self.give(thread, line, &fact);
+            }
+        }
+        changed
+    }
+
+    /// What an instruction takes its results from.
+    fn taken(&self, thread: usize, line: usize) -> FlowFact {
+        let flow = &self.lines[thread][line];
+        let mut fact = FlowFact::default();
+        for register in &flow.reads {
+            fact.add(&self.registers[thread][usize::from(register.0)]);
+        }
+        fact.points_to.extend(flow.variables.iter().map(|variable| self.program.root(*variable)));
+        let written = |effect| matches!(effect, PlaceEffect::Write | PlaceEffect::ChangeObject);
+        for place in flow.places.iter().filter(|place| !written(place.effect)) {
+            for variable in self.variables_of(thread, place) {
+                fact.add(&self.variables[variable]);
+            }
+        }
+        if let Some(exchanged) = self.exchanged.get(&self.exchange(thread, line)) {
+            fact.add(exchanged);
+        }
+        if self.has_addresses {
+            let own = flow.is_source.then(|| UnknownSource {
+                thread: ThreadId(u8::try_from(thread).expect("few threads")),
+                line: u16::try_from(line).expect("few lines"),
+            });
+            fact.unknown = own.or(fact.unknown).or(self.control[thread][line]);
+        }
+        fact
+    }
+
+    /// Passes on what an instruction has taken.
+    fn give(&mut self, thread: usize, line: usize, fact: &FlowFact) -> bool {
+        let mut changed = false;
+        let flow = &self.lines[thread][line];
+        for register in &flow.writes {
+            changed |= self.registers[thread][usize::from(register.0)].add(fact);
+        }
+        if flow.exchanges {
+            let place = self.exchange(thread, line);
+            changed |= self.exchanged.entry(place).or_default().add(fact);
+        }
+        let read = |effect| matches!(effect, PlaceEffect::Read | PlaceEffect::AwaitObject);
+        let flow = &self.lines[thread][line];
+        for place in flow.places.iter().filter(|place| !read(place.effect)) {
+            for variable in self.variables_of(thread, place) {
+                changed |= self.variables[variable].add(fact);
+            }
+        }
+        let branch = self.program.threads[thread].lines[line].instruction.as_branch();
+        if let (Some(branch), Some(_)) = (branch, fact.unknown) {
+            changed |= self.decides(thread, [line + 1, branch.target], fact.unknown);
+        }
+        changed
+    }
+
+    /// Marks the lines that a branch may lead to.
+    fn decides(&mut self, thread: usize, to: [usize; 2], by: Option<UnknownSource>) -> bool {
+        let control = &mut self.control[thread];
+        let (mut next, mut changed) = (to.to_vec(), false);
+        while let Some(line) = next.pop() {
+            let Some(known) = control.get_mut(line).filter(|known| known.is_none()) else {
+                continue;
+            };
+            (*known, changed) = (by, true);
+            next.push(line + 1);
+            let instruction = &self.program.threads[thread].lines[line].instruction;
+            next.extend(instruction.as_branch().map(|branch| branch.target));
+        }
+        changed
+    }
+
+    fn exchange(&self, thread: usize, line: usize) -> ExchangePlace {
+        ExchangePlace { kernel: self.program.threads[thread].placement.kernel, line }
+    }
+
+    /// The variables that a place may be in: all, where nothing is known of its address.
+    fn variables_of(&self, thread: usize, place: &AccessedPlace) -> Vec<usize> {
+        let index = |variable: &VariableId| usize::from(variable.0);
+        let known = match place.address.base {
+            Operand::Reg(register) => &self.registers[thread][usize::from(register.0)].points_to,
+            Operand::Address(variable) => return vec![index(&self.program.root(variable))],
+            Operand::Imm(_) => &BTreeSet::new(),
+        };
+        if known.is_empty() && self.has_addresses {
+            return (0..self.variables.len()).collect();
+        }
+        known.iter().map(index).collect()
+    }
+
+    /// What a part of an outcome depends on.
+    fn unknown(&self, of: &Observed) -> Option<UnknownSource> {
+        match of {
+            Observed::Register { thread, register } => {
+                self.registers[usize::from(thread.0)][usize::from(register.0)].unknown
+            }
+            Observed::Memory { variable, .. } => {
+                self.variables[usize::from(self.program.root(*variable).0)].unknown
+            }
+        }
+    }
+}
