@@ -210,3 +210,13 @@ fn what_does_not_depend_on_it_is_decided() {
     assert_eq!(of(&format!("{plain}{trap}"), "b[0]==3"), (vec![], 1));
     assert_eq!(of(&format!("{plain}{trap}"), "b[0]==4"), (vec![FindingKind::Assert], 0));
 }
+
+#[test]
+fn a_constant_predicate_votes() {
+    let body = "ld.param.u64 %rd1, [a]; mov.pred %p1, -1; mov.u32 %r1, 15; vote.sync.ballot.b32 %r2, %p1, %r1;\n\
+                mov.u32 %r3, %tid.x; mul.wide.u32 %rd2, %r3, 4; add.s64 %rd1, %rd1, %rd2;\n\
+                st.global.u32 [%rd1], %r2; ret;";
+    let all = launch(1, 4, &["a=u32[4]"], &["a[0]==15 && a[3]==15"]);
+    let found = judged(&kernel(&["a"], body), &all).expect("it is judged");
+    assert_eq!((kinds(&found), found.undecided), (vec![], vec![]));
+}

@@ -455,14 +455,16 @@ impl<'a> FunctionReader<'_, 'a> {
     }
 }
 
-/// The registers of a body that one `mov` of a number writes, and no other instruction.
+/// The registers of a body that one `mov` of a number writes, and no other instruction; no predicates.
 fn numbers<'a>(items: &[BodyItem<'a>]) -> BTreeMap<&'a str, PrintedOperand<'a>> {
     let mut numbers = BTreeMap::new();
     let mut written = BTreeSet::new();
     for item in items {
         let BodyItem::Instruction(instruction) = item else { continue };
         for register in &instruction.defines {
-            let is_number = instruction.name.starts_with("mov.") && instruction.guard.is_none();
+            let is_number = instruction.name.starts_with("mov.")
+                && instruction.name != "mov.pred"
+                && instruction.guard.is_none();
             let number =
                 instruction.operands.get(1).filter(|of| is_number && operand::is_number(of));
             match number {
