@@ -220,3 +220,27 @@ fn a_constant_predicate_votes() {
     let found = judged(&kernel(&["a"], body), &all).expect("it is judged");
     assert_eq!((kinds(&found), found.undecided), (vec![], vec![]));
 }
+
+#[test]
+fn sums_and_products_are_rounded_in_each_direction() {
+    // 1 and the least number above it; 2^-30; 1 + 2^-23.
+    let (tiny, least) = ("0x30800000", "0x3f800001");
+    for (instruction, wanted) in [
+        ("add.rp.f32 %r3, %r2, %r5", 0x3f80_0001_u32),
+        ("add.rm.f32 %r3, %r2, %r5", 0x3f80_0000),
+        ("sub.rz.f32 %r3, %r2, %r5", 0x3f7f_ffff),
+        ("sub.rp.f32 %r3, %r2, %r5", 0x3f80_0000),
+        ("mul.rp.f32 %r3, %r6, %r6", 0x3f80_0003),
+        ("mul.rz.f32 %r3, %r6, %r6", 0x3f80_0002),
+        ("mul.rm.f32 %r3, %r4, %r2", 0),
+        ("sub.rm.f32 %r3, %r2, %r2", 0x8000_0000),
+        ("fma.rm.f32 %r3, %r6, %r6, %r5", 0x3f80_0002),
+        ("fma.rp.f32 %r3, %r6, %r6, %r5", 0x3f80_0003),
+    ] {
+        let operands = format!("mov.u32 %r5, {tiny}; mov.u32 %r6, {least}; {instruction}");
+        let asserted = format!("a[0]=={wanted}");
+        let launch = launch(1, 1, &["a=u32[1]"], &[&asserted]);
+        let found = judged(&uncomputed(&operands, ""), &launch).expect("it is judged");
+        assert_eq!((kinds(&found), found.undecided), (vec![], vec![]), "{instruction}");
+    }
+}

@@ -1,6 +1,6 @@
 //! Arithmetic of floats: `.f16`, `.bf16`, `.f32` and `.f64`, and pairs of the first two.
 //!
-//! Results are those of IEEE 754, rounded to nearest even. In functions `.approx` and `.full` are computed as `.rn`, and
+//! Results are those of IEEE 754, rounded to nearest even; sums and products in other directions, too. In functions `.approx` and `.full` are computed as `.rn`, and
 //! `.ftz` changes nothing; tests do not have them. A `.bf16` is computed as an `.f32` and rounded again.
 
 use model::isa::alu::{AluOp, Comparison, Half};
@@ -19,7 +19,7 @@ const OPCODES: &[&str] = &[
     "copysign", "testp",
 ];
 
-const ROUNDING: &str = "rounding other than to nearest";
+const ROUNDING: &str = "rounding other than to nearest, of what is no sum or product";
 
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum FloatWork {
@@ -53,6 +53,7 @@ enum FloatTest {
 struct FloatForm {
     work: FloatWork,
     ty: Type,
+    rounding: Rounding,
     /// `.sat`: the result is from 0 to 1.
     saturates: bool,
     /// `.relu`: the result is not negative.
@@ -212,7 +213,11 @@ impl Operations {
         }
         let sources: Vec<PlannedValue> =
             sources.iter().map(|source| self.widened(ty, *source)).collect();
+        let directed = form.rounding != Rounding::Nearest;
         let mut result = match work {
+            FloatWork::Add | FloatWork::Sub | FloatWork::Mul | FloatWork::Fma if directed => {
+                self.directed(form, of, &sources)
+            }
             FloatWork::Add => self.step(AluOp::Add, of, &sources),
             FloatWork::Sub => self.step(AluOp::Sub, of, &sources),
             FloatWork::Mul => self.step(AluOp::Mul, of, &sources),
@@ -241,6 +246,33 @@ impl Operations {
             result = self.rectified(of, result);
         }
         self.narrowed(ty, result)
+    }
+
+    /// A sum or a product that is rounded in a direction, as the fused sum that is the same number.
+    fn directed(&mut self, form: &FloatForm, of: Type, sources: &[PlannedValue]) -> PlannedValue {
+        let sign = 1 << (of.bits - 1);
+        let operands = match form.work {
+            FloatWork::Add => [sources[0], PlannedValue::number(one(of)), sources[1]],
+            FloatWork::Sub => [sources[1], PlannedValue::number(one(of) | sign), sources[0]],
+            // A zero with the sign of the product leaves it as it is.
+            FloatWork::Mul => {
+                let signs = self.step(AluOp::Xor, bits(of.bits), sources);
+                let sign = PlannedValue::number(sign);
+                let zero = self.step(AluOp::And, bits(of.bits), &[signs, sign]);
+                [sources[0], sources[1], zero]
+            }
+            FloatWork::Fma
+            | FloatWork::Neg
+            | FloatWork::Abs
+            | FloatWork::Min
+            | FloatWork::Max
+            | FloatWork::Div
+            | FloatWork::Reciprocal
+            | FloatWork::Sqrt
+            | FloatWork::CopySign
+            | FloatWork::Test(_) => [sources[0], sources[1], sources[2]],
+        };
+        self.step(AluOp::Float(FloatOp::FmaRounded(form.rounding)), of, &operands)
     }
 
     /// `testp`. Both zeros count as normal.
@@ -352,8 +384,18 @@ fn form(parts: &[&str]) -> Result<FloatForm, &'static str> {
         ("copysign", []) => (FloatWork::CopySign, &[][..]),
         _ => return Err(OTHER),
     };
-    let mut form =
-        FloatForm { work, ty, saturates: false, rectifies: false, nan: false, xorsign: false };
+    let mut form = FloatForm {
+        work,
+        ty,
+        rounding: Rounding::Nearest,
+        saturates: false,
+        rectifies: false,
+        nan: false,
+        xorsign: false,
+    };
+    let sum = matches!(work, FloatWork::Add | FloatWork::Sub | FloatWork::Mul | FloatWork::Fma)
+        && ty.kind == TypeKind::Float
+        && ty.bits > 16;
     let extreme = matches!(work, FloatWork::Min | FloatWork::Max);
     for modifier in modifiers {
         match *modifier {
@@ -363,6 +405,9 @@ fn form(parts: &[&str]) -> Result<FloatForm, &'static str> {
             "NaN" => form.nan = true,
             "xorsign" if extreme => form.xorsign = true,
             "abs" if form.xorsign => {}
+            "rz" if sum => form.rounding = Rounding::Zero,
+            "rm" if sum => form.rounding = Rounding::Down,
+            "rp" if sum => form.rounding = Rounding::Up,
             "rz" | "rm" | "rp" => return Err(ROUNDING),
             _ => return Err(OTHER),
         }

@@ -330,10 +330,10 @@ fn all_that_is_not_covered_is_listed_with_its_line() {
         all.map(|one| format!("{}: {}", one.line, one.why)).collect::<Vec<_>>()
     };
     assert_eq!(
-        refused("", "call f, (r1);\nadd.rz.f32 r1, r2, r3;\ncp.async.wait_all;\nadd.u32 r1, r2;"),
+        refused("", "call f, (r1);\ndiv.rz.f32 r1, r2, r3;\ncp.async.wait_all;\nadd.u32 r1, r2;"),
         [
             "8: a call with arguments in registers",
-            "9: `add.rz.f32`: rounding other than to nearest",
+            "9: `div.rz.f32`: rounding other than to nearest, of what is no sum or product",
             "10: `cp.async.wait_all`: asynchronous operations and mbarriers",
             "11: `add.u32 r1, r2`: wrong operands for `add.u32`",
         ]
