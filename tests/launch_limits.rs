@@ -1,7 +1,7 @@
 //! What no GPU launches, and what a module says of its launches: `causeway verify`.
 
 use verify::file;
-use verify::{Dim3, FindingKind, LaunchError, LaunchSpec, VerifyError};
+use verify::{Dim3, FindingKind, KernelModule, LaunchError, LaunchSpec, VerifyError};
 
 use crate::launches::{judged, kernel, kinds, launch};
 
@@ -243,4 +243,29 @@ fn sums_and_products_are_rounded_in_each_direction() {
         let found = judged(&uncomputed(&operands, ""), &launch).expect("it is judged");
         assert_eq!((kinds(&found), found.undecided), (vec![], vec![]), "{instruction}");
     }
+}
+
+#[test]
+fn a_module_that_the_model_does_not_know_is_judged_with_a_note() {
+    let notes = |module: &str| {
+        let read = KernelModule::read("k.ptx", module).expect("a module");
+        verify::compose(&read, &launch(1, 1, &[], &[])).expect("it is composed").notes
+    };
+    let module = kernel(&[], "ret;");
+    assert_eq!(notes(&module), [""; 0]);
+    let old = notes(&module.replace("sm_90", "sm_50"));
+    assert_eq!(old.len(), 1, "{old:?}");
+    assert!(old[0].starts_with("`sm_50` is taken for `sm_70`"), "{old:?}");
+    let unversioned = notes(&module.replace(".version 8.7\n", ""));
+    assert_eq!(unversioned.len(), 1, "{unversioned:?}");
+}
+
+#[test]
+fn a_refusal_says_what_helps() {
+    let help = |body: &str| refused(&kernel(&[], body), &launch(1, 1, &[], &[])).remove(0).help;
+    let cooperative =
+        help("mov.u32 %r1, %envreg2; setp.eq.u32 %p1, %r1, 0; @%p1 trap; ret;").expect("it helps");
+    assert!(cooperative.starts_with("--cooperative"), "{cooperative}");
+    let label = help("bra $L; ret;").expect("it helps");
+    assert_eq!(label, "a branch leads to a label of its own function");
 }

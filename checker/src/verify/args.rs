@@ -49,16 +49,16 @@ pub struct LaunchArgs {
     #[arg(long, value_name = "NAME")]
     pub kernel: Option<String>,
     /// The CTAs of the grid: `2` or `2,2`
-    #[arg(long, value_name = "X,Y,Z")]
+    #[arg(long, value_name = "X,Y,Z", allow_negative_numbers = true)]
     pub grid: Option<String>,
     /// The threads of a CTA: `32` or `8,4`
-    #[arg(long, value_name = "X,Y,Z")]
+    #[arg(long, value_name = "X,Y,Z", allow_negative_numbers = true)]
     pub block: Option<String>,
     /// The CTAs of a cluster
-    #[arg(long, value_name = "X,Y,Z")]
+    #[arg(long, value_name = "X,Y,Z", allow_negative_numbers = true)]
     pub cluster: Option<String>,
     /// The threads of each CTA that are in the test: `0,1`, or `all`
-    #[arg(long, value_name = "N,N")]
+    #[arg(long, value_name = "N,N", allow_negative_numbers = true)]
     pub lanes: Option<String>,
     /// A cooperative launch: the grid has a barrier, `grid.sync()`
     #[arg(long)]
@@ -67,13 +67,13 @@ pub struct LaunchArgs {
     #[arg(long, value_name = "MEANING")]
     pub volatile: Option<String>,
     /// The number of CTAs that run at once [default: all]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
     pub resident: Option<u32>,
     /// An argument, in the order of parameters: `n=4`, `a='u32[4]=0'`, `b=@a+16`
     #[arg(long = "arg", value_name = "NAME=VALUE")]
     pub arguments: Vec<String>,
     /// The bytes of dynamic shared memory
-    #[arg(long, value_name = "BYTES")]
+    #[arg(long, value_name = "BYTES", allow_negative_numbers = true)]
     pub shared: Option<u32>,
     /// What is asked, of `assert`, `race`, `hang`, `barrier`, `bounds` and `uninitialised` [default: all]
     #[arg(long, value_name = "LIST")]

@@ -72,6 +72,7 @@ pub(crate) fn launched(
     let compose = |kernels: &[ShortFunction]| {
         let notes = kernels.iter().flat_map(|kernel| kernel.function.notes.iter().cloned());
         let mut notes: BTreeSet<String> = notes.collect();
+        notes.extend(module.assumed());
         if left_out.has_threads() {
             notes.insert(LEFT_OUT.to_owned());
         }
@@ -263,13 +264,13 @@ pub(crate) fn signature(function: &Function) -> String {
 
 struct Composer<'c> {
     launch: &'c LaunchSpec,
+    /// That of each kernel, with what its directives say.
+    launches: &'c [LaunchSpec],
     kernels: &'c [ShortFunction],
     /// Of each kernel.
     arguments: &'c [Vec<&'c LaunchArgument>],
     unwritten: UnwrittenMemory,
     notes: BTreeSet<String>,
-    /// That of each kernel, with what its directives say.
-    launches: &'c [LaunchSpec],
 }
 
 impl Composer<'_> {
@@ -342,9 +343,9 @@ impl Composer<'_> {
             }
             let value = special::value(name, launch, place).ok_or_else(|| {
                 let kernel = &function.function.name;
-                LaunchError::new(format!(
-                    "`{kernel}` reads `%{name}`, which a launch does not give"
-                ))
+                let help = name.starts_with("envreg").then(|| COOPERATIVE.to_owned());
+                let why = format!("`{kernel}` reads `%{name}`, which a launch does not give");
+                LaunchError { help, ..LaunchError::new(why) }
             })?;
             if value.assumed {
                 let assumed = match name.split('.').next() {
@@ -388,6 +389,9 @@ impl Composer<'_> {
         format!("forall ({})", all.join(" /\\ "))
     }
 }
+
+/// What helps where a kernel reads what a cooperative launch gives.
+const COOPERATIVE: &str = "--cooperative, if the kernel calls `grid.sync()`";
 
 pub(crate) fn has_trap(function: &Function) -> bool {
     function.variables.iter().any(|variable| variable.name == TRAP)

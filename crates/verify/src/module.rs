@@ -4,6 +4,7 @@ use std::collections::BTreeSet;
 
 use lift::function::{Function, Refused};
 use ptx::Module;
+use ptx::version::Target;
 use text::diagnostic::{Diagnostic, Severity};
 
 use crate::launch::LaunchError;
@@ -44,6 +45,17 @@ impl<'a> KernelModule<'a> {
         function.map_err(|refusals| refusals.all().iter().map(|of| self.told(of)).collect())
     }
 
+    /// What is assumed of a module that says less of itself than the model needs.
+    pub(crate) fn assumed(&self) -> Vec<String> {
+        let before = |target: &Target| target.sm < FIRST_TARGET;
+        let old = self.module.target().filter(before).map(|target| {
+            format!("`{target}` is taken for `sm_{FIRST_TARGET}`, the first target with the memory model")
+        });
+        let version = (!self.module.has_version())
+            .then(|| "the module has no `.version`, and is taken for one of the newest".to_owned());
+        old.into_iter().chain(version).collect()
+    }
+
     /// An error as one of the module, with the line of the source that a compiler made its line of.
     pub fn error(&self, code: &'static str, error: LaunchError) -> Vec<Diagnostic> {
         let origin = error.line.and_then(|line| ptx::origins(self.text).of(line).cloned());
@@ -64,10 +76,16 @@ impl<'a> KernelModule<'a> {
             None if refused.why.starts_with("32-bit addresses") => {
                 error.help("compile for 64-bit addresses")
             }
+            None if refused.why.contains("has no label") => {
+                error.help("a branch leads to a label of its own function")
+            }
             None => error.help(LEAVE_OUT),
         }
     }
 }
+
+/// 8: the memory model is that of `sm_70` and later.
+const FIRST_TARGET: u16 = 70;
 
 /// What helps where a part of a kernel cannot be read.
 const LEAVE_OUT: &str =
