@@ -24,6 +24,7 @@ mod explained;
 mod faults;
 mod fix;
 mod fmt;
+mod followed;
 mod follows;
 mod formats;
 mod functions;

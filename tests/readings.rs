@@ -21,7 +21,7 @@ use proptest::test_runner::{Config, RngAlgorithm, TestRng, TestRunner};
 use crate::agree::{Answer, LONG, MIXED, SMALL, WIDE, ask, law, parse};
 use crate::suite;
 
-fn chosen(text: &str) -> Readings {
+pub(crate) fn chosen(text: &str) -> Readings {
     text.split(", ").filter(|text| !text.is_empty()).fold(Readings::default(), |readings, text| {
         readings.switch(text).unwrap_or_else(|| panic!("{text} is not a choice"))
     })

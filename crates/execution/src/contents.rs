@@ -1,21 +1,28 @@
 //! The values that memory and registers may hold, in any order of the accesses of a program.
 //!
 //! A fixed point over all instructions, without the order in which they are executed: each register and each run of bytes that
-//! is written has a set of values, which only grows. In a thread without branches, registers are followed in order. Values that
-//! come from nothing (8.10.4) are not among them.
+//! is written has a set of values, which only grows, and so has what the lanes of a warp exchange. An address is that of the bytes that
+//! its values name. In a thread without branches, registers are followed in order. Values that come from nothing (8.10.4) are not
+//! among them.
+
+mod exchanged;
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use self::exchanged::BroughtValues;
+use crate::expr::Exprs;
 use crate::layout::{Layout, Location};
+use crate::path::converted;
 use model::isa::alu::{Alu, extend};
 use model::isa::atom::Atomic;
+use model::isa::cvta::{AddressOp, Cvta};
 use model::isa::ld::Load;
 use model::isa::roles::Addressing;
 use model::isa::st::Store;
 use model::isa::{Address, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
 use model::memory::{Extent, Proxy, Space, Variable, VariableId};
 use model::program::{Program, Thread, ThreadId};
-use model::value::{Value, little_endian, low_bits, low_bytes};
+use model::value::{Value, little_endian, low_bits, low_bytes, low64};
 
 /// Values beyond which those of a register or of a run of bytes are not listed.
 const MOST: usize = 64;
@@ -33,6 +40,8 @@ pub struct MemoryContents {
     written: BTreeMap<(VariableId, u32, u32), PossibleValues>,
     /// Variables to which something unknown is written.
     unknown: BTreeSet<VariableId>,
+    /// The results of exchanges between the lanes of a warp, by thread and line.
+    exchanged: BTreeMap<(ThreadId, usize), PossibleValues>,
     /// Whether racing accesses may mix the bytes of values.
     tearing: bool,
 }
@@ -49,11 +58,16 @@ impl MemoryContents {
         if !program.variables.iter().all(plain) {
             return None;
         }
-        let contents =
-            MemoryContents { written: BTreeMap::new(), unknown: unknown(program), tearing };
+        let contents = MemoryContents {
+            written: BTreeMap::new(),
+            unknown: unknown(program),
+            exchanged: BTreeMap::new(),
+            tearing,
+        };
         let registers = program.threads.iter().map(|thread| held_at_start(thread, layout));
         let registers = registers.collect();
-        let mut found = FixedPoint { program, layout, contents, registers, changed: true };
+        let brought = BroughtValues::default();
+        let mut found = FixedPoint { program, layout, contents, registers, brought, changed: true };
         let threads: Vec<ThreadLines<'_>> = (0u8..)
             .map(ThreadId)
             .zip(&program.threads)
@@ -78,6 +92,11 @@ impl MemoryContents {
             }
         }
         Some(found.contents)
+    }
+
+    /// All values that the exchange of a line may give to a thread.
+    pub fn exchanged(&self, thread: ThreadId, line: usize) -> PossibleValues {
+        self.exchanged.get(&(thread, line)).cloned().flatten()
     }
 
     /// All values that a read of these bytes of a location may return.
@@ -156,6 +175,8 @@ struct ThreadLines<'p> {
     of: &'p Thread,
     /// Whether there are no branches.
     straight: bool,
+    /// Whether there are no branches back.
+    forward: bool,
     /// For each line, whether a branch after it leads to it or before it.
     in_loop: Vec<bool>,
 }
@@ -167,15 +188,22 @@ impl<'p> ThreadLines<'p> {
             .collect();
         let repeats = |at: usize| branches.iter().any(|&(from, to)| to <= at && at <= from);
         let in_loop = (0..of.lines.len()).map(repeats).collect();
-        ThreadLines { thread, of, straight: branches.is_empty(), in_loop }
+        let forward = branches.iter().all(|&(from, to)| to > from);
+        ThreadLines { thread, of, straight: branches.is_empty(), forward, in_loop }
     }
 
-    /// How many elements instructions access that are executed once. Where registers are not followed in order, each
-    /// instruction counts.
+    /// How many elements instructions write that are executed once, or bring to an exchange. A thread without loops executes
+    /// what is between them in order, at once; of any other, each instruction counts.
     fn elements(&self) -> usize {
         let of = |(line, _): (&Line, _)| {
             let elements = line.instruction.access().map_or(0, |(.., elements)| elements);
-            if self.straight { elements } else { elements.max(1) }
+            let passes = !matches!(line.instruction, Instruction::Load(_));
+            let exchanges = exchanged::of(&line.instruction).is_some();
+            if self.forward {
+                if passes { elements.max(exchanges.into()) } else { 0 }
+            } else {
+                elements.max(1)
+            }
         };
         self.of.lines.iter().zip(&self.in_loop).filter(|(_, repeats)| !**repeats).map(of).sum()
     }
@@ -188,13 +216,16 @@ impl<'p> ThreadLines<'p> {
             }
             found.registers[usize::from(self.thread.0)] = held_at_start(self.of, found.layout);
         }
-        for (line, _) in self.of.lines.iter().zip(&self.in_loop).filter(|(_, of)| **of == loops) {
+        for (at, line) in self.of.lines.iter().enumerate() {
+            if self.in_loop[at] != loops {
+                continue;
+            }
             let holds = match (self.straight, line.guard) {
                 (true, None) => Holds::Only,
                 (true, Some(_)) => Holds::AlsoHere,
                 (false, _) => Holds::Also,
             };
-            found.execute((self.thread, holds), &line.instruction);
+            found.execute((self.thread, holds), at, &line.instruction);
         }
     }
 }
@@ -232,8 +263,7 @@ fn written_somewhere(
     all.filter(move |(_, variable)| written(variable.space)).map(|(id, _)| id)
 }
 
-/// The variables to which something is written that is not looked at here: by asynchronous operations, through other proxies, or at an
-/// address that is computed.
+/// The variables to which something is written that is not looked at here: by asynchronous operations, or through other proxies.
 fn unknown(program: &Program) -> BTreeSet<VariableId> {
     let mut all = BTreeSet::new();
     for (thread, of) in (0u8..).map(ThreadId).zip(&program.threads) {
@@ -247,16 +277,10 @@ fn unknown(program: &Program) -> BTreeSet<VariableId> {
                     None => all.extend(written_somewhere(program, space)),
                 }
             };
-            let looked_at = |address: Address| program.variable_of(thread, address).is_some();
             if let Instruction::Store(of) = &line.instruction
-                && (of.proxy != Proxy::Generic || !looked_at(of.address))
+                && of.proxy != Proxy::Generic
             {
                 write(Some(of.address), of.space);
-            }
-            if let Instruction::Atomic(of) = &line.instruction
-                && !looked_at(of.address)
-            {
-                write(None, of.space);
             }
             if line.instruction.as_asynchronous().is_none() {
                 continue;
@@ -272,17 +296,27 @@ fn unknown(program: &Program) -> BTreeSet<VariableId> {
     all
 }
 
+/// One of the elements of an access.
+#[derive(Clone, Copy)]
+struct AccessElement {
+    space: SpaceQualifier,
+    ty: Type,
+    element: u32,
+    of: usize,
+}
+
 struct FixedPoint<'p> {
     program: &'p Program,
     layout: &'p Layout,
     contents: MemoryContents,
     /// Of each thread.
     registers: Vec<Vec<PossibleValues>>,
+    brought: BroughtValues,
     changed: bool,
 }
 
 impl FixedPoint<'_> {
-    fn execute(&mut self, by: HoldsBy, instruction: &Instruction) {
+    fn execute(&mut self, by: HoldsBy, line: usize, instruction: &Instruction) {
         if let Instruction::Load(load) = instruction {
             self.load(by, load);
         } else if let Instruction::Store(store) = instruction {
@@ -291,6 +325,10 @@ impl FixedPoint<'_> {
             self.atomic(by, atomic);
         } else if let Instruction::Alu(alu) = instruction {
             self.compute(by, alu);
+        } else if let Instruction::Cvta(cvta) = instruction {
+            self.convert(by, cvta);
+        } else if let Some(exchange) = exchanged::of(instruction) {
+            self.exchange(by, line, exchange);
         } else {
             for register in instruction.destinations() {
                 self.hold(by, register.0, None);
@@ -300,11 +338,12 @@ impl FixedPoint<'_> {
 
     fn load(&mut self, by: HoldsBy, load: &Load) {
         // All elements are loaded before a register changes that the address may be in.
+        let of = load.destinations.len();
         let elements = (0u32..).zip(&load.destinations);
         let loaded: Vec<(Reg, PossibleValues)> = elements
             .filter_map(|(element, destination)| {
-                let values = self.loaded(by.0, load.address, load.ty, element);
-                Some(((*destination)?, widened(load.ty, values)))
+                let of = AccessElement { space: load.space, ty: load.ty, element, of };
+                Some(((*destination)?, widened(load.ty, self.loaded(by.0, load.address, of))))
             })
             .collect();
         for (register, values) in loaded {
@@ -313,15 +352,18 @@ impl FixedPoint<'_> {
     }
 
     fn store(&mut self, thread: ThreadId, store: &Store) {
+        let of = store.sources.len();
         for (element, &source) in (0u32..).zip(&store.sources) {
             let values = self.operand(thread, source);
-            self.write(thread, store.address, store.ty, element, values);
+            let of = AccessElement { space: store.space, ty: store.ty, element, of };
+            self.write(thread, store.address, of, values);
         }
     }
 
     fn atomic(&mut self, by: HoldsBy, atomic: &Atomic) {
         let (ty, thread) = (atomic.ty, by.0);
-        let old = self.loaded(thread, atomic.address, ty, 0);
+        let of = AccessElement { space: atomic.space, ty, element: 0, of: 1 };
+        let old = self.loaded(thread, atomic.address, of);
         let operand = |at: usize| match atomic.operands.get(at) {
             Some(&operand) => self.operand(thread, operand),
             None => Some(BTreeSet::from([0])),
@@ -330,10 +372,23 @@ impl FixedPoint<'_> {
         let new = combined(&[old.clone(), first, second], |values| {
             atomic.op.apply(ty, values[0], values[1], values[2])
         });
-        self.write(thread, atomic.address, ty, 0, new);
+        self.write(thread, atomic.address, of, new);
         if let Some(register) = atomic.destination {
             self.hold(by, register.0, widened(ty, old));
         }
+    }
+
+    fn convert(&mut self, by: HoldsBy, cvta: &Cvta) {
+        let convert = |values: &[Value]| {
+            let mut exprs = Exprs::default();
+            let source = exprs.constant(values[0]);
+            let result = converted(&mut exprs, self.layout, by.0, cvta, source)?;
+            exprs.as_const(result)
+        };
+        let is_own = !matches!(cvta.op, AddressOp::InCta { .. } | AddressOp::RankOf);
+        let source = self.operand(by.0, cvta.source).filter(|_| is_own);
+        let values = combined(&[source], convert);
+        self.hold(by, cvta.destination.0, values);
     }
 
     fn compute(&mut self, by: HoldsBy, alu: &Alu) {
@@ -355,29 +410,48 @@ impl FixedPoint<'_> {
         }
     }
 
-    /// The bytes of an element of an access, as those of a variable.
-    fn place(
+    /// The bytes of an element of an access, as those of variables; `None` if they are not known. Where there are none, the
+    /// thread stops.
+    fn places(
         &self,
         thread: ThreadId,
         address: Address,
-        ty: Type,
-        element: u32,
-    ) -> Option<(VariableId, Extent)> {
-        let (variable, _) = self.program.variable_of(thread, address)?;
-        let length = ty.bytes();
-        let start = u32::try_from(address.offset).ok()?.checked_add(element * length)?;
-        Some((variable, Extent { object: 0, start, length }))
+        of: AccessElement,
+    ) -> Option<Vec<(VariableId, Extent)>> {
+        let length = of.ty.bytes();
+        let part =
+            |object, start: u32| Extent { object, start: start + of.element * length, length };
+        if let Some((variable, _)) = self.program.variable_of(thread, address) {
+            let start = u32::try_from(address.offset).ok()?;
+            return Some(vec![(variable, part(0, start))]);
+        }
+        let whole = length * u32::try_from(of.of).expect("a vector has few elements");
+        let bases = self.operand(thread, address.base)?;
+        let there = bases.into_iter().filter_map(|base| {
+            let at = low64(base).wrapping_add_signed(address.offset);
+            let bytes = self.layout.resolve(thread, of.space, at, whole).ok()?;
+            let bytes = self.layout.physical(bytes);
+            let location = &self.layout.locations[usize::from(bytes.object)];
+            Some((location.variable, part(0, bytes.start)))
+        });
+        Some(there.collect())
     }
 
-    fn loaded(&self, thread: ThreadId, address: Address, ty: Type, element: u32) -> PossibleValues {
-        let (variable, bytes) = self.place(thread, address, ty, element)?;
-        let here = |location: &&Location| location.variable == variable;
-        let locations: Vec<_> = self.layout.locations.iter().filter(here).collect();
-        if locations.iter().any(|location| !location.mbarriers.is_empty() || location.allocated) {
-            return None;
+    fn loaded(&self, thread: ThreadId, address: Address, of: AccessElement) -> PossibleValues {
+        let mut all = BTreeSet::new();
+        for (variable, bytes) in self.places(thread, address, of)? {
+            let here = |location: &&Location| location.variable == variable;
+            let locations: Vec<_> = self.layout.locations.iter().filter(here).collect();
+            let special =
+                |location: &&Location| !location.mbarriers.is_empty() || location.allocated;
+            if locations.iter().any(special) {
+                return None;
+            }
+            let initial: Vec<&Vec<u8>> =
+                locations.iter().map(|location| &location.initial).collect();
+            all.extend(self.contents.returned(variable, bytes, &initial)?);
         }
-        let initial: Vec<&Vec<u8>> = locations.iter().map(|location| &location.initial).collect();
-        self.contents.returned(variable, bytes, &initial)
+        Some(all)
     }
 
     /// Where the address is not known, the variables that it may be of are unknown.
@@ -385,16 +459,24 @@ impl FixedPoint<'_> {
         &mut self,
         thread: ThreadId,
         address: Address,
-        ty: Type,
-        element: u32,
+        of: AccessElement,
         values: PossibleValues,
     ) {
-        let Some((variable, bytes)) = self.place(thread, address, ty, element) else { return };
-        let mask = low_bits(ty.bits);
-        let values = values.map(|values| values.into_iter().map(|value| value & mask).collect());
-        let place = (variable, bytes.start, bytes.length);
-        let all = self.contents.written.entry(place).or_insert_with(|| Some(BTreeSet::new()));
-        self.changed |= join(all, values);
+        let Some(places) = self.places(thread, address, of) else {
+            let unknown = &mut self.contents.unknown;
+            let before = unknown.len();
+            unknown.extend(written_somewhere(self.program, of.space));
+            self.changed |= unknown.len() > before;
+            return;
+        };
+        let mask = low_bits(of.ty.bits);
+        let values: PossibleValues =
+            values.map(|values| values.into_iter().map(|value| value & mask).collect());
+        for (variable, bytes) in places {
+            let place = (variable, bytes.start, bytes.length);
+            let all = self.contents.written.entry(place).or_insert_with(|| Some(BTreeSet::new()));
+            self.changed |= join(all, values.clone());
+        }
     }
 
     fn hold(&mut self, (thread, holds): HoldsBy, register: u16, values: PossibleValues) {

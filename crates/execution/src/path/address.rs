@@ -152,17 +152,25 @@ impl Walk<'_> {
                 let tensor = of.space == SpaceQualifier::Tensor;
                 tensor.then(|| self.stored(state, sum, true)).flatten()
             });
-            let all: Vec<Value> = if let Some(values) = known {
-                let is_there = |value: &Value| self.bytes(low64(*value), of).is_ok();
+            // What values come of shows which dependencies there are, and without No-Thin-Air they may come of nothing.
+            let other = self.conventions.thin_air || self.conventions.semantic_dependencies;
+            let held = (known.is_none() && !other && !self.program.few_addresses)
+                .then(|| self.held_values(state, sum))
+                .flatten();
+            let is_there = |value: &Value| self.bytes(low64(*value), of).is_ok();
+            let stays = held.as_ref().is_some_and(|values| values.iter().all(is_there));
+            let all: Vec<Value> = if let Some(values) = known.or(held) {
                 values.into_iter().filter(is_there).collect()
             } else {
                 let most = if self.program.few_addresses { 1 } else { u32::MAX };
                 let all = self.layout.addresses(self.thread, of.space, of.length(), most);
                 all.into_iter().map(Value::from).collect()
             };
-            let mut elsewhere = state.clone();
-            elsewhere.checks.push(Assumption::NoneOf(sum, all.clone()));
-            self.fault(elsewhere, NOWHERE);
+            if !stays {
+                let mut elsewhere = state.clone();
+                elsewhere.checks.push(Assumption::NoneOf(sum, all.clone()));
+                self.fault(elsewhere, NOWHERE);
+            }
             let (&first, rest) = all.split_first()?;
             for &other in rest {
                 // The fork repeats the instruction; the check answers for the address then.

@@ -59,12 +59,18 @@ impl Walk<'_> {
     fn values(&self, state: &PathState, expr: ExprId, from: ValuesFrom) -> Option<BTreeSet<Value>> {
         let mut reads: BTreeMap<u16, Vec<Value>> = BTreeMap::new();
         let mut known = from != ValuesFrom::Contexts { depth: 0 };
-        state.exprs.leaves(expr, &mut |leaf| {
-            if let Expr::Read(read) = leaf {
-                reads.entry(read).or_default();
-            } else {
-                known = false;
+        state.exprs.leaves(expr, &mut |leaf| match leaf {
+            Expr::Read(event) => {
+                reads.entry(event).or_default();
             }
+            Expr::Reduced(event) if from == ValuesFrom::Contents => {
+                reads.entry(event).or_default();
+            }
+            Expr::Const(_)
+            | Expr::Reduced(_)
+            | Expr::Alu { .. }
+            | Expr::Atomic { .. }
+            | Expr::Extend { .. } => known = false,
         });
         if !known {
             return None;
@@ -88,8 +94,11 @@ impl Walk<'_> {
                     (*read, value)
                 })
                 .collect();
-            let mut leaf = |leaf: Expr| {
-                if let Expr::Read(read) = leaf { chosen.get(&read).copied() } else { None }
+            let mut leaf = |leaf: Expr| match leaf {
+                Expr::Read(event) | Expr::Reduced(event) => chosen.get(&event).copied(),
+                Expr::Const(_) | Expr::Alu { .. } | Expr::Atomic { .. } | Expr::Extend { .. } => {
+                    None
+                }
             };
             let holds = |check: &Assumption, leaf: &mut dyn FnMut(Expr) -> Option<Value>| {
                 state.exprs.eval(check.expr(), leaf).is_none_or(|value| check.holds(value))
@@ -101,9 +110,12 @@ impl Walk<'_> {
         Some(all)
     }
 
-    /// All values that a read can return. Parts of it may be from different writes.
+    /// All values that a read can return, or an exchange. Parts of a read may be from different writes.
     fn returned(&self, state: &PathState, read: u16, from: ValuesFrom) -> Option<BTreeSet<Value>> {
         let event = &state.events[usize::from(read)];
+        if event.kind == EventKind::Wait {
+            return self.contents()?.exchanged(self.thread, event.line.into());
+        }
         let bytes = event.access?.pa;
         let depth = match from {
             ValuesFrom::Contexts { depth } => depth,
