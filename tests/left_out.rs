@@ -359,3 +359,45 @@ fn shared_memory_of_another_cta_keeps_its_events() {
     let lines: Vec<Vec<u16>> = unfolded.paths[1].iter().map(lines).collect();
     assert_eq!(lines, [[0]]);
 }
+
+/// What a copy reads, and whether something writes it: another thread, a copy, or a store of which only memory says where.
+const COPIED: [(&str, &str, bool); 4] = [
+    ("", "", true),
+    ("", "st.relaxed.gpu.global.u32 [g], 9", false),
+    ("cp.async.ca.shared::cta.global [s+8], [h], 4; ", "ld.relaxed.gpu.u32 r1, [x]", true),
+    ("", "ld.relaxed.gpu.u64 rd, [x]; add.u64 rd, rd, rg; st.relaxed.gpu.u32 [rd], 9", false),
+];
+
+/// What nobody writes is copied without an event for the read.
+#[test]
+fn what_nobody_writes_is_copied_without_an_event() {
+    let model = ptx::model();
+    for (first, other, unwritten) in COPIED {
+        let own = format!(
+            "{first}cp.async.ca.shared::cta.global [s], [g], 8; cp.async.wait_all; \
+             ld.weak.shared::cta.u32 r0, [s+4]; ld.weak.shared::cta.u32 r2, [s]"
+        );
+        let (own, other): (Vec<&str>, Vec<&str>) =
+            (own.split("; ").collect(), other.split("; ").collect());
+        let rows = own
+            .iter()
+            .enumerate()
+            .map(|(row, cell)| format!("{cell} | {} ;\n", other.get(row).copied().unwrap_or("")));
+        let text = format!(
+            "PTX copied\nArch=sm_90\n{{ .global .b32 g[4]={{7,8}}; .global .b32 h[4]={{5}}; .shared .b32 s[4]; \
+             .global .b64 x; P1:rg=g; }}\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n{}\
+             locations [P0:r2;]\n~exists (P0:r0!=8)\n",
+            rows.collect::<String>()
+        );
+        let test = litmus::parse("copied", text.as_bytes())
+            .unwrap_or_else(|errors| panic!("{}\n{text}", errors[0]));
+        assert_eq!(apart(&test).map(drop), Ok(()), "{text}");
+        let mut less = test.clone();
+        less.program.access_events = AccessEvents::OfInterest;
+        let events = [&test, &less].map(|test| {
+            let unfolded = Unfolded::new(&test.program, model.conventions, BOUND);
+            unfolded.expect("few paths").paths[0][0].events.len()
+        });
+        assert_eq!(events[1] < events[0], unwritten, "{events:?}: {text}");
+    }
+}

@@ -6,7 +6,7 @@ use crate::constants::Constants;
 use crate::event::Access;
 use crate::layout::Layout;
 use model::isa::asynchronous::Asynchronous;
-use model::isa::roles::Addressing;
+use model::isa::roles::{AccessedPlace, Addressing, PlaceEffect};
 use model::isa::tensor_memory::TensorOp;
 use model::isa::{Address, Instruction, SpaceQualifier};
 use model::memory::{Extent, Space, Variable, VariableId};
@@ -21,6 +21,8 @@ pub struct Accessed<'p> {
     pub accesses: Vec<LineAccess<'p>>,
     /// What asynchronous operations access, and those on mbarrier objects.
     pub asynchronous: Vec<Reach>,
+    /// Those of them that they may write.
+    pub written_asynchronously: BTreeSet<Reach>,
 }
 
 /// An access of a thread.
@@ -120,7 +122,15 @@ impl<'p> Accessed<'p> {
                             )
                         })
                     };
-                    all.asynchronous.extend(asynchronous(instruction, program, &reach));
+                    all.asynchronous.extend(asynchronous(instruction, program, &reach, &|_| true));
+                    // Of a copy, its source is only read.
+                    let written = |place: &AccessedPlace| {
+                        instruction.copy().is_none()
+                            || place.effect != PlaceEffect::Read
+                            || place.addressing != Addressing::Direct
+                    };
+                    let written = asynchronous(instruction, program, &reach, &written);
+                    all.written_asynchronously.extend(written);
                 }
             }
             all.constants.push(constants);
@@ -176,14 +186,15 @@ fn elements_of(
     LineBytes::Known((0..count).map(element).collect())
 }
 
-/// What an asynchronous operation accesses.
+/// What an asynchronous operation accesses at these of its places.
 fn asynchronous(
     of: &Instruction,
     program: &Program,
     reach: &dyn Fn(Address, SpaceQualifier) -> Reach,
+    includes: &dyn Fn(&AccessedPlace) -> bool,
 ) -> Vec<Reach> {
     let mut all: Vec<Reach> = Vec::new();
-    for place in of.places() {
+    for place in of.places().filter(includes) {
         all.push(match place.addressing {
             Addressing::Indirect => Reach::Anywhere,
             Addressing::Descriptor => Reach::of(place.space),

@@ -7,17 +7,22 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::accessed::{Accessed, LineAccess, LineBytes};
+use crate::accessed::{Accessed, LineAccess, LineBytes, Reach};
 use crate::agreed::is_generic;
+use crate::event::Access;
 use crate::layout::Layout;
 use model::isa::Instruction;
 use model::isa::ld::LoadOrder;
-use model::memory::Extent;
+use model::memory::{Extent, Space};
 use model::program::{Program, ThreadId};
 
 /// Such bytes: of each location, by their offsets, the thread that may access them; `None` for any.
 #[derive(Clone, Default, Debug)]
-pub struct ApartBytes(BTreeMap<(u16, u32), Option<ThreadId>>);
+pub struct ApartBytes {
+    bytes: BTreeMap<(u16, u32), Option<ThreadId>>,
+    /// The locations in global memory that nothing writes, whatever may read them.
+    unwritten: BTreeSet<u16>,
+}
 
 /// What accesses a byte.
 #[derive(Default)]
@@ -65,7 +70,8 @@ impl ApartBytes {
             let only = of.threads.first().copied().filter(|_| of.plain && of.threads.len() == 1);
             if of.written { only.map(|thread| (at, Some(thread))) } else { Some((at, None)) }
         });
-        let mut apart = ApartBytes(apart.collect());
+        let unwritten = unwritten(program, layout, accessed);
+        let mut apart = ApartBytes { bytes: apart.collect(), unwritten };
         apart.keep_whole(accessed);
         apart.keep_loops(program, accessed);
         apart
@@ -91,15 +97,15 @@ impl ApartBytes {
 
     /// Leaves out what is written of these bytes. Returns whether there was any.
     fn keep(&mut self, all: &[Extent]) -> bool {
-        let before = self.0.len();
+        let before = self.bytes.len();
         for bytes in all {
             for at in bytes.start..bytes.end() {
-                if self.0.get(&(bytes.object, at)).is_some_and(Option::is_some) {
-                    self.0.remove(&(bytes.object, at));
+                if self.bytes.get(&(bytes.object, at)).is_some_and(Option::is_some) {
+                    self.bytes.remove(&(bytes.object, at));
                 }
             }
         }
-        self.0.len() < before
+        self.bytes.len() < before
     }
 
     /// Leaves out what loops write that may wait for other threads.
@@ -139,13 +145,52 @@ impl ApartBytes {
             && extents(access).into_iter().all(|bytes| self.includes(access.thread, bytes))
     }
 
+    /// Whether nothing writes these bytes, not even an asynchronous operation: what a copy reads there needs no event.
+    pub fn is_unwritten(&self, bytes: Extent) -> bool {
+        self.unwritten.contains(&bytes.object)
+    }
+
     /// Whether a thread accesses these bytes without an event.
     pub fn includes(&self, thread: ThreadId, bytes: Extent) -> bool {
         (bytes.start..bytes.end()).all(|at| {
-            let of = self.0.get(&(bytes.object, at));
+            let of = self.bytes.get(&(bytes.object, at));
             of.is_some_and(|only| only.is_none_or(|only| only == thread))
         })
     }
+}
+
+/// The locations in global memory, with one name, that no instruction may write.
+fn unwritten(program: &Program, layout: &Layout, accessed: &Accessed<'_>) -> BTreeSet<u16> {
+    // Others access what is contested.
+    if program.contested.is_some() {
+        return BTreeSet::new();
+    }
+    let mut written = accessed.written_asynchronously.clone();
+    let writes = |of: &&LineAccess<'_>| !matches!(of.instruction, Instruction::Load(_));
+    for access in accessed.accesses.iter().filter(writes) {
+        match &access.at {
+            LineBytes::Known(all) => {
+                let variable = |of: &Access| layout.locations[usize::from(of.pa.object)].variable;
+                written.extend(all.iter().map(|of| Reach::Variable(variable(of))));
+            }
+            LineBytes::Unknown(reach) => {
+                written.insert(*reach);
+            }
+        }
+    }
+    let is_unwritten = |object: &u16| {
+        let location = &layout.locations[usize::from(*object)];
+        let variable = &program.variables[usize::from(location.variable.0)];
+        variable.space == Space::Global
+            && variable.tensormap.is_none()
+            // A read of it is looked for.
+            && !variable.uninitialised
+            && location.mbarriers.is_empty()
+            && layout.has_one_name(*object)
+            && !written.iter().any(|reach| reach.includes(program, location.variable))
+    };
+    let all = u16::try_from(layout.locations.len()).expect("a test has few locations");
+    (0..all).filter(is_unwritten).collect()
 }
 
 /// The physical bytes of an access, as far as they are known.

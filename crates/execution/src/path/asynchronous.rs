@@ -263,7 +263,11 @@ impl Walk<'_> {
             Some((_, ty)) => 2 * (CHUNK / ty.bytes()) as usize,
         };
         let map = tensor.as_ref().map_or(0, |tensor| tensor.map.len());
-        let events = map + from.len() * (1 + targets.len() * per_part) + targets.len();
+        // What nobody writes is read without an event.
+        let is_unwritten = |of: &Access| self.facts.apart.is_unwritten(of.pa);
+        let unwritten = tensor.is_none() && from.iter().all(is_unwritten);
+        let reads = usize::from(!unwritten);
+        let events = map + from.len() * (reads + targets.len() * per_part) + targets.len();
         if state.events.len() + events > MAX_EVENTS {
             return Err(Next::Limit(UnfoldLimit::Events));
         }
@@ -290,7 +294,12 @@ impl Walk<'_> {
         let mut values = Vec::with_capacity(from.len());
         for access in &from {
             let length = if copy.bulk { access.va.length } else { read };
-            values.push(self.part_read(state, part(access, from_at), length));
+            let of = part(access, from_at);
+            values.push(if unwritten {
+                self.private_value(state, self.cut(of, 0, length).access.pa)
+            } else {
+                self.part_read(state, of, length)
+            });
         }
         for (to, _) in &targets {
             for (access, &(value, data)) in to.iter().zip(&values) {

@@ -113,7 +113,7 @@ impl Walk<'_> {
             && !(bytes.start..bytes.end()).all(written)
     }
 
-    fn private_value(&self, state: &mut PathState, bytes: Extent) -> (ExprId, Mask) {
+    pub(super) fn private_value(&self, state: &mut PathState, bytes: Extent) -> (ExprId, Mask) {
         let last = state.memory.iter().rev().find(|write| write.bytes.overlaps(bytes));
         let initial = |from: u32, to: u32| {
             let of = &self.layout.locations[usize::from(bytes.object)].initial;
