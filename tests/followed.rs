@@ -171,9 +171,9 @@ const FOLLOWED: [(&str, &str, usize, usize); 9] = [
 fn only_addresses_that_the_program_can_make_are_followed() {
     let mut wrong = Vec::new();
     for (name, text, addresses, outcomes) in FOLLOWED {
-        let text = format!("PTX followed\nArch=sm_90\n{text}\nexists (true)\n");
-        let test = litmus::parse(name, text.as_bytes())
-            .unwrap_or_else(|errors| panic!("{name}: {}\n{text}", errors[0]));
+        let written = format!("PTX followed\nArch=sm_90\n{text}\nexists (true)\n");
+        let test = litmus::parse(name, written.as_bytes())
+            .unwrap_or_else(|errors| panic!("{name}: {}\n{written}", errors[0]));
         let found = compared(&test);
         let [few, all] = paths(&test);
         if found != Ok(outcomes) || few[0] > addresses || few >= all {
@@ -187,8 +187,8 @@ fn only_addresses_that_the_program_can_make_are_followed() {
 #[test]
 fn readings_without_no_thin_air_of_instructions_follow_all_addresses() {
     for (name, text, ..) in FOLLOWED {
-        let text = format!("PTX followed\nArch=sm_90\n{text}\nexists (true)\n");
-        let test = litmus::parse(name, text.as_bytes()).expect("it is parsed above");
+        let written = format!("PTX followed\nArch=sm_90\n{text}\nexists (true)\n");
+        let test = litmus::parse(name, written.as_bytes()).expect("it is parsed above");
         for choice in ["R13=none", "R13=semantic"] {
             let mut under = ptx::under(chosen(choice));
             let mut few = Vec::new();

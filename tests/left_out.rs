@@ -383,21 +383,21 @@ fn what_nobody_writes_is_copied_without_an_event() {
             .iter()
             .enumerate()
             .map(|(row, cell)| format!("{cell} | {} ;\n", other.get(row).copied().unwrap_or("")));
-        let text = format!(
+        let written = format!(
             "PTX copied\nArch=sm_90\n{{ .global .b32 g[4]={{7,8}}; .global .b32 h[4]={{5}}; .shared .b32 s[4]; \
              .global .b64 x; P1:rg=g; }}\nP0@cta 0,gpu 0 | P1@cta 1,gpu 0 ;\n{}\
              locations [P0:r2;]\n~exists (P0:r0!=8)\n",
             rows.collect::<String>()
         );
-        let test = litmus::parse("copied", text.as_bytes())
-            .unwrap_or_else(|errors| panic!("{}\n{text}", errors[0]));
-        assert_eq!(apart(&test).map(drop), Ok(()), "{text}");
+        let test = litmus::parse("copied", written.as_bytes())
+            .unwrap_or_else(|errors| panic!("{}\n{written}", errors[0]));
+        assert_eq!(apart(&test).map(drop), Ok(()), "{written}");
         let mut less = test.clone();
         less.program.access_events = AccessEvents::OfInterest;
         let events = [&test, &less].map(|test| {
             let unfolded = Unfolded::new(&test.program, model.conventions, BOUND);
             unfolded.expect("few paths").paths[0][0].events.len()
         });
-        assert_eq!(events[1] < events[0], unwritten, "{events:?}: {text}");
+        assert_eq!(events[1] < events[0], unwritten, "{events:?}: {written}");
     }
 }

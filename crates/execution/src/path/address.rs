@@ -159,8 +159,13 @@ impl Walk<'_> {
                 .flatten();
             let is_there = |value: &Value| self.bytes(low64(*value), of).is_ok();
             let stays = held.as_ref().is_some_and(|values| values.iter().all(is_there));
-            let all: Vec<Value> = if let Some(values) = known.or(held) {
+            // What memory there does not allow has a reason of its own.
+            let is_outside = |reason| reason == MISALIGNED || OUTSIDE.contains(&reason);
+            let is_inside = |value: &Value| !self.bytes(low64(*value), of).is_err_and(is_outside);
+            let all: Vec<Value> = if let Some(values) = known {
                 values.into_iter().filter(is_there).collect()
+            } else if let Some(values) = held {
+                values.into_iter().filter(is_inside).collect()
             } else {
                 let most = if self.program.few_addresses { 1 } else { u32::MAX };
                 let all = self.layout.addresses(self.thread, of.space, of.length(), most);
