@@ -6,7 +6,6 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use judge::Task;
-use text::Diagnostic;
 use verify::file::{self, LaunchFile};
 use verify::{KernelModule, LaunchSpec, RepairEffort, VerifyError};
 
@@ -83,12 +82,7 @@ fn judged(text: &str, launch: &LaunchSpec) -> Result<(), String> {
         }
         Err(VerifyError::Launch(all)) if all.is_empty() => Err("there is no error".to_owned()),
         Err(VerifyError::Launch(all)) => all.into_iter().try_for_each(|error| {
-            let diagnostics: Vec<Diagnostic> = if error.line.is_some() {
-                module.error("launch", error)
-            } else {
-                error.in_file("launch", "k.toml", "")
-            };
-            inside(&diagnostics, text.as_bytes())
+            inside(&module.refused("launch", error, "k.toml"), text.as_bytes())
         }),
         Err(VerifyError::Test(all)) => Err(format!("its test is not read: {}", all[0])),
     }

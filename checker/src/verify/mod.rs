@@ -235,10 +235,7 @@ impl ReadLaunch {
 
     /// Errors of the launch, or in its module.
     fn refused(&self, errors: Vec<LaunchError>, module: &KernelModule<'_>) -> Vec<Diagnostic> {
-        let one = |error: LaunchError| match error.line {
-            Some(_) => module.error(LAUNCH, error),
-            None => error.in_file(LAUNCH, &self.name, ""),
-        };
+        let one = |error: LaunchError| module.refused(LAUNCH, error, &self.name);
         errors.into_iter().flat_map(one).collect()
     }
 }

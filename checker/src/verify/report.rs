@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{self, Write};
 
+use engine::Limit;
 use engine::exit::Exit;
 use judge::Property;
 use verify::file::CLEAN;
@@ -142,7 +143,12 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
     }
     for undecided in &verification.undecided {
         let question = LaunchQuestion::of(undecided.property).name();
-        writeln!(out, "bounded: {question}: {}{}", undecided.why, remedy(&undecided.why))?;
+        writeln!(
+            out,
+            "bounded: {question}: {}{}",
+            undecided.why,
+            undecided.limit.map_or("", remedy)
+        )?;
     }
     if let Some(disagreement) = &verification.disagreement {
         writeln!(out, "engines disagree, which is a bug of the checker: {disagreement}")?;
@@ -193,15 +199,20 @@ fn still(property: Property) -> &'static str {
 }
 
 /// The option that raises a limit, or what else helps.
-fn remedy(why: &str) -> &'static str {
-    let limits = [
-        ("time limit", "; `--timeout 120` gives more time"),
-        ("memory limit", "; `--memory 4GiB` gives more memory"),
-        (
-            "too many",
-            "; fewer threads, shorter loops or one question (`--check race`) are less work",
-        ),
-    ];
-    let limit = limits.iter().find(|(limit, _)| why.contains(limit) && !why.contains("--"));
-    limit.map_or("", |(_, remedy)| remedy)
+fn remedy(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Time => "; `--timeout 120` gives more time",
+        Limit::Memory => "; `--memory 4GiB` gives more memory",
+        Limit::Events | Limit::Steps | Limit::Paths | Limit::Barriers | Limit::Mixtures => {
+            "; fewer threads, shorter loops or one question (`--check race`) are less work"
+        }
+        Limit::Interrupted
+        | Limit::PhaseState
+        | Limit::Number
+        | Limit::TensorLane
+        | Limit::ThinAir
+        | Limit::Solver
+        | Limit::Work
+        | Limit::Model => "",
+    }
 }

@@ -31,6 +31,15 @@ pub(crate) struct InstructionEdit {
     next: Option<String>,
 }
 
+/// What an edit does to a line.
+#[derive(Clone, PartialEq, Eq, Debug)]
+enum LineChange {
+    /// A line before it.
+    Inserted(String),
+    Replaced(String),
+    Removed,
+}
+
 /// How names of a test are written in its module.
 pub(crate) struct ModuleSpelling<'s> {
     composed: &'s Composed,
@@ -167,13 +176,13 @@ pub(crate) fn edited(text: &str, edits: &[InstructionEdit]) -> Option<EditedModu
         let mut own = Some(written.to_owned());
         for edit in of_lines.get(&line).map_or(&[][..], Vec::as_slice) {
             let Some(now) = own.clone() else { break };
-            let (before, after) = edit.of_module(&now)?;
-            match (before, after) {
-                (None, Some(inserted)) => {
+            match edit.of_line(&now)? {
+                LineChange::Inserted(inserted) => {
                     out.extend([&inserted, "\n"]);
                     changes.push(KernelEdit { line, before: None, after: Some(inserted) });
                 }
-                (_, after) => own = after,
+                LineChange::Replaced(after) => own = Some(after),
+                LineChange::Removed => own = None,
             }
         }
         if own.as_deref() != Some(written) {
@@ -186,43 +195,49 @@ pub(crate) fn edited(text: &str, edits: &[InstructionEdit]) -> Option<EditedModu
 }
 
 impl InstructionEdit {
-    /// The changed line of the module, as it is and as it becomes. What the edit leaves as it is keeps its spelling. `None` if the
-    /// instruction is not found among those of the line.
-    fn of_module(&self, written: &str) -> Option<(Option<String>, Option<String>)> {
+    /// What it does to a line of the module. What the edit leaves as it is keeps its spelling. `None` if the instruction is not found
+    /// among those of the line.
+    fn of_line(&self, written: &str) -> Option<LineChange> {
         let all = statements(written);
         let is_whole = all.len() <= 1;
         let indent: String = written.chars().take_while(|c| c.is_whitespace()).collect();
-        let whole = |text: &String| {
+        let after = self.after.as_deref();
+        let whole = after.map(|text| {
             let end = if text.ends_with('}') { "" } else { ";" };
             format!("{indent}{text}{end}")
-        };
+        });
         let Some(own) = self.before.as_ref().or(self.next.as_ref()) else {
-            return Some((None, self.after.as_ref().map(whole)));
+            return whole.map(LineChange::Inserted);
         };
         let mut alike =
             all.into_iter().filter(|statement| is_alike(&written[statement.clone()], own));
-        let (Some(statement), None) = (alike.next(), alike.next()) else {
-            if self.before.is_some() && !is_whole {
-                return None;
+        let statement = alike.next().filter(|_| alike.next().is_none());
+        let changed = match (&self.before, statement) {
+            (None, Some(statement)) if !is_whole => {
+                let own = &written[statement.clone()];
+                in_place(written, &statement, &format!("{}; {own}", after.unwrap_or_default()))
             }
-            let before = self.before.as_ref().map(|_| written.to_owned());
-            return Some((before, self.after.as_ref().map(whole)));
-        };
-        let changed = match (&self.before, &self.after) {
-            (None, after) if is_whole => return Some((None, after.as_ref().map(whole))),
-            (Some(_), None) if is_whole => return Some((Some(written.to_owned()), None)),
-            (None, after) => {
-                format!("{}; {}", after.as_deref().unwrap_or_default(), &written[statement.clone()])
+            (None, _) => return whole.map(LineChange::Inserted),
+            (Some(_), None) if !is_whole => return None,
+            (Some(_), _) if is_whole && after.is_none() => return Some(LineChange::Removed),
+            (Some(_), None) => whole.unwrap_or_default(),
+            (Some(before), Some(statement)) => {
+                let own = &written[statement.clone()];
+                let changed = after.map_or(String::new(), |after| {
+                    respelled(own, before, after).unwrap_or_else(|| after.to_owned())
+                });
+                in_place(written, &statement, &changed)
             }
-            (Some(_), None) => String::new(),
-            (Some(before), Some(after)) => respelled(&written[statement.clone()], before, after)
-                .unwrap_or_else(|| after.clone()),
         };
-        let rest = &written[statement.end..];
-        let rest = if changed.is_empty() { rest.strip_prefix(';').unwrap_or(rest) } else { rest };
-        let changed = format!("{}{changed}{rest}", &written[..statement.start]);
-        Some((Some(written.to_owned()), Some(changed)))
+        Some(LineChange::Replaced(changed))
     }
+}
+
+/// A line with another text in the place of one of its instructions; nothing, without its `;`, if that is empty.
+fn in_place(written: &str, statement: &Range<usize>, text: &str) -> String {
+    let rest = &written[statement.end..];
+    let rest = if text.is_empty() { rest.strip_prefix(';').unwrap_or(rest) } else { rest };
+    format!("{}{text}{rest}", &written[..statement.start])
 }
 
 /// Where the instructions of a line are, without what is around them.
@@ -288,44 +303,50 @@ mod tests {
         InstructionEdit { line: 1, before: before.map(own), after: after.map(own), next: None }
     }
 
+    fn changed(edit: &InstructionEdit, line: &str) -> LineChange {
+        edit.of_line(line).expect("it is there")
+    }
+
     #[test]
     fn an_edit_changes_the_line_of_the_module_and_nothing_else_of_it() {
-        let changed = edit(
+        let edit = edit(
             Some("@p1 atom.global.inc.u32 r38, [rd7], r37"),
             Some("@p1 atom.acquire.gpu.global.inc.u32 r38, [rd7], r37"),
         );
-        let (_, after) = changed
-            .of_module("\t@%p1 atom.global.inc.u32 \t%r38, [%rd7], %r37;")
-            .expect("it is there");
-        let after = after.expect("it is changed");
-        assert_eq!(after, "\t@%p1 atom.acquire.gpu.global.inc.u32 \t%r38, [%rd7], %r37;");
+        let after = changed(&edit, "\t@%p1 atom.global.inc.u32 \t%r38, [%rd7], %r37;");
+        let wanted = "\t@%p1 atom.acquire.gpu.global.inc.u32 \t%r38, [%rd7], %r37;";
+        assert_eq!(after, LineChange::Replaced(wanted.to_owned()));
     }
 
     #[test]
     fn what_is_inserted_stands_as_the_line_behind_it() {
         let inserted = edit(None, Some("fence.acq_rel.gpu"));
-        let (before, after) = inserted.of_module("\tbar.sync 0;").expect("it is there");
-        assert_eq!((before, after.as_deref()), (None, Some("\tfence.acq_rel.gpu;")));
+        let wanted = LineChange::Inserted("\tfence.acq_rel.gpu;".to_owned());
+        assert_eq!(changed(&inserted, "\tbar.sync 0;"), wanted);
     }
 
     #[test]
     fn an_instruction_of_inline_assembly_is_changed_in_its_line() {
         let line = "\t{ .reg .pred p; st.global.u32 [%rd1], %r1; bar.sync 0; }";
-        let changed =
+        let released =
             edit(Some("st.global.u32 [rd1], r1"), Some("st.release.gpu.global.u32 [rd1], r1"));
-        let (before, after) = changed.of_module(line).expect("it is there");
-        assert_eq!(before.as_deref(), Some(line));
-        let wanted = "\t{ .reg .pred p; st.release.gpu.global.u32 [%rd1], %r1; bar.sync 0; }";
-        assert_eq!(after.as_deref(), Some(wanted));
         let removed = edit(Some("bar.sync 0"), None);
-        let (_, after) = removed.of_module(line).expect("it is there");
-        assert_eq!(after.as_deref(), Some("\t{ .reg .pred p; st.global.u32 [%rd1], %r1;  }"));
         let inserted = InstructionEdit {
             next: Some("bar.sync 0".to_owned()),
             ..edit(None, Some("fence.sc.gpu"))
         };
-        let (_, after) = inserted.of_module(line).expect("it is there");
-        let wanted = "\t{ .reg .pred p; st.global.u32 [%rd1], %r1; fence.sc.gpu; bar.sync 0; }";
-        assert_eq!(after.as_deref(), Some(wanted));
+        for (edit, wanted) in [
+            (&released, "\t{ .reg .pred p; st.release.gpu.global.u32 [%rd1], %r1; bar.sync 0; }"),
+            (&removed, "\t{ .reg .pred p; st.global.u32 [%rd1], %r1;  }"),
+            (&inserted, "\t{ .reg .pred p; st.global.u32 [%rd1], %r1; fence.sc.gpu; bar.sync 0; }"),
+        ] {
+            assert_eq!(changed(edit, line), LineChange::Replaced(wanted.to_owned()));
+        }
+        assert_eq!(
+            edit(Some("bar.sync 0"), None).of_line("\tbar.sync 0;"),
+            Some(LineChange::Removed)
+        );
+        // It cannot be told which of them it is.
+        assert_eq!(removed.of_line("bar.sync 0; bar.sync 0;"), None);
     }
 }

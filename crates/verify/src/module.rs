@@ -56,6 +56,14 @@ impl<'a> KernelModule<'a> {
         old.into_iter().chain(version).collect()
     }
 
+    /// Why a launch has no test: an error of the module where it has a line, or else of what describes the launch.
+    pub fn refused(&self, code: &'static str, error: LaunchError, launch: &str) -> Vec<Diagnostic> {
+        match error.line {
+            Some(_) => self.error(code, error),
+            None => error.in_file(code, launch, ""),
+        }
+    }
+
     /// An error as one of the module, with the line of the source that a compiler made its line of.
     pub fn error(&self, code: &'static str, error: LaunchError) -> Vec<Diagnostic> {
         let origin = error.line.and_then(|line| ptx::origins(self.text).of(line).cloned());

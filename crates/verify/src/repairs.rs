@@ -2,6 +2,7 @@
 
 use engine::clock::Deadline;
 use judge::{Property, Task, Verdict, judge};
+use litmus::Test;
 use litmus::revise::SourceTest;
 use repair::{RepairOptions, repair};
 
@@ -47,14 +48,14 @@ impl RepairEffort {
 
 /// A launch, and what is asked of it with edits of its module.
 pub(crate) struct RepairedLaunch<'r> {
-    pub(crate) module: &'r KernelModule<'r>,
-    pub(crate) launch: &'r LaunchSpec,
-    pub(crate) composed: &'r Composed,
-    pub(crate) task: &'r Task<'r>,
-    pub(crate) effort: RepairEffort,
+    module: &'r KernelModule<'r>,
+    launch: &'r LaunchSpec,
+    composed: &'r Composed,
+    task: &'r Task<'r>,
+    effort: RepairEffort,
     /// When the search ends. What it found is judged again in half as much time more.
-    pub(crate) until: Option<Deadline>,
-    pub(crate) confirmed_until: Option<Deadline>,
+    until: Option<Deadline>,
+    confirmed_until: Option<Deadline>,
 }
 
 impl<'r> RepairedLaunch<'r> {
@@ -131,22 +132,19 @@ impl<'r> RepairedLaunch<'r> {
         of_test: bool,
     ) -> Option<(EditedModule, Vec<Property>)> {
         let edited = edited(self.module.text, edits)?;
-        let own = self.has_property(&edited.text, property);
+        let module = KernelModule::read(self.module.path, &edited.text).ok()?;
+        let test = launched(&module, self.launch).ok()?.test.ok()?;
+        let own = self.has_property(&test, property);
         if own != Some(true) && !(own.is_none() && of_test) {
             return None;
         }
-        let has = |of: &&Property| {
-            **of == property || self.has_property(&edited.text, **of) == Some(true)
-        };
+        let has = |of: &&Property| **of == property || self.has_property(&test, **of) == Some(true);
         let properties = lacking.iter().filter(has).copied().collect();
         Some((edited, properties))
     }
 
-    /// Whether the launch of a changed module has a property, as far as brief work shows it.
-    pub(crate) fn has_property(&self, changed: &str, property: Property) -> Option<bool> {
-        let Ok(module) = KernelModule::read(self.module.path, changed) else { return Some(false) };
-        let test = launched(&module, self.launch).ok().and_then(|launched| launched.test.ok());
-        let Some(test) = test else { return Some(false) };
+    /// Whether the test of a changed module has a property, as far as brief work shows it.
+    fn has_property(&self, test: &Test, property: Property) -> Option<bool> {
         let left = self.confirmed_until.map_or(ADVICE, |until| until.left().min(ADVICE));
         let task = Task {
             property,
@@ -155,7 +153,7 @@ impl<'r> RepairedLaunch<'r> {
             until: Some(Deadline::after(left)),
             ..self.task.clone()
         };
-        match judge(&test, &task).verdict {
+        match judge(test, &task).verdict {
             Verdict::Holds => Some(true),
             Verdict::Undecided(_) => None,
             Verdict::Fails

@@ -55,10 +55,8 @@ pub(crate) fn leave_out(test: &mut Test) -> Option<UnknownSource> {
 
 /// The proposition with `holds` in the place of comparisons of what is not known.
 fn weakened(prop: &Prop, is_unknown: &impl Fn(Comparand) -> bool, holds: bool) -> Prop {
-    let list = |props: &[Prop], neutral: Prop| {
-        let parts = props.iter().map(|part| weakened(part, is_unknown, holds));
-        parts.filter(|part| *part != neutral).collect::<Vec<Prop>>()
-    };
+    let parts =
+        |props: &[Prop]| props.iter().map(|part| weakened(part, is_unknown, holds)).collect();
     match prop {
         Prop::Not(prop) => {
             let inner = weakened(prop, is_unknown, !holds);
@@ -70,24 +68,8 @@ fn weakened(prop: &Prop, is_unknown: &impl Fn(Comparand) -> bool, holds: bool) -
                 Prop::Not(Box::new(inner))
             }
         }
-        Prop::And(props) => {
-            let mut parts = list(props, Prop::True);
-            match parts.len() {
-                0 => Prop::True,
-                1 => parts.remove(0),
-                _ if parts.contains(&Prop::False) => Prop::False,
-                _ => Prop::And(parts),
-            }
-        }
-        Prop::Or(props) => {
-            let mut parts = list(props, Prop::False);
-            match parts.len() {
-                0 => Prop::False,
-                1 => parts.remove(0),
-                _ if parts.contains(&Prop::True) => Prop::True,
-                _ => Prop::Or(parts),
-            }
-        }
+        Prop::And(props) => joined(parts(props), Prop::True, Prop::False, Prop::And),
+        Prop::Or(props) => joined(parts(props), Prop::False, Prop::True, Prop::Or),
         Prop::Implies(left, right) => {
             let sides = [weakened(left, is_unknown, !holds), weakened(right, is_unknown, holds)];
             match sides {
@@ -104,6 +86,22 @@ fn weakened(prop: &Prop, is_unknown: &impl Fn(Comparand) -> bool, holds: bool) -
             }
         }
         Prop::Atom(..) | Prop::True | Prop::False => prop.clone(),
+    }
+}
+
+/// A conjunction or a disjunction without the parts that change nothing; `absorbing`: a part that decides it.
+fn joined(
+    mut parts: Vec<Prop>,
+    neutral: Prop,
+    absorbing: Prop,
+    join: fn(Vec<Prop>) -> Prop,
+) -> Prop {
+    parts.retain(|part| *part != neutral);
+    match parts.len() {
+        0 => neutral,
+        1 => parts.remove(0),
+        _ if parts.contains(&absorbing) => absorbing,
+        _ => join(parts),
     }
 }
 

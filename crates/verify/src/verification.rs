@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use engine::ExecutionFacts;
 use engine::clock::Deadline;
+use engine::{ExecutionFacts, Limit};
 use explore::Exploration;
 use judge::explain::{ExplainOptions, broken_rule, explanation};
 use judge::{
@@ -47,6 +47,14 @@ pub struct Verification {
 pub struct Undecided {
     pub property: Property,
     pub why: String,
+    /// The limit of an engine that was reached, if that is why.
+    pub limit: Option<Limit>,
+}
+
+impl Undecided {
+    fn new(property: Property, why: impl Into<String>) -> Undecided {
+        Undecided { property, why: why.into(), limit: None }
+    }
 }
 
 /// Why a launch is not judged.
@@ -109,8 +117,8 @@ pub fn verify(
     {
         let found = resident::hang(module, launch, resident, task)?;
         if !found.complete && found.hang.is_none() {
-            let why = "not every set of resident CTAs was decided".to_owned();
-            all.undecided.push(Undecided { property: Property::Termination, why });
+            let why = "not every set of resident CTAs was decided";
+            all.undecided.push(Undecided::new(Property::Termination, why));
         }
         all.findings.extend(found.hang);
     }
@@ -170,10 +178,7 @@ impl Verification {
                 races: property == races,
                 ..task.clone()
             };
-            let judgement = judge(reader.test, &task);
-            if self.disagreement.is_none() {
-                self.disagreement.clone_from(&judgement.disagreement);
-            }
+            let judgement = self.judgement(reader, &task);
             if let Verdict::Stuck(_) = judgement.verdict {
                 stuck = reader.stuck(&judgement.found.seen);
             }
@@ -192,6 +197,15 @@ impl Verification {
         lacking
     }
 
+    /// The answer to a question. The first disagreement of engines is kept.
+    fn judgement(&mut self, reader: &Reader<'_>, task: &Task<'_>) -> Judgement {
+        let judgement = judge(reader.test, task);
+        if self.disagreement.is_none() {
+            self.disagreement.clone_from(&judgement.disagreement);
+        }
+        judgement
+    }
+
     /// Adds what was found of one property.
     fn add(&mut self, reader: &Reader<'_>, property: Property, judgement: &Judgement) -> Told {
         let before = self.findings.len();
@@ -201,17 +215,18 @@ impl Verification {
                 let finding = reader.undefined(reason, seen);
                 let race = finding.kind == FindingKind::DataRace;
                 match reader.unknown(reason, &finding) {
-                    Some(why) => self.undecided.push(Undecided { property, why }),
+                    Some(why) => self.undecided.push(Undecided::new(property, why)),
                     None => self.findings.push(finding),
                 }
                 return Told::Undefined { race };
             }
             Verdict::Unsupported(why) => {
-                self.undecided.push(Undecided { property, why: why.clone() });
+                self.undecided.push(Undecided::new(property, why));
                 return Told::Nothing;
             }
             Verdict::Undecided(why) => {
-                self.undecided.push(Undecided { property, why: why.clone() });
+                let limit = judgement.found.limit.filter(|limit| why.contains(limit.text()));
+                self.undecided.push(Undecided { limit, ..Undecided::new(property, why) });
             }
             Verdict::Fails if property == Property::ProgramSpec => {
                 self.findings.push(reader.assertion(judgement));
@@ -249,10 +264,7 @@ impl Verification {
         let property = Property::NoUninitialisedRead;
         let timeout = task.until.map(|until| until.left());
         let task = Task { timeout, property, verdict_only: true, races: false, ..task.clone() };
-        let judgement = judge(reader.test, &task);
-        if self.disagreement.is_none() {
-            self.disagreement.clone_from(&judgement.disagreement);
-        }
+        let judgement = self.judgement(reader, &task);
         self.add(reader, property, &judgement);
     }
 
@@ -264,8 +276,8 @@ impl Verification {
         for read in &seen.uninitialised {
             let place = reader.place(read.at.0, read.at.1);
             if has_descriptors(&place.text) {
-                let (property, why) = (Property::NoUninitialisedRead, DESCRIPTOR.to_owned());
-                self.undecided.push(Undecided { property, why });
+                let property = Property::NoUninitialisedRead;
+                self.undecided.push(Undecided::new(property, DESCRIPTOR));
             } else if !racing.contains(&place) {
                 let variable = &reader.test.program.variables[usize::from(read.variable.0)];
                 let (name, space) = (&variable.name, variable.space.name());
@@ -423,7 +435,7 @@ impl Reader<'_> {
         let why = format!(
             "`{opcode}` (line {line}) is not computed: its results are any numbers, and the assertion depends on them"
         );
-        Undecided { property: Property::ProgramSpec, why }
+        Undecided::new(Property::ProgramSpec, why)
     }
 
     fn assertion(&self, judgement: &Judgement) -> KernelFinding {

@@ -76,20 +76,8 @@ pub(crate) fn accesses(test: &Test) -> Vec<VolatileAccess> {
 }
 
 fn is_volatile(instruction: &Instruction) -> bool {
-    match instruction {
-        Instruction::Load(load) => load.order == LoadOrder::Volatile,
-        Instruction::Store(store) => store.order == StoreOrder::Volatile,
-        Instruction::Atomic(_)
-        | Instruction::Fence(_)
-        | Instruction::ProxyFence(_)
-        | Instruction::Barrier(_)
-        | Instruction::ClusterBarrier(_)
-        | Instruction::Asynchronous(_)
-        | Instruction::Branch(_)
-        | Instruction::Alu(_)
-        | Instruction::Cvta(_)
-        | Instruction::Unsupported(_) => false,
-    }
+    matches!(instruction, Instruction::Load(load) if load.order == LoadOrder::Volatile)
+        || matches!(instruction, Instruction::Store(store) if store.order == StoreOrder::Volatile)
 }
 
 /// Whether what a load returns decides whether a loop goes on that has it.
