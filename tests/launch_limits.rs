@@ -212,6 +212,35 @@ fn what_does_not_depend_on_it_is_decided() {
 }
 
 #[test]
+fn what_the_threads_do_is_open_where_it_depends_on_what_is_not_computed() {
+    let of = |instruction: &str, then: &str, grid: u32| {
+        let more = format!("ld.param.u64 %rd2, [b];\n{then}\n");
+        let module = uncomputed(instruction, &more).replace("st.global.u32 [%rd1], %r3;\n", "");
+        let module = module.replace("k(", "k(.param .u64 b, ");
+        let found = judged(&module, &launch(grid, 1, &["b=u32[2]=0", "a=u32[1]"], &[]));
+        let found = found.expect("it is judged");
+        let open: Vec<&str> = found.undecided.iter().map(|open| open.property.name()).collect();
+        (kinds(&found), open)
+    };
+    let guard = "setp.gt.u32 %p1, %r3, 77;";
+    let racing = format!("{guard}\n@%p1 st.global.u32 [%rd2], 1;");
+    let outside = "cvt.u64.u32 %rd3, %r3; add.u64 %rd3, %rd2, %rd3;\nst.global.u32 [%rd3], 1;";
+    let endless = format!("{guard}\n$L: @%p1 bra $L;");
+    let (computed, not) = ("add.u32 %r3, %r2, 1", "ex2.approx.f32 %r3, %r2");
+    assert_eq!(of(computed, &racing, 2), (vec![FindingKind::DataRace], vec![]));
+    assert_eq!(of(not, &racing, 2), (vec![], vec!["program_spec", "no-data-race"]));
+    // One thread alone has no race.
+    assert_eq!(of(not, &racing, 1), (vec![], vec!["program_spec"]));
+    assert_eq!(of(computed, outside, 1).0.len(), 1);
+    assert_eq!(of(not, outside, 1), (vec![], vec!["program_spec"]));
+    assert_eq!(of(computed, &endless, 1), (vec![FindingKind::Hang], vec![]));
+    assert_eq!(of(not, &endless, 1), (vec![], vec!["termination"]));
+    // What comes before does not depend on it.
+    let before = format!("st.global.u32 [%rd2], 1;\n{racing}");
+    assert_eq!(of(not, &before, 2).0, [FindingKind::DataRace]);
+}
+
+#[test]
 fn a_constant_predicate_votes() {
     let body = "ld.param.u64 %rd1, [a]; mov.pred %p1, -1; mov.u32 %r1, 15; vote.sync.ballot.b32 %r2, %p1, %r1;\n\
                 mov.u32 %r3, %tid.x; mul.wide.u32 %rd2, %r3, 4; add.s64 %rd1, %rd1, %rd2;\n\

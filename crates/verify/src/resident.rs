@@ -14,6 +14,7 @@ use crate::compose::{ComposedLaunch, launched};
 use crate::finding::KernelFinding;
 use crate::launch::{LaunchError, LaunchSpec, ThreadChoice, ThreadPlace};
 use crate::module::KernelModule;
+use crate::unknown::UncomputedValues;
 use crate::verification::Reader;
 
 /// The most sets of CTAs that are tried.
@@ -92,7 +93,9 @@ impl StartedCtas<'_> {
         };
         let stuck = seen.stuck.iter().flatten().filter(|stuck| waiting.contains(&stuck.thread));
         let stuck: Vec<Stuck> = stuck.copied().collect();
-        let mut finding = Reader { composed: &composed, test: &test }.staying(&stuck);
+        let mut finding =
+            Reader { composed: &composed, test: &test, uncomputed: &UncomputedValues::default() }
+                .staying(&stuck);
         // Places name threads of the whole launch.
         for place in &mut finding.places {
             let of = place.column.map(|column| composed.threads[column].place);

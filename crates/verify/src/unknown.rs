@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use judge::Property;
 use lift::opaque::HASH;
 use litmus::{Comparand, Prop, Test};
 use model::isa::alu::AluOp;
@@ -37,12 +38,49 @@ impl UnknownSource {
 
 const OPAQUE: &str = "opaque.";
 
-/// Leaves out of an assertion, `forall`, what values that are not computed decide: what is left is false only if the assertion is.
-/// Returns one of their instructions, if there was something to leave out.
-pub(crate) fn leave_out(test: &mut Test) -> Option<UnknownSource> {
-    let flow = ValueFlow::of(&test.program)?;
-    let observed = test.program.observed.iter();
-    let unknown: Vec<Option<UnknownSource>> = observed.map(|of| flow.unknown(of)).collect();
+/// What values that are not computed decide in a test.
+#[derive(Default)]
+pub(crate) struct UncomputedValues {
+    /// One that decides a part of the assertion.
+    pub(crate) of_assertion: Option<UnknownSource>,
+    /// Accesses of which such a value decides whether they are executed, or at which address.
+    accesses: BTreeMap<(ThreadId, u16), UnknownSource>,
+    /// Barriers, waits and ends of loops that such a value decides.
+    waits: BTreeMap<(ThreadId, u16), UnknownSource>,
+}
+
+impl UncomputedValues {
+    /// The values of a test. Of its assertion, `forall`, what they decide is left out: what is left is false only if the assertion
+    /// is.
+    pub(crate) fn left_out_of(test: &mut Test) -> UncomputedValues {
+        let Some(flow) = ValueFlow::of(&test.program) else { return UncomputedValues::default() };
+        let (accesses, waits) = (flow.decided(LineFlow::accesses), flow.decided(LineFlow::waits));
+        let observed = test.program.observed.iter();
+        let unknown: Vec<_> = observed.map(|of| flow.unknown(of)).collect();
+        UncomputedValues { of_assertion: leave_out(test, &unknown), accesses, waits }
+    }
+
+    /// Whether such a value decides whether or where an instruction accesses memory.
+    pub(crate) fn decide_access(&self, at: (ThreadId, u16)) -> bool {
+        self.accesses.contains_key(&at)
+    }
+
+    /// A value that may decide whether a launch has a property, whatever its assertion says. Races are of two threads.
+    pub(crate) fn decide(&self, property: Property, threads: usize) -> Option<UnknownSource> {
+        let lines = match property {
+            Property::NoDataRace if threads < 2 => return None,
+            Property::ProgramSpec | Property::NoDataRace | Property::NoUninitialisedRead => {
+                &self.accesses
+            }
+            Property::Termination => &self.waits,
+        };
+        lines.values().min().copied()
+    }
+}
+
+/// Leaves out of an assertion what values that are not computed decide. Returns one of their instructions, if there was something
+/// to leave out. `unknown`: of each part of an outcome.
+fn leave_out(test: &mut Test, unknown: &[Option<UnknownSource>]) -> Option<UnknownSource> {
     let first = test.proposition.observed().into_iter().filter_map(|index| unknown[index]).min()?;
     let is_unknown = |of: Comparand| match of {
         Comparand::Observed(index) => unknown[index].is_some(),
@@ -140,11 +178,27 @@ struct LineFlow {
     exchanges: bool,
     /// Whether its result is not computed.
     is_source: bool,
+    guard: Option<Reg>,
+    /// Whether it may keep its thread from finishing.
+    waits: bool,
 }
 
 impl LineFlow {
-    fn of(line: &Line) -> LineFlow {
+    fn accesses(&self) -> bool {
+        !self.places.is_empty()
+    }
+
+    fn waits(&self) -> bool {
+        self.waits
+    }
+
+    fn of(at: usize, line: &Line) -> LineFlow {
+        let ends_loop = line.instruction.as_branch().is_some_and(|branch| branch.target <= at);
+        let meets =
+            matches!(line.instruction, Instruction::Barrier(_) | Instruction::ClusterBarrier(_));
         let mut flow = LineFlow {
+            guard: line.guard.map(|guard| guard.predicate),
+            waits: ends_loop || meets || line.instruction.as_asynchronous().is_some(),
             exchanges: matches!(line.instruction, Instruction::Barrier(_)),
             is_source: is_source(line),
             ..LineFlow::default()
@@ -209,7 +263,9 @@ impl<'p> ValueFlow<'p> {
         let lines: Vec<Vec<LineFlow>> = program
             .threads
             .iter()
-            .map(|thread| thread.lines.iter().map(LineFlow::of).collect())
+            .map(|thread| {
+                (0..).zip(&thread.lines).map(|(at, line)| LineFlow::of(at, line)).collect()
+            })
             .collect();
         if !lines.iter().flatten().any(|line| line.is_source) {
             return None;
@@ -334,6 +390,26 @@ impl<'p> ValueFlow<'p> {
             return (0..self.variables.len()).collect();
         }
         known.iter().map(index).collect()
+    }
+
+    /// The instructions of a kind of which a value that is not computed decides whether they are executed, or at which address.
+    fn decided(&self, of_kind: fn(&LineFlow) -> bool) -> BTreeMap<(ThreadId, u16), UnknownSource> {
+        let mut all = BTreeMap::new();
+        for (thread, lines) in (0u8..).map(ThreadId).zip(&self.lines) {
+            let own = usize::from(thread.0);
+            for (line, flow) in (0u16..).zip(lines).filter(|(_, flow)| of_kind(flow)) {
+                let bases = flow.places.iter().filter_map(|place| match place.address.base {
+                    Operand::Reg(register) => Some(register),
+                    Operand::Address(_) | Operand::Imm(_) => None,
+                });
+                let mut registers = bases.chain(flow.guard);
+                let decided = self.control[own][usize::from(line)].or_else(|| {
+                    registers.find_map(|of| self.registers[own][usize::from(of.0)].unknown)
+                });
+                all.extend(decided.map(|source| ((thread, line), source)));
+            }
+        }
+        all
     }
 
     /// What a part of an outcome depends on.

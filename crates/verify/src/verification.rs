@@ -23,7 +23,7 @@ use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
 use crate::module::KernelModule;
 use crate::repairs::{KernelRepair, RepairEffort, RepairedLaunch};
-use crate::unknown::{self, UnknownSource};
+use crate::unknown::{UncomputedValues, UnknownSource};
 use crate::volatile::as_volatile;
 use crate::{machine_runs, resident};
 
@@ -85,9 +85,9 @@ pub fn verify(
     let ComposedLaunch { composed, test } = launched(module, launch)?;
     let mut test = test.map_err(VerifyError::Test)?;
     let start = Instant::now();
-    let unknown = unknown::leave_out(&mut test);
+    let uncomputed = UncomputedValues::left_out_of(&mut test);
     let mut all = Verification::default();
-    let reader = Reader { composed: &composed, test: &test };
+    let reader = Reader { composed: &composed, test: &test, uncomputed: &uncomputed };
     // One limit of time is of the whole launch; what a search leaves, those behind it have.
     let task = &Task { until: task.timeout.map(Deadline::after).or(task.until), ..task.clone() };
     let lacking = all.judge(&reader, &launch.questions, task);
@@ -122,8 +122,9 @@ pub fn verify(
         }
         all.findings.extend(found.hang);
     }
-    if let Some(source) = unknown.filter(|_| lacking.has_meaning) {
-        all.undecided.push(reader.not_computed(source));
+    if let Some(source) = uncomputed.of_assertion.filter(|_| lacking.has_meaning) {
+        let depends = "and the assertion depends on them";
+        all.undecided.push(reader.not_computed(Property::ProgramSpec, source, depends));
     }
     all.undecided.retain(|of| !all.findings.iter().any(|found| found.kind.decides(of.property)));
     all.findings = merged(all.findings);
@@ -180,7 +181,8 @@ impl Verification {
             };
             let judgement = self.judgement(reader, &task);
             if let Verdict::Stuck(_) = judgement.verdict {
-                stuck = reader.stuck(&judgement.found.seen);
+                let decided = reader.not_decided(Property::Termination).is_none();
+                stuck = reader.stuck(&judgement.found.seen).filter(|_| decided);
             }
             match self.add(reader, property, &judgement) {
                 Told::Nothing => {}
@@ -214,6 +216,11 @@ impl Verification {
             Verdict::Undefined(reason) => {
                 let finding = reader.undefined(reason, seen);
                 let race = finding.kind == FindingKind::DataRace;
+                let at = seen.undefined.iter().flat_map(|undefined| &undefined.where_);
+                if at.copied().any(|at| reader.uncomputed.decide_access(at)) {
+                    self.undecided.extend(reader.not_decided(property));
+                    return Told::Undefined { race };
+                }
                 match reader.unknown(reason, &finding) {
                     Some(why) => self.undecided.push(Undecided::new(property, why)),
                     None => self.findings.push(finding),
@@ -234,14 +241,20 @@ impl Verification {
             // Whether every execution finishes is the last question.
             Verdict::Holds | Verdict::Fails | Verdict::Stuck(_) => {}
         }
+        // The assertion has a reason of its own.
+        let has_own = property == Property::ProgramSpec && reader.uncomputed.of_assertion.is_some();
+        let open = reader.not_decided(property).filter(|_| !has_own);
         if property == Property::NoDataRace {
             self.findings.extend(reader.races(seen));
         } else if property == Property::Termination {
-            self.findings.extend(reader.stuck(seen));
+            self.findings.extend(reader.stuck(seen).filter(|_| open.is_none()));
         } else if property == Property::NoUninitialisedRead {
             self.add_uninitialised(reader, seen);
         }
         let lacks = self.findings.len() > before;
+        if !self.undecided.iter().any(|of| of.property == property) {
+            self.undecided.extend(open);
+        }
         let exited = seen.warnings.iter().filter(|warning| warning.name == CLUSTER_EXITED);
         self.findings.extend(exited.map(|raised| KernelFinding {
             kind: FindingKind::Undefined,
@@ -273,7 +286,9 @@ impl Verification {
         let racing = self.findings.iter().filter(|finding| finding.kind.is_race());
         let racing: BTreeSet<FindingPlace> =
             racing.flat_map(|finding| &finding.places).cloned().collect();
-        for read in &seen.uninitialised {
+        let decided =
+            seen.uninitialised.iter().filter(|of| !reader.uncomputed.decide_access(of.at));
+        for read in decided {
             let place = reader.place(read.at.0, read.at.1);
             if has_descriptors(&place.text) {
                 let property = Property::NoUninitialisedRead;
@@ -335,6 +350,7 @@ const MOST_REASONS: usize = 2;
 pub(crate) struct Reader<'r> {
     pub(crate) composed: &'r Composed,
     pub(crate) test: &'r Test,
+    pub(crate) uncomputed: &'r UncomputedValues,
 }
 
 impl Reader<'_> {
@@ -409,7 +425,10 @@ impl Reader<'_> {
                 like: 0,
             }
         };
-        seen.races.iter().map(race).collect()
+        let decided = |race: &&engine::Race| {
+            ![race.first, race.second].into_iter().any(|at| self.uncomputed.decide_access(at))
+        };
+        seen.races.iter().filter(decided).map(race).collect()
     }
 
     /// Why an undefined execution says nothing of the kernel.
@@ -428,14 +447,22 @@ impl Reader<'_> {
         described.then(|| DESCRIPTOR.to_owned())
     }
 
-    /// Why an assertion is neither true nor false.
-    fn not_computed(&self, source: UnknownSource) -> Undecided {
+    /// Why a property is not decided: `depends` says what depends on a value that is not computed.
+    fn not_computed(&self, property: Property, source: UnknownSource, depends: &str) -> Undecided {
         let line = self.place(source.thread, source.line).line;
         let opcode = source.opcode(&self.test.program);
         let why = format!(
-            "`{opcode}` (line {line}) is not computed: its results are any numbers, and the assertion depends on them"
+            "`{opcode}` (line {line}) is not computed: its results are any numbers, {depends}"
         );
-        Undecided::new(Property::ProgramSpec, why)
+        Undecided::new(property, why)
+    }
+
+    /// Why a property is not decided, if what is not computed decides what the launch does.
+    fn not_decided(&self, property: Property) -> Option<Undecided> {
+        let threads = self.test.program.threads.len();
+        let source = self.uncomputed.decide(property, threads)?;
+        let depends = "and what the threads access or wait for depends on them";
+        Some(self.not_computed(property, source, depends))
     }
 
     fn assertion(&self, judgement: &Judgement) -> KernelFinding {
@@ -492,7 +519,11 @@ impl Reader<'_> {
             }
             (None, stuck) => stuck.as_ref().map(|stuck| self.staying(stuck)),
         };
-        wrong.into_iter().chain(stays).collect()
+        // A run may be one with values that no GPU computes.
+        let decided = [Property::ProgramSpec, Property::Termination]
+            .iter()
+            .all(|of| self.not_decided(*of).is_none());
+        wrong.into_iter().chain(stays.filter(|_| decided)).collect()
     }
 
     /// Where threads stay for ever.
