@@ -189,3 +189,39 @@ fn the_page_of_lowerings_marks_what_the_target_lacks() {
     }
     assert_eq!(page.matches("<svg").count(), 2, "a picture of each side");
 }
+
+/// The page of `verify` has each execution beside the lines of its instructions, in the source and in the module, by the letters of
+/// the picture.
+#[test]
+fn the_page_of_a_launch_has_the_lines_of_the_source_beside_executions() {
+    let made = Made::new("launch");
+    fs::create_dir_all(&made.folder).expect("the folder can be made");
+    let file = made.folder.join("page.html");
+    let run = Command::new(env!("CARGO_BIN_EXE_causeway"))
+        .args(["verify", "examples/kernels/split_k.toml", "examples/kernels/absent.toml", "--page"])
+        .arg(&file)
+        .current_dir(suite::root())
+        .output()
+        .expect("the program starts");
+    assert_eq!(run.status.code(), Some(2), "{}", String::from_utf8_lossy(&run.stderr));
+    let page = fs::read_to_string(&file).expect("the page is there");
+    is_well_formed(&page, &file);
+    for heading in ["An execution at whose end the assertion is false", "An execution with a race"]
+    {
+        let from = page.find(heading).unwrap_or_else(|| panic!("no `{heading}`"));
+        let listing = page[from..].split("<figure>").next().unwrap_or_default();
+        // The letters of the two threads that load, and those that add.
+        for row in [
+            "<td>c m</td><td>4</td><td>  asm volatile(&quot;ld.acquire.gpu.global.u32",
+            "<td>18</td><td>  tile[threadIdx.x] += blockIdx.x + 1;</td>",
+            "<td>71</td><td>\tst.release.gpu.global.u32 [%rd2], %r3;</td>",
+        ] {
+            assert!(listing.contains(row), "{row} in {listing}");
+        }
+        // The lines of a race are marked as what was found.
+        assert_eq!(listing.contains("class=\"found\""), heading.ends_with("race"), "{listing}");
+    }
+    assert_eq!(page.matches("<svg").count(), 2, "a picture of each execution");
+    assert!(page.contains("CTA 1 thread 32"), "threads have the names of the launch");
+    assert!(page.contains("examples/kernels/absent.toml</h1>"), "{page}");
+}

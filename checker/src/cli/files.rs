@@ -142,6 +142,8 @@ impl Cli {
         let mut all = vec![&self.output];
         if let Command::Explore(explore) = &self.command {
             all.push(&explore.timeline);
+        } else if let Command::Verify(verify) = &self.command {
+            all.push(&verify.page);
         } else if let Command::Lower(lower) = &self.command {
             all.push(&lower.page);
             all.extend(lower.llc.is_some().then_some(&lower.to));

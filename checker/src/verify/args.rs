@@ -37,6 +37,9 @@ pub struct Verify {
     /// Print the litmus test of the launch, and do not judge it
     #[arg(long)]
     pub print_test: bool,
+    /// Also write a page to this file: the findings, and for each kind an execution beside the lines of the source
+    #[arg(long, value_name = "FILE.html", conflicts_with = "print_test")]
+    pub page: Option<PathBuf>,
     /// Output format
     #[arg(long, value_parser = without_outcomes(), default_value = "text")]
     pub format: ReportFormat,

@@ -54,8 +54,7 @@ pub(super) fn launches(path: &Path, given: &LaunchArgs) -> Result<Vec<WrittenLau
         if !looked_at.insert(file) {
             continue;
         }
-        for source in places(path, file) {
-            let Some(text) = text_of(&source) else { continue };
+        for (source, text) in sources(path, file) {
             let found = in_text(&source, &text)?;
             if !found.is_empty() {
                 return Ok(found);
@@ -65,11 +64,12 @@ pub(super) fn launches(path: &Path, given: &LaunchArgs) -> Result<Vec<WrittenLau
     Ok(Vec::new())
 }
 
-/// Where a source may be: beside the module, and where the module says.
-fn places(module: &Path, file: &str) -> Vec<PathBuf> {
+/// The files that a source may be, with their texts: beside the module, and where the module says.
+pub(super) fn sources(module: &Path, file: &str) -> impl Iterator<Item = (PathBuf, String)> {
     let file = Path::new(file);
     let beside = file.file_name().map(|name| module.with_file_name(name));
-    beside.into_iter().chain([file.to_owned()]).collect()
+    let places = beside.into_iter().chain([file.to_owned()]);
+    places.filter_map(|source| text_of(&source).map(|text| (source, text)))
 }
 
 /// The text of a file; not of a pipe, which is read once.

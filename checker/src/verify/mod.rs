@@ -4,6 +4,7 @@ pub mod args;
 mod case;
 pub(crate) mod json;
 mod lines;
+mod page;
 mod report;
 
 use std::io::{self, Write};
@@ -19,11 +20,12 @@ use text::origin::Origins;
 use verify::file::{Expected, LaunchFile};
 use verify::{
     Dim3, KernelLaunch, KernelModule, LaunchArgument, LaunchError, LaunchQuestion, LaunchSpec,
-    RepairEffort, ThreadChoice, Verification, VerifyError, VolatileMeaning,
+    RepairEffort, ShownExecution, ThreadChoice, Verification, VerifyError, VolatileMeaning,
 };
 
 use self::args::{LaunchArgs, Verify};
 use self::case::{LaunchAnswer, UnreadLaunch, VerifySummary};
+use self::page::VerifyPage;
 use crate::complaints::{complain, complain_of};
 use crate::input;
 use crate::lower::drive::module::{module_name, module_text};
@@ -47,10 +49,16 @@ struct ReadLaunch {
 /// A launch that was judged, as it is reported.
 struct JudgedLaunch<'j> {
     name: &'j str,
+    /// As messages name the module.
     module: &'j str,
+    path: &'j Path,
+    /// The text of the module.
+    text: &'j str,
     origins: Origins,
     composed: &'j verify::Composed,
     verification: &'j Verification,
+    /// For a page.
+    executions: Vec<ShownExecution>,
     expected: Option<&'j Expected>,
 }
 
@@ -95,12 +103,15 @@ fn once(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io::Result
     }
     let start = Instant::now();
     let (mut report, mut summary) = (verify.format.report(), VerifySummary::default());
-    let mut worst = Exit::AsExpected;
+    let (mut worst, mut page) = (Exit::AsExpected, VerifyPage::default());
     for path in verify.paths.iter().take_while(|_| !interrupt::raised()) {
         let mut told = |answer: &LaunchAnswer<'_>, err: &mut dyn Write| {
             complain(answer.unread().as_ref(), report.as_ref(), out, err)?;
             report.one(answer, out)?;
             summary.add(answer.exit());
+            if verify.page.is_some() {
+                page.add(answer)?;
+            }
             worst = worst.max(answer.exit());
             Ok(())
         };
@@ -115,6 +126,7 @@ fn once(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io::Result
             }
         }
     }
+    verify.page.as_ref().map_or(Ok(()), |file| page.write(file))?;
     report.sum(&summary, out)?;
     let seconds = start.elapsed().as_secs_f64();
     report.end(&CommandRun { command: "verify", exit: worst, seconds }, out)?;
@@ -288,12 +300,19 @@ fn one(
         Err(VerifyError::Launch(errors)) => return told(&refused(errors), err),
         Err(VerifyError::Test(diagnostics)) => return told(&unread(diagnostics), err),
     };
+    let executions = match verify.page {
+        Some(_) => verify::executions(&module, &read.launch, &verification, task),
+        None => Vec::new(),
+    };
     let judged = JudgedLaunch {
         name: &read.name,
         module: &path,
+        path: &read.module,
+        text: &text,
         origins: ptx::origins(&text),
         composed: &composed,
         verification: &verification,
+        executions,
         expected: read.expected.as_ref(),
     };
     told(&LaunchAnswer::Judged(judged), err)

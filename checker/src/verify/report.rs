@@ -111,11 +111,7 @@ impl JudgedLaunch<'_> {
 
 pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result<()> {
     let verification = judged.verification;
-    let word = match verification.findings.len() {
-        0 => verdict(verification).to_owned(),
-        1 => "1 finding".to_owned(),
-        count => format!("{count} findings"),
-    };
+    let word = word(verification);
     let threads = count_of(judged.composed.threads.len(), "thread");
     writeln!(out, "{}: {word}   ({threads}; {:.1} s)", judged.name, verification.seconds)?;
     for finding in &verification.findings {
@@ -165,6 +161,15 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
         writeln!(out, "note: {note}")?;
     }
     Ok(())
+}
+
+/// The answer, or how many findings there are.
+pub(super) fn word(verification: &Verification) -> String {
+    match verification.findings.len() {
+        0 => verdict(verification).to_owned(),
+        1 => "1 finding".to_owned(),
+        count => format!("{count} findings"),
+    }
 }
 
 /// The answer in one word.

@@ -24,6 +24,13 @@ pub enum Property {
 }
 
 impl Property {
+    pub const ALL: [Property; 4] = [
+        Property::ProgramSpec,
+        Property::NoDataRace,
+        Property::Termination,
+        Property::NoUninitialisedRead,
+    ];
+
     /// The name that Dartagnan gives it; of races, that of the competition of verifiers.
     pub fn name(self) -> &'static str {
         match self {

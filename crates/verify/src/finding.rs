@@ -72,14 +72,27 @@ impl FindingKind {
         )
     }
 
+    /// The property that a launch with it lacks. Every question shows that the kernel has no meaning.
+    pub fn property(self) -> Property {
+        match self {
+            FindingKind::DataRace | FindingKind::ScopeRace | FindingKind::VolatileConflict => {
+                Property::NoDataRace
+            }
+            FindingKind::Hang => Property::Termination,
+            FindingKind::Uninitialised => Property::NoUninitialisedRead,
+            FindingKind::Assert
+            | FindingKind::MixedSizeRace
+            | FindingKind::ReadOnlyOfWritten
+            | FindingKind::OutOfBounds
+            | FindingKind::Misaligned
+            | FindingKind::BarrierDivergence
+            | FindingKind::Undefined => Property::ProgramSpec,
+        }
+    }
+
     /// Whether a launch with it lacks a property, whatever else is not decided.
     pub fn decides(self, property: Property) -> bool {
-        match property {
-            Property::ProgramSpec => self == FindingKind::Assert,
-            Property::NoDataRace => self.is_race(),
-            Property::Termination => self == FindingKind::Hang,
-            Property::NoUninitialisedRead => self == FindingKind::Uninitialised,
-        }
+        !self.takes_meaning() && self.property() == property
     }
 
     /// Whether a kernel that has it has no meaning, so that nothing else is said of it.

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use engine::clock::Deadline;
 use engine::{ExecutionFacts, Limit};
 use explore::Exploration;
-use judge::explain::{ExplainOptions, broken_rule, explanation};
+use judge::explain::broken_rule;
 use judge::{
     CLUSTER_EXITED, Judgement, Property, Task, Verdict, judge, may_have_uninitialised_reads,
 };
@@ -18,6 +18,7 @@ use text::Diagnostic;
 
 use crate::columns::Composed;
 use crate::compose::{ComposedLaunch, launched};
+use crate::executions::explained;
 use crate::finding::{FindingKind, FindingPlace, KernelFinding};
 use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
@@ -376,15 +377,7 @@ impl Reader<'_> {
 
     /// Why accesses are not ordered, of threads as the launch names them.
     fn reasons(&self, task: &Task<'_>) -> Vec<String> {
-        let options = ExplainOptions {
-            bound: task.bound,
-            memory: task.memory,
-            until: Some(Deadline::after(ADVICE)),
-            work: RepairEffort::BRIEF.work,
-            property: Property::NoDataRace,
-            ..ExplainOptions::default()
-        };
-        let explained = explanation(self.test, task.model, options);
+        let explained = explained(self.test, Property::NoDataRace, task);
         let reasons = explained.map_or(Vec::new(), |explained| explained.reasons);
         let named = reasons.iter().map(|reason| self.composed.with_thread_names(reason));
         named.take(MOST_REASONS).collect()

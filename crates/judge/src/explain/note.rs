@@ -28,7 +28,7 @@ impl fmt::Display for UnorderedRead {
     }
 }
 
-/// The reads from other threads that do not synchronize.
+/// The reads from other threads that do not synchronize: first those that could, since both accesses are morally strong.
 pub(super) fn unordered<R: BitRow>(
     model: &Model,
     candidate: &Candidate<'_, R>,
@@ -41,7 +41,7 @@ pub(super) fn unordered<R: BitRow>(
     else {
         return Vec::new();
     };
-    let mut notes = Vec::new();
+    let (mut notes, mut weak) = (Vec::new(), Vec::new());
     for (write, read) in candidate.rf.pairs() {
         let (from, to) = (&u.events[write], &u.events[read]);
         let (Some(here), Some(there)) = (from.thread, to.thread) else { continue };
@@ -82,8 +82,10 @@ pub(super) fn unordered<R: BitRow>(
             }
         };
         let what = format!("{reader}'s `{reads}` reads from {writer}'s `{wrote}`");
-        notes.push(UnorderedRead { write, read, what, reason });
+        let kind = if strong.has(write, read) { &mut notes } else { &mut weak };
+        kind.push(UnorderedRead { write, read, what, reason });
     }
+    notes.extend(weak);
     notes.extend(unordered_waits(model, candidate));
     notes
 }
