@@ -36,4 +36,4 @@ pub use edited::EditedLine;
 pub use question::{RepairLimit, RepairOptions};
 pub use search::{Proposal, RepairState, Repairs, repair};
 pub use stage::Tried;
-pub use weaken::{SuperfluousEdit, Weakening, weaken};
+pub use weaken::{SuperfluousEdit, Weakening, WeakerForms, weaken};
