@@ -78,6 +78,8 @@ const COMMANDS: &[(&str, &[&[&str]])] = &[
             ],
             &["verify", "tests/launches/bounded.ptx", "--grid=2", "--block=1", "--arg=a=u32[1]=0"],
             &["verify", "tests/launches/bounded.ptx", "--grid=2", "--block=1"],
+            &["verify", "tests/launches/modes.ptx"],
+            &["verify", "--weaken", "examples/kernels/last_block.fixed.toml"],
         ],
     ),
     ("causeway-lint-summary/1", &[&["lint", "tests/ptx"]]),

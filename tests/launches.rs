@@ -21,7 +21,7 @@ pub(crate) fn judged(module: &str, launch: &LaunchSpec) -> Result<Verification, 
     let read = KernelModule::read("k.ptx", module).expect("a module");
     let model = model::ptx::model();
     let task = Task { counts: false, ..Task::new(&model) };
-    verify(&read, launch, &task, RepairEffort::BRIEF).map(|(_, verification)| verification)
+    verify(&read, launch, &task, &RepairEffort::BRIEF.into()).map(|(_, verification)| verification)
 }
 
 /// A kernel with these parameters and this body.

@@ -34,6 +34,7 @@ mod generation;
 mod install;
 mod json;
 mod lanes;
+mod launch_advice;
 mod launch_limits;
 mod launches;
 mod left_out;

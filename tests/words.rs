@@ -127,6 +127,17 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
         "verify-several",
         &["verify", "examples/kernels/last_block.toml", "examples/kernels/last_block.fixed.toml"],
     ),
+    ("verify-launches-of-one-kernel", &["verify", "tests/launches/modes.ptx"]),
+    (
+        "verify-weaken",
+        &[
+            "verify",
+            "--weaken",
+            "examples/kernels/look_back.fixed.toml",
+            "examples/kernels/split_k.fixed.toml",
+            "examples/kernels/split_k.toml",
+        ],
+    ),
     ("verify-arguments", &["verify", LAST_BLOCK, "--grid=2", "--block=1"]),
     ("verify-no-compiler", &["verify", "tests/words/message.cu", "--grid=1", "--block=1"]),
 ];

@@ -70,7 +70,7 @@ fn judged(text: &str, launch: &LaunchSpec) -> Result<(), String> {
     };
     let effort = RepairEffort { questions: 0, ..RepairEffort::BRIEF };
     let start = Instant::now();
-    let result = verify::verify(&module, launch, &task, effort);
+    let result = verify::verify(&module, launch, &task, &effort.into());
     let took = start.elapsed();
     if took > MOST {
         return Err(format!("the launch takes {took:.1?} of {TIME:?}"));

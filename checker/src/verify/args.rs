@@ -12,6 +12,7 @@ Example: two CTAs of one thread each, a flag that is 0 at first, and what memory
   causeway verify k.ptx --grid 2 --block 1 --arg data='u32[1]=0' --arg flag='u32[1]=0' --arg out='u32[1]' --assert 'out[0]==1'
   causeway verify launch.toml";
 
+#[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
 pub struct Verify {
     /// A PTX module, or launch files: `.toml`; with a compiler, the source of a module
@@ -31,6 +32,9 @@ pub struct Verify {
     /// Look for every cheap repair, not only for the first one
     #[arg(long)]
     pub repair: bool,
+    /// The other direction: find the orders, scopes, fences and barriers that a clean launch does not need
+    #[arg(long, conflicts_with = "print_test")]
+    pub weaken: bool,
     /// Judge again after each change of a file; Ctrl-C ends
     #[arg(long, conflicts_with = "print_test")]
     pub watch: bool,

@@ -110,7 +110,12 @@ fn case(judged: &JudgedLaunch<'_>) -> ReportCase {
         exit,
         seconds: Some(verification.seconds),
         findings,
-        notes: judged.composed.notes.clone(),
+        notes: judged
+            .weaker()
+            .into_iter()
+            .map(|weaker| format!("weaker: {}", weaker.trim_end()))
+            .chain(judged.composed.notes.iter().cloned())
+            .collect(),
     }
 }
 

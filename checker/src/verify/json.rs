@@ -6,7 +6,7 @@ use answer::object::Error;
 use engine::exit::Exit;
 use schemars::JsonSchema;
 use serde::Serialize;
-use verify::{FindingPlace, KernelEdit};
+use verify::{FindingPlace, KernelEdit, OtherAnswer};
 
 use super::JudgedLaunch;
 use super::report::{exit, verdict};
@@ -32,6 +32,8 @@ pub(crate) struct VerifyObject<'o> {
     reasons: &'o [String],
     /// Edits of the kernel after which findings are gone; each entry is one way.
     repairs: Vec<RepairObject<'o>>,
+    /// What a clean launch does not need; `null` without `--weaken`.
+    weaker: Option<WeakerObject<'o>>,
     /// Assumptions about the kernels and the launch.
     notes: &'o [String],
     seconds: f64,
@@ -71,6 +73,36 @@ struct RepairObject<'o> {
     /// What holds with these edits: `program_spec`, `no-data-race`, `termination`.
     properties: Vec<&'static str>,
     edits: Vec<EditObject<'o>>,
+    /// Other launches of the module in the input that are not clean with these edits, or not known to be.
+    elsewhere: Vec<ElsewhereObject<'o>>,
+}
+
+/// Another launch, with the edits of a repair.
+#[derive(Serialize, JsonSchema)]
+struct ElsewhereObject<'o> {
+    /// Its file, or where its line is.
+    launch: &'o str,
+    /// The kinds of what is found then.
+    findings: Vec<&'static str>,
+    /// Whether it has one of them only with the edits.
+    breaks: bool,
+    /// Why it is not known whether there are more; `null` if it is.
+    undecided: Option<&'o str>,
+}
+
+/// What a launch does not need.
+#[derive(Serialize, JsonSchema)]
+struct WeakerObject<'o> {
+    /// Why nothing was looked for.
+    excluded: Option<&'static str>,
+    /// Edits of which each alone leaves the launch clean.
+    alone: Vec<EditObject<'o>>,
+    /// Edits that leave it clean all together.
+    together: Vec<EditObject<'o>>,
+    /// How many other launches of the kernels keep what they have with these edits.
+    others: usize,
+    /// Why not everything was tried.
+    limit: Option<&'o str>,
 }
 
 /// A change of one line of the module, in all threads that execute it.
@@ -107,15 +139,27 @@ impl<'j> JudgedLaunch<'j> {
         }
     }
 
-    fn edit<'e>(&'e self, edit: &'e KernelEdit) -> EditObject<'e> {
-        let origin = self.origins.of(edit.line);
-        EditObject {
-            line: edit.line,
-            source: origin.map(|of| &of.file[..]),
-            source_line: origin.map(|of| of.line),
-            before: edit.before.as_deref(),
-            after: edit.after.as_deref(),
-        }
+    fn edits<'e>(&'e self, edits: &'e [KernelEdit]) -> Vec<EditObject<'e>> {
+        let edit = |edit: &'e KernelEdit| {
+            let origin = self.origins.of(edit.line);
+            EditObject {
+                line: edit.line,
+                source: origin.map(|of| &of.file[..]),
+                source_line: origin.map(|of| of.line),
+                before: edit.before.as_deref(),
+                after: edit.after.as_deref(),
+            }
+        };
+        edits.iter().map(edit).collect()
+    }
+}
+
+fn elsewhere(other: &OtherAnswer) -> ElsewhereObject<'_> {
+    ElsewhereObject {
+        launch: &other.launch,
+        findings: other.findings.iter().map(|kind| kind.name()).collect(),
+        breaks: other.breaks,
+        undecided: other.open.as_deref(),
     }
 }
 
@@ -149,9 +193,17 @@ pub(super) fn judged<'j>(judged: &'j JudgedLaunch<'_>) -> VerifyObject<'j> {
             .iter()
             .map(|repair| RepairObject {
                 properties: repair.properties.iter().map(|of| of.name()).collect(),
-                edits: repair.edits.iter().map(|edit| judged.edit(edit)).collect(),
+                edits: judged.edits(&repair.edits),
+                elsewhere: repair.elsewhere.iter().map(elsewhere).collect(),
             })
             .collect(),
+        weaker: verification.weaker.as_ref().map(|weaker| WeakerObject {
+            excluded: weaker.excluded,
+            alone: judged.edits(&weaker.alone),
+            together: judged.edits(&weaker.together),
+            others: weaker.others,
+            limit: weaker.limit.as_deref(),
+        }),
         notes: &judged.composed.notes,
         seconds: verification.seconds,
         errors: Vec::new(),
@@ -170,6 +222,7 @@ pub(super) fn unread(unread: &UnreadInput<'_>) -> VerifyObject<'static> {
         undecided: Vec::new(),
         reasons: &[],
         repairs: Vec::new(),
+        weaker: None,
         notes: &[],
         seconds: 0.0,
         errors: json::errors(unread),

@@ -19,8 +19,9 @@ use text::escape::escaped;
 use text::origin::Origins;
 use verify::file::{Expected, LaunchFile};
 use verify::{
-    Dim3, KernelLaunch, KernelModule, LaunchArgument, LaunchError, LaunchQuestion, LaunchSpec,
-    RepairEffort, ShownExecution, ThreadChoice, Verification, VerifyError, VolatileMeaning,
+    AdviceOptions, Dim3, KernelLaunch, KernelModule, LaunchArgument, LaunchError, LaunchQuestion,
+    LaunchSpec, OtherLaunch, RepairEffort, ShownExecution, ThreadChoice, Verification, VerifyError,
+    VolatileMeaning,
 };
 
 use self::args::{LaunchArgs, Verify};
@@ -59,6 +60,7 @@ struct JudgedLaunch<'j> {
     verification: &'j Verification,
     /// For a page.
     executions: Vec<ShownExecution>,
+    launch: &'j LaunchSpec,
     expected: Option<&'j Expected>,
 }
 
@@ -104,7 +106,12 @@ fn once(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io::Result
     let start = Instant::now();
     let (mut report, mut summary) = (verify.format.report(), VerifySummary::default());
     let (mut worst, mut page) = (Exit::AsExpected, VerifyPage::default());
-    for path in verify.paths.iter().take_while(|_| !interrupt::raised()) {
+    let all: Vec<_> = verify.paths.iter().map(|path| (path, read(path, verify))).collect();
+    let known: Vec<&ReadLaunch> = all.iter().flat_map(|(_, read)| read.iter().flatten()).collect();
+    for (path, read) in &all {
+        if interrupt::raised() {
+            break;
+        }
         let mut told = |answer: &LaunchAnswer<'_>, err: &mut dyn Write| {
             complain(answer.unread().as_ref(), report.as_ref(), out, err)?;
             report.one(answer, out)?;
@@ -115,13 +122,13 @@ fn once(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io::Result
             worst = worst.max(answer.exit());
             Ok(())
         };
-        match read(path, verify) {
-            Ok(launches) => {
-                launches
-                    .iter()
-                    .try_for_each(|launch| one(launch, verify, &task, &mut told, err))?;
-            }
+        match read {
+            Ok(launches) => launches.iter().try_for_each(|launch| {
+                let others = launch.others(&known);
+                one(launch, &others, verify, &task, &mut told, err)
+            })?,
             Err(diagnostics) => {
+                let diagnostics = diagnostics.clone();
                 told(&LaunchAnswer::Unread(UnreadLaunch { path, diagnostics }), err)?;
             }
         }
@@ -224,6 +231,14 @@ fn of_words(words: &LaunchArgs) -> Result<LaunchSpec, LaunchError> {
 }
 
 impl ReadLaunch {
+    /// Other launches of its module.
+    fn others<'k>(&self, known: &[&'k ReadLaunch]) -> Vec<OtherLaunch<'k>> {
+        let place = |of: &ReadLaunch| of.module.canonicalize().unwrap_or(of.module.clone());
+        let own = place(self);
+        let others = known.iter().filter(|of| of.launch != self.launch && place(of) == own);
+        others.map(|of| OtherLaunch { name: &of.name, launch: &of.launch }).collect()
+    }
+
     /// As messages name the module.
     fn module_name(&self) -> String {
         escaped(&module_name(&self.module)).into_owned()
@@ -276,6 +291,7 @@ fn print_tests(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io:
 /// Judges one launch.
 fn one(
     read: &ReadLaunch,
+    others: &[OtherLaunch<'_>],
     verify: &Verify,
     task: &Task<'_>,
     told: &mut dyn FnMut(&LaunchAnswer<'_>, &mut dyn Write) -> io::Result<()>,
@@ -295,7 +311,8 @@ fn one(
     };
     let refused = |errors| unread(read.refused(errors, &module));
     let effort = if verify.repair { RepairEffort::FULL } else { RepairEffort::BRIEF };
-    let (composed, verification) = match verify::verify(&module, &read.launch, task, effort) {
+    let advice = AdviceOptions { effort, weaken: verify.weaken, others };
+    let (composed, verification) = match verify::verify(&module, &read.launch, task, &advice) {
         Ok(judged) => judged,
         Err(VerifyError::Launch(errors)) => return told(&refused(errors), err),
         Err(VerifyError::Test(diagnostics)) => return told(&unread(diagnostics), err),
@@ -313,6 +330,7 @@ fn one(
         composed: &composed,
         verification: &verification,
         executions,
+        launch: &read.launch,
         expected: read.expected.as_ref(),
     };
     told(&LaunchAnswer::Judged(judged), err)

@@ -7,7 +7,10 @@ use engine::Limit;
 use engine::exit::Exit;
 use judge::Property;
 use verify::file::CLEAN;
-use verify::{FindingKind, FindingPlace, KernelEdit, KernelRepair, LaunchQuestion, Verification};
+use verify::{
+    FindingKind, FindingPlace, KernelEdit, KernelRepair, KernelWeakening, LaunchQuestion,
+    LaunchSpec, OtherAnswer, Verification,
+};
 
 use super::JudgedLaunch;
 use crate::report::count_of;
@@ -87,18 +90,79 @@ impl JudgedLaunch<'_> {
             rest.dedup();
             let but = if rest.is_empty() { "" } else { "; but " };
             let (words, rest) = (words.join(", and "), rest.join(", and "));
-            let mut text = format!("{words} with these edits{but}{rest}\n");
-            for edit in &repair.edits {
-                let KernelEdit { before, after, .. } = edit;
-                let what = if before.is_some() { "at" } else { "before" };
-                text.extend(["  ", what, " ", &self.lines(edit.line), "\n"]);
-                for (sign, line) in [("-", before), ("+", after)] {
-                    text.extend(line.as_ref().map(|line| format!("  {sign}{line}\n")));
-                }
-            }
-            text
+            let others: String = repair.elsewhere.iter().map(elsewhere).collect();
+            let edits = self.diff(&repair.edits);
+            format!("{words} with these edits{but}{rest}{others}\n{edits}")
         };
         self.verification.repairs.iter().map(repair).collect()
+    }
+
+    /// Changes of the module, with the lines of its source.
+    fn diff(&self, edits: &[KernelEdit]) -> String {
+        let mut text = String::new();
+        for edit in edits {
+            let KernelEdit { before, after, .. } = edit;
+            let what = if before.is_some() { "at" } else { "before" };
+            text.extend(["  ", what, " ", &self.lines(edit.line), "\n"]);
+            for (sign, line) in [("-", before), ("+", after)] {
+                text.extend(line.as_ref().map(|line| format!("  {sign}{line}\n")));
+            }
+        }
+        text
+    }
+
+    /// What the launch does not need, a paragraph each; none where that was not asked.
+    pub(super) fn weaker(&self) -> Vec<String> {
+        let Some(weaker) = &self.verification.weaker else { return Vec::new() };
+        let KernelWeakening { excluded, alone, together, others, limit } = weaker;
+        if let Some(why) = excluded {
+            return vec![format!("not searched: {why}\n")];
+        }
+        let clean = match others {
+            0 => "the launch clean".to_owned(),
+            1 => "the launch clean, and another one as it is".to_owned(),
+            others => format!("the launch clean, and {others} others as they are"),
+        };
+        let mut all = match (&alone[..], limit) {
+            ([], None) => {
+                vec![
+                    "the launch needs every order, scope, fence and barrier that it has\n"
+                        .to_owned(),
+                ]
+            }
+            ([], Some(_)) => vec!["nothing was found\n".to_owned()],
+            ([edit], _) => {
+                vec![format!("this edit leaves {clean}\n{}", self.diff(std::slice::from_ref(edit)))]
+            }
+            (edits, _) if edits == together => {
+                let edits = self.diff(edits);
+                vec![format!("these edits, each alone and all together, leave {clean}\n{edits}")]
+            }
+            (edits, _) => {
+                vec![format!("each of these edits alone leaves {clean}\n{}", self.diff(edits))]
+            }
+        };
+        if !together.is_empty() && together != alone {
+            all.push(format!("these edits together leave {clean}\n{}", self.diff(together)));
+        }
+        if let Some(last) = all.last_mut() {
+            last.extend(limit.iter().map(|limit| format!("  not everything was tried: {limit}\n")));
+            if !alone.is_empty() {
+                last.push_str(&self.alone_of_launch());
+            }
+        }
+        all
+    }
+
+    /// What a launch cannot say of weaker forms.
+    fn alone_of_launch(&self) -> String {
+        let LaunchSpec { grid, block, gpus, .. } = self.launch;
+        let gpus = count_of(gpus.iter().collect::<BTreeSet<_>>().len().max(1), "GPU");
+        format!(
+            "  this is of {} of {} on {gpus}: whether more of them, or other arguments, need what is left out is a question for another launch\n",
+            count_of(grid.count(), "CTA"),
+            count_of(block.count(), "thread"),
+        )
     }
 
     /// `k.cu:11, k.ptx:50`
@@ -133,6 +197,9 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
     }
     for repair in judged.repairs() {
         write!(out, "\nrepair: {repair}")?;
+    }
+    for weaker in judged.weaker() {
+        write!(out, "\nweaker: {weaker}")?;
     }
     if !verification.undecided.is_empty() {
         writeln!(out)?;
@@ -200,6 +267,19 @@ fn still(property: Property) -> &'static str {
         Property::NoDataRace => "a race is left",
         Property::Termination => "an execution may still not finish",
         Property::NoUninitialisedRead => "a read may return what nobody has written",
+    }
+}
+
+/// What a repair of one launch does to another one.
+fn elsewhere(other: &OtherAnswer) -> String {
+    let OtherAnswer { launch, findings, breaks, open } = other;
+    let kinds: Vec<&str> = findings.iter().map(|kind| kind.name()).collect();
+    match (open, breaks) {
+        (Some(why), _) if kinds.is_empty() => {
+            format!("; whether {launch} is clean then is not decided: {why}")
+        }
+        (_, true) => format!("; but {launch} then has findings: {}", kinds.join(", ")),
+        (_, false) => format!("; but {launch} still has findings: {}", kinds.join(", ")),
     }
 }
 

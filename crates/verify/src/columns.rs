@@ -111,6 +111,12 @@ impl Composed {
         errors.iter().map(row).collect()
     }
 
+    /// Whether another test of the module has an instruction of it that this one has.
+    pub(crate) fn shares_code(&self, other: &Composed) -> bool {
+        let own: BTreeSet<usize> = self.lines.iter().flatten().copied().collect();
+        other.lines.iter().flatten().any(|line| own.contains(line))
+    }
+
     /// Whether lanes of the warp of a column are not in the test.
     pub fn leaves_out_lanes(&self, column: usize) -> bool {
         self.threads.get(column).is_some_and(|thread| self.left_out.of_warp(thread.place))

@@ -1,5 +1,7 @@
 //! Edits of a kernel after which a finding is gone: those of its test, at the instructions of the module.
 
+use std::time::Duration;
+
 use engine::clock::Deadline;
 use judge::{Property, Task, Verdict, judge};
 use litmus::Test;
@@ -13,7 +15,8 @@ use crate::edited::{
 };
 use crate::launch::LaunchSpec;
 use crate::module::KernelModule;
-use crate::verification::ADVICE;
+use crate::other_launches::{OtherAnswer, OtherLaunch};
+use crate::verification::{ADVICE, AdviceOptions};
 
 /// Edits that together give the launch properties that it lacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -23,6 +26,8 @@ pub struct KernelRepair {
     /// What it still lacks, or may lack.
     pub lacking: Vec<Property>,
     pub edits: Vec<KernelEdit>,
+    /// Other launches of the module that are not clean with them.
+    pub elsewhere: Vec<OtherAnswer>,
 }
 
 /// What stands in the place of a new barrier of a warp, if it suffices as well.
@@ -47,32 +52,33 @@ impl RepairEffort {
 }
 
 /// A launch, and what is asked of it with edits of its module.
-pub(crate) struct RepairedLaunch<'r> {
-    module: &'r KernelModule<'r>,
-    launch: &'r LaunchSpec,
-    composed: &'r Composed,
-    task: &'r Task<'r>,
-    effort: RepairEffort,
+pub(crate) struct EditedLaunch<'r> {
+    pub(crate) module: &'r KernelModule<'r>,
+    pub(crate) launch: &'r LaunchSpec,
+    pub(crate) composed: &'r Composed,
+    pub(crate) task: &'r Task<'r>,
+    pub(crate) advice: &'r AdviceOptions<'r>,
     /// When the search ends. What it found is judged again in half as much time more.
-    until: Option<Deadline>,
-    confirmed_until: Option<Deadline>,
+    pub(crate) until: Option<Deadline>,
+    pub(crate) confirmed_until: Option<Deadline>,
 }
 
-impl<'r> RepairedLaunch<'r> {
+impl<'r> EditedLaunch<'r> {
+    /// `time`: for the search.
     pub(crate) fn new(
         module: &'r KernelModule<'r>,
         launch: &'r LaunchSpec,
         composed: &'r Composed,
         task: &'r Task<'r>,
-        effort: RepairEffort,
-    ) -> RepairedLaunch<'r> {
-        let time = if effort.work.is_some() { Some(ADVICE) } else { task.timeout };
-        RepairedLaunch {
+        advice: &'r AdviceOptions<'r>,
+        time: Option<Duration>,
+    ) -> EditedLaunch<'r> {
+        EditedLaunch {
             module,
             launch,
             composed,
             task,
-            effort,
+            advice,
             until: time.map(Deadline::after),
             confirmed_until: time.map(|time| Deadline::after(time.mul_f64(1.5))),
         }
@@ -81,7 +87,8 @@ impl<'r> RepairedLaunch<'r> {
     /// The cheapest edits after which the launch has all properties that it lacks, or else as many as one search finds edits
     /// for. Each is judged again as an edit of the module.
     pub(crate) fn repairs(&self, lacking: &[Property]) -> Vec<KernelRepair> {
-        let RepairedLaunch { module, composed, task, effort, .. } = self;
+        let EditedLaunch { module, composed, task, .. } = self;
+        let effort = self.advice.effort;
         let Ok(source) = SourceTest::read(LAUNCH, composed.text.as_bytes()) else {
             return Vec::new();
         };
@@ -107,14 +114,15 @@ impl<'r> RepairedLaunch<'r> {
                 let mended = wider
                     .find_map(|wider| self.mended(&wider, property, lacking, false))
                     .or_else(|| self.mended(&edits, property, lacking, true));
-                let Some((edited, properties)) = mended else { continue };
+                let Some((EditedModule { text, edits }, properties)) = mended else { continue };
                 let rest = lacking.iter().filter(|of| !properties.contains(of));
                 let rest: Vec<Property> = rest.copied().collect();
                 let to = if rest.is_empty() { &mut complete } else { &mut partial };
-                to.push(KernelRepair { properties, lacking: rest, edits: edited.edits });
+                let elsewhere = self.elsewhere(&text);
+                to.push(KernelRepair { properties, lacking: rest, edits, elsewhere });
             }
             if !complete.is_empty() {
-                return complete;
+                return suiting(complete);
             }
         }
         partial.sort_by_key(|repair| repair.lacking.len());
@@ -134,18 +142,31 @@ impl<'r> RepairedLaunch<'r> {
         let edited = edited(self.module.text, edits)?;
         let module = KernelModule::read(self.module.path, &edited.text).ok()?;
         let test = launched(&module, self.launch).ok()?.test.ok()?;
-        let own = self.has_property(&test, property);
-        if own != Some(true) && !(own.is_none() && of_test) {
+        let own = self.has_property(&test, property, ADVICE);
+        if !own.unwrap_or(of_test) {
             return None;
         }
-        let has = |of: &&Property| **of == property || self.has_property(&test, **of) == Some(true);
+        let has =
+            |of: &&Property| **of == property || self.has_property(&test, **of, ADVICE) == Ok(true);
         let properties = lacking.iter().filter(has).copied().collect();
         Some((edited, properties))
     }
 
-    /// Whether the test of a changed module has a property, as far as brief work shows it.
-    fn has_property(&self, test: &Test, property: Property) -> Option<bool> {
-        let left = self.confirmed_until.map_or(ADVICE, |until| until.left().min(ADVICE));
+    /// What is wrong with other launches of the changed module.
+    pub(crate) fn elsewhere(&self, text: &str) -> Vec<OtherAnswer> {
+        let until = self.confirmed_until;
+        let other = |other: &OtherLaunch<'_>| other.answer(self.module, text, self.task, until);
+        self.advice.others.iter().filter_map(other).collect()
+    }
+
+    /// Whether the test of a changed module has a property, as far as so much time shows it: otherwise why that is not known.
+    pub(crate) fn has_property(
+        &self,
+        test: &Test,
+        property: Property,
+        most: Duration,
+    ) -> Result<bool, String> {
+        let left = self.confirmed_until.map_or(most, |until| until.left().min(most));
         let task = Task {
             property,
             verdict_only: true,
@@ -154,12 +175,23 @@ impl<'r> RepairedLaunch<'r> {
             ..self.task.clone()
         };
         match judge(test, &task).verdict {
-            Verdict::Holds => Some(true),
-            Verdict::Undecided(_) => None,
+            Verdict::Holds => Ok(true),
+            Verdict::Undecided(why) => Err(why),
             Verdict::Fails
             | Verdict::Undefined(_)
             | Verdict::Stuck(_)
-            | Verdict::Unsupported(_) => Some(false),
+            | Verdict::Unsupported(_) => Ok(false),
         }
     }
+}
+
+/// The repairs that suit other launches best, first. One that breaks another launch is left out if there is one that does
+/// not.
+fn suiting(mut all: Vec<KernelRepair>) -> Vec<KernelRepair> {
+    let breaks = |repair: &KernelRepair| repair.elsewhere.iter().any(|of| of.breaks);
+    if all.iter().any(|repair| !breaks(repair)) {
+        all.retain(|repair| !breaks(repair));
+    }
+    all.sort_by_key(|repair| repair.elsewhere.len());
+    all
 }

@@ -23,9 +23,11 @@ use crate::finding::{FindingKind, FindingPlace, KernelFinding};
 use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
 use crate::module::KernelModule;
-use crate::repairs::{KernelRepair, RepairEffort, RepairedLaunch};
+use crate::other_launches::OtherLaunch;
+use crate::repairs::{EditedLaunch, KernelRepair, RepairEffort};
 use crate::unknown::{UncomputedValues, UnknownSource};
 use crate::volatile::as_volatile;
+use crate::weaker::KernelWeakening;
 use crate::{machine_runs, resident};
 
 /// What was found of a launch. Reading R116.
@@ -38,6 +40,8 @@ pub struct Verification {
     pub reasons: Vec<String>,
     /// Edits of the kernel, of which each suffices for a property that it lacks.
     pub repairs: Vec<KernelRepair>,
+    /// What the launch does not need, if that was asked.
+    pub weaker: Option<KernelWeakening>,
     /// Two engines differ: a bug of the checker.
     pub disagreement: Option<String>,
     pub seconds: f64,
@@ -73,6 +77,22 @@ impl From<Vec<LaunchError>> for VerifyError {
     }
 }
 
+/// What is looked for besides findings.
+#[derive(Clone, Copy, Debug)]
+pub struct AdviceOptions<'a> {
+    pub effort: RepairEffort,
+    /// Whether to look for what a clean launch does not need.
+    pub weaken: bool,
+    /// Other launches of the module, which edits are to suit, too.
+    pub others: &'a [OtherLaunch<'a>],
+}
+
+impl From<RepairEffort> for AdviceOptions<'_> {
+    fn from(effort: RepairEffort) -> Self {
+        AdviceOptions { effort, weaken: false, others: &[] }
+    }
+}
+
 /// Judges a launch of kernels of a module by its test, which is given with the answer.
 ///
 /// # Errors
@@ -81,8 +101,44 @@ pub fn verify(
     module: &KernelModule<'_>,
     launch: &LaunchSpec,
     task: &Task<'_>,
-    effort: RepairEffort,
+    advice: &AdviceOptions<'_>,
 ) -> Result<(Composed, Verification), VerifyError> {
+    let start = Instant::now();
+    let AnsweredLaunch { composed, test, mut verification, lacking } =
+        answered(module, launch, task)?;
+    let edited = |time| EditedLaunch::new(module, launch, &composed, task, advice, time);
+    if lacking.has_meaning {
+        if lacking.properties.contains(&Property::NoDataRace) {
+            verification.reasons = reasons(&composed, &test, task);
+        }
+        let brief = advice.effort.work.is_some();
+        let time = if brief { Some(ADVICE) } else { task.timeout };
+        verification.repairs = edited(time).repairs(&lacking.properties);
+        if brief {
+            verification.repairs.truncate(1);
+        }
+    }
+    if advice.weaken {
+        verification.weaker = Some(edited(task.timeout).weaker(&test, &verification));
+    }
+    verification.seconds = start.elapsed().as_secs_f64();
+    Ok((composed, verification))
+}
+
+/// A launch with its answer, without advice.
+pub(crate) struct AnsweredLaunch {
+    pub(crate) composed: Composed,
+    test: Test,
+    pub(crate) verification: Verification,
+    lacking: LackedProperties,
+}
+
+/// All questions about a launch.
+pub(crate) fn answered(
+    module: &KernelModule<'_>,
+    launch: &LaunchSpec,
+    task: &Task<'_>,
+) -> Result<AnsweredLaunch, VerifyError> {
     let ComposedLaunch { composed, test } = launched(module, launch)?;
     let mut test = test.map_err(VerifyError::Test)?;
     let start = Instant::now();
@@ -92,16 +148,6 @@ pub fn verify(
     // One limit of time is of the whole launch; what a search leaves, those behind it have.
     let task = &Task { until: task.timeout.map(Deadline::after).or(task.until), ..task.clone() };
     let lacking = all.judge(&reader, &launch.questions, task);
-    if lacking.has_meaning {
-        if lacking.properties.contains(&Property::NoDataRace) {
-            all.reasons = reader.reasons(task);
-        }
-        let launched = RepairedLaunch::new(module, launch, &composed, task, effort);
-        all.repairs = launched.repairs(&lacking.properties);
-        if effort.work.is_some() {
-            all.repairs.truncate(1);
-        }
-    }
     let open = |property| all.undecided.iter().any(|of| of.property == property);
     if all.findings.is_empty() && (open(Property::ProgramSpec) || open(Property::Termination)) {
         let runs = machine_runs::run(&test, task);
@@ -130,7 +176,14 @@ pub fn verify(
     all.undecided.retain(|of| !all.findings.iter().any(|found| found.kind.decides(of.property)));
     all.findings = merged(all.findings);
     all.seconds = start.elapsed().as_secs_f64();
-    Ok((composed, all))
+    Ok(AnsweredLaunch { composed, test, verification: all, lacking })
+}
+
+impl Verification {
+    /// Whether every question was answered, and nothing found.
+    pub(crate) fn is_clean(&self) -> bool {
+        self.findings.is_empty() && self.undecided.is_empty() && self.disagreement.is_none()
+    }
 }
 
 /// The properties that a launch does not have.
@@ -354,6 +407,14 @@ pub(crate) struct Reader<'r> {
     pub(crate) uncomputed: &'r UncomputedValues,
 }
 
+/// Why accesses are not ordered, of threads as the launch names them.
+fn reasons(composed: &Composed, test: &Test, task: &Task<'_>) -> Vec<String> {
+    let explained = explained(test, Property::NoDataRace, task);
+    let reasons = explained.map_or(Vec::new(), |explained| explained.reasons);
+    let named = reasons.iter().map(|reason| composed.with_thread_names(reason));
+    named.take(MOST_REASONS).collect()
+}
+
 impl Reader<'_> {
     fn place(&self, thread: ThreadId, line: u16) -> FindingPlace {
         let column = usize::from(thread.0);
@@ -373,14 +434,6 @@ impl Reader<'_> {
     fn is_plain(&self, (thread, line): (ThreadId, u16)) -> bool {
         let of_test = self.test.line_number(thread, line);
         of_test.is_some_and(|of_test| self.composed.is_plain(thread.0.into(), of_test))
-    }
-
-    /// Why accesses are not ordered, of threads as the launch names them.
-    fn reasons(&self, task: &Task<'_>) -> Vec<String> {
-        let explained = explained(self.test, Property::NoDataRace, task);
-        let reasons = explained.map_or(Vec::new(), |explained| explained.reasons);
-        let named = reasons.iter().map(|reason| self.composed.with_thread_names(reason));
-        named.take(MOST_REASONS).collect()
     }
 
     fn undefined(&self, reason: &str, seen: &ExecutionFacts) -> KernelFinding {
