@@ -167,6 +167,18 @@ fn a_repair_says_what_other_launches_have_with_it() {
     let other = &elsewhere[0];
     assert_eq!((&other.launch[..], other.breaks, &other.open), ("other", false, &None));
     assert!(other.findings.iter().eq([&FindingKind::DataRace]), "{other:?}");
+    // What is not decided of another launch is told as that.
+    let store = "st.global.u32 [%rd1], 7;";
+    let computed = "ld.param.u64 %rd9, [b];\nex2.approx.f32 %r9, %r8;\nst.global.u32 [%rd9], %r9;";
+    let module = module
+        .replace(store, &format!("{computed}\n{store}"))
+        .replace(".param .u64 mode", ".param .u64 mode, .param .u64 b");
+    let of =
+        |assertions: &[&str]| launch(2, 1, &["a=u32[4]=0", "mode=0", "b=u32[1]=0"], assertions);
+    let found = advised(&module, &[of(&[]), of(&["b==1"])], false);
+    let other = &found.repairs[0].elsewhere[0];
+    assert!(!other.breaks && other.findings.is_empty(), "{other:?}");
+    assert!(other.open.as_ref().is_some_and(|why| why.contains("is not computed")), "{other:?}");
 }
 
 /// Thread 1 exchanges with thread 0 only in mode 0.
