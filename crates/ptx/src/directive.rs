@@ -145,7 +145,11 @@ impl Parser<'_, '_> {
                 || self.is(",")
             {
                 if let Ok(number) = self.word().parse() {
-                    directions.next().into_iter().for_each(|direction| *direction = number);
+                    match (directions.next(), kind) {
+                        (Some(direction), _) => *direction = number,
+                        (None, Some(kind)) => self.fourth_extent(kind),
+                        (None, None) => {}
+                    }
                 }
                 self.bump();
             }
@@ -155,6 +159,14 @@ impl Parser<'_, '_> {
             }
         }
         requests
+    }
+
+    fn fourth_extent(&mut self, kind: LaunchBoundKind) {
+        let directive = kind.directive();
+        self.report
+            .error("syntax", self.token.at, format!("`{directive}` has three extents at most"))
+            .note("a launch has no further direction")
+            .help(format!("{directive} 32, 1, 1"));
     }
 
     /// `.pragma "nounroll";`, `.alias f, g;`, or one that is not known: up to its `;`, but never
