@@ -108,9 +108,69 @@ fn an_argument_fits_its_parameter() {
         (pointer, "a=5", Err(number)),
         (pointer, "a=0", Ok(())),
         (pointer, "a=u32[1]", Ok(())),
+        ("u32", "a=u64=5", Err("the argument `a` is a `u64` of 8 bytes, and its parameter has 4")),
+        ("u64", "a=u32=5", Err("the argument `a` is a `u32` of 4 bytes, and its parameter has 8")),
+        ("s32", "a=u32=5", Ok(())),
     ] {
         assert_eq!(of(ty, argument), wanted.map_err(str::to_owned), "{ty} {argument}");
     }
+}
+
+#[test]
+fn a_launch_has_three_directions() {
+    for directive in [".reqntid", ".maxntid", ".reqnctapercluster"] {
+        let module = with_directives(&format!("{directive} 1, 1, 1, 1"), "ret;");
+        let errors = refused(&module, &launch(1, 1, &["a=u32[1]"], &[]));
+        let [error] = &errors[..] else { panic!("{errors:?}") };
+        assert_eq!(error.message, format!("`{directive}` has three extents at most"));
+        assert_eq!((error.line, error.help.is_some()), (Some(5), true), "{error:?}");
+    }
+}
+
+#[test]
+fn parameters_have_the_names_of_the_module() {
+    let module = kernel(&["k_param_0", "n"], "ret;");
+    for arguments in [&["n=1"][..], &["k_param_0=1"], &["n=1", "k_param_0=1", "x=1"]] {
+        let errors = refused(&module, &launch(1, 1, arguments, &[]));
+        let help = errors[0].help.as_deref().unwrap_or_default();
+        assert!(help.ends_with("`param_0` (8 bytes), `n` (8 bytes)"), "{help}");
+    }
+}
+
+#[test]
+fn an_access_outside_says_how_far() {
+    let of = |access: &str| {
+        let body = format!(
+            "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [n]; add.u64 %rd3, %rd1, %rd2; {access}; ret;"
+        );
+        let arguments = ["a=u32[3]", "n=12"];
+        let found = judged(&kernel(&["a", "n"], &body), &launch(1, 1, &arguments, &[]));
+        let found = found.expect("it is judged");
+        assert_eq!(kinds(&found), [FindingKind::OutOfBounds], "{access}");
+        found.findings[0].message.clone()
+    };
+    for (access, wanted) in [
+        ("st.global.u32 [%rd3], 1", ": directly behind `a`, which has 12 bytes"),
+        ("st.global.u32 [%rd3+8], 1", ": 8 bytes behind `a`, which has 12 bytes"),
+        ("ld.global.u32 %r1, [%rd1+-4]", ": 4 bytes before `a`, which has 12 bytes"),
+        ("st.global.u64 [%rd1+8], 1", ": from byte 8 to byte 15 of `a`, which has 12 bytes"),
+    ] {
+        let message = of(access);
+        assert!(message.ends_with(wanted), "{message}");
+    }
+}
+
+#[test]
+fn a_float_in_memory_is_told_as_one() {
+    let body = "ld.param.u64 %rd1, [a]; st.global.f32 [%rd1+4], 0f3fc00000; ret;";
+    let told = |buffer: &str, asserted: &str| {
+        let found = judged(&kernel(&["a"], body), &launch(1, 1, &[buffer], &[asserted]));
+        found.expect("it is judged").findings.remove(0).message
+    };
+    let float = told("a=f32[2]", "a[1]==2.0");
+    assert_eq!(float, "the assertion can be false: an execution ends with a[1]=1.5;");
+    let bits = told("a=u32[2]", "a[1]==2.0");
+    assert_eq!(bits, "the assertion can be false: an execution ends with a[1]=1069547520;");
 }
 
 #[test]
@@ -135,7 +195,14 @@ fn wrong_file(argument: &str) -> (usize, usize, String) {
 #[test]
 fn an_argument_of_a_file_is_wrong_at_its_value() {
     for (argument, line, column, wanted) in [
-        ("type = \"u32[2]\"\ninit = [\"x\"]", 8, 8, "does not fit its type: `x`"),
+        (
+            "type = \"u32[2]\"\ninit = [\"x\"]",
+            8,
+            8,
+            "the value `x` of the argument `a` is not understood",
+        ),
+        ("type = \"u8[2]\"\ninit = [1, 256]", 8, 8, "`256`, of `a`, does not fit `u8`"),
+        ("type = \"u32[2]\"\ninit = [1.5]", 8, 8, "`1.5` is a float, and the type of `a` is `u32`"),
         ("value = 3\ntype = \"u32[2]\"", 7, 9, "two values: a buffer by its `type` and `value`"),
         ("value = 3\nfields = { 0 = 1 }", 8, 10, "two values: `value` and `fields`"),
         ("type = \"u33\"\nvalue = 1", 7, 8, "the unknown type `u33`"),
@@ -164,7 +231,7 @@ fn an_assertion_on_what_is_not_computed_is_open() {
             let found = judged(&module, &launch(1, 1, &buffers, &[asserted])).expect("judged");
             assert_eq!(kinds(&found), [], "{instruction}: {asserted}");
             let why = format!(
-                "`{opcode}` (line 8) is not computed: its results are any numbers, and the assertion depends on them"
+                "`{opcode}` (line 8) is not computed: its results are any numbers, and the assertion depends on that"
             );
             let told: Vec<&str> = found.undecided.iter().map(|open| &open.why[..]).collect();
             assert_eq!(told, [why], "{instruction}: {asserted}");
@@ -238,6 +305,81 @@ fn what_the_threads_do_is_open_where_it_depends_on_what_is_not_computed() {
     // What comes before does not depend on it.
     let before = format!("st.global.u32 [%rd2], 1;\n{racing}");
     assert_eq!(of(not, &before, 2).0, [FindingKind::DataRace]);
+}
+
+/// A kernel of one thread that reads a special register twice, as `%rd2` and `%rd3`, and then does more with `%rd4`, their
+/// difference.
+fn reading(register: &str, more: &str) -> String {
+    let read = if register.ends_with("64") || register == "%globaltimer" {
+        format!("mov.u64 %rd2, {register};\nmov.u64 %rd3, {register};\n")
+    } else {
+        format!(
+            "mov.u32 %r2, {register}; cvt.u64.u32 %rd2, %r2;\nmov.u32 %r3, {register}; cvt.u64.u32 %rd3, %r3;\n"
+        )
+    };
+    let body = format!("ld.param.u64 %rd1, [a];\n{read}sub.u64 %rd4, %rd3, %rd2;\n{more}\nret;");
+    kernel(&["a"], &body)
+}
+
+/// The findings, and what is open.
+fn answer(module: &str, grid: u32, asserted: &[&str]) -> (Vec<FindingKind>, Vec<String>) {
+    let found = judged(module, &launch(grid, 1, &["a=u64[2]=0"], asserted)).expect("it is judged");
+    (kinds(&found), found.undecided.into_iter().map(|open| open.why).collect())
+}
+
+#[test]
+fn a_special_register_of_which_nothing_is_known_is_any_number_at_each_read() {
+    for register in ["%clock", "%clock64", "%globaltimer", "%smid", "%warpid", "%nsmid", "%gridid"]
+    {
+        let stored = reading(register, "st.global.u64 [%rd1], %rd4;");
+        // Two reads need not return the same.
+        let (found, open) = answer(&stored, 1, &["a[0]==0"]);
+        assert_eq!((found.len(), open.len()), (0, 1), "{register}: {open:?}");
+        let why = format!(
+            "`{register}` (line 9) is any number at each read, and the assertion depends on that"
+        );
+        assert_eq!(open, [why], "{register}");
+        assert_eq!(answer(&stored, 1, &[]), (vec![], vec![]), "{register}");
+        let branch = "setp.gt.u64 %p1, %rd4, 99;\n@%p1 st.global.u64 [%rd1], 1;";
+        let (found, open) = answer(&reading(register, branch), 2, &[]);
+        assert_eq!((found.len(), open.len()), (0, 2), "{register}: {open:?}");
+    }
+    // What the launch gives is known.
+    let stored = reading("%laneid", "st.global.u64 [%rd1], %rd4;");
+    assert_eq!(answer(&stored, 1, &["a[0]==0"]), (vec![], vec![]));
+}
+
+#[test]
+fn what_only_takes_time_decides_nothing() {
+    // A delay, and a wait with a delay that grows.
+    let delay = "$L: mov.u64 %rd5, %clock64; sub.u64 %rd6, %rd5, %rd2; setp.lt.u64 %p1, %rd6, 1000;\n\
+                 @%p1 bra $L;\nst.global.u64 [%rd1], 1;";
+    assert_eq!(answer(&reading("%clock64", delay), 1, &["a[0]==1"]), (vec![], vec![]));
+    assert_eq!(answer(&reading("%clock64", delay), 1, &["a[0]==0"]).0, [FindingKind::Assert]);
+    let wait = |out: &str| {
+        format!(
+            "mov.u32 %r1, %ctaid.x; setp.eq.u32 %p1, %r1, 0;\n@%p1 bra $S;\n\
+             $L: ld.relaxed.gpu.global.u64 %rd5, [%rd1]; setp.ne.u64 %p2, %rd5, 0;\n@%p2 bra $E;\n\
+             mov.u64 %rd6, %globaltimer; sub.u64 %rd7, %rd6, %rd2; setp.lt.u64 %p3, %rd7, 1000;\n\
+             @%p3 bra {out};\nshr.u64 %rd8, %rd7, 2; cvt.u32.u64 %r5, %rd8; nanosleep.u32 %r5; bra $L;\n\
+             $S: st.relaxed.gpu.global.u64 [%rd1], 1;\n$E: st.relaxed.gpu.global.u64 [%rd1+8], 1;"
+        )
+    };
+    let asserted = ["a[1]==1"];
+    assert_eq!(answer(&reading("%globaltimer", &wait("$L")), 2, &asserted), (vec![], vec![]));
+    // It gives up.
+    let (found, open) = answer(&reading("%globaltimer", &wait("$E")), 2, &asserted);
+    assert_eq!((found, open.is_empty()), (vec![], false));
+}
+
+#[test]
+fn findings_before_and_behind_a_timeout_count() {
+    let more = "setp.gt.u64 %p1, %rd4, 99;\n@%p1 trap;\nmov.u32 %r1, %ctaid.x; cvt.u64.u32 %rd5, %r1; st.global.u64 [%rd1], %rd5;";
+    let (found, open) = answer(&reading("%clock64", more), 2, &[]);
+    assert_eq!(found, [FindingKind::DataRace]);
+    // It may trap, too.
+    assert_eq!(open.len(), 1, "{open:?}");
+    assert!(open[0].starts_with("`%clock64` (line 9) is any number"), "{open:?}");
 }
 
 #[test]

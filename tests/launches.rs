@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use judge::Task;
 use verify::file::{self, LaunchFile};
 use verify::{
-    ArgumentValue, Dim3, FindingKind, KernelModule, LaunchArgument, LaunchQuestion, LaunchSpec,
-    RepairEffort, ThreadChoice, Verification, VerifyError, VolatileMeaning, verify,
+    ArgumentValue, Dim3, ElementType, FindingKind, KernelModule, LaunchArgument, LaunchQuestion,
+    LaunchSpec, RepairEffort, ThreadChoice, Verification, VerifyError, VolatileMeaning, verify,
 };
 
 use crate::suite;
@@ -214,14 +214,31 @@ fn arguments_are_read_and_wrong_ones_are_refused() {
     let value = |text: &str| LaunchArgument::parse(text).expect("an argument").value;
     assert_eq!(value("n=-1"), ArgumentValue::Untyped("-1".to_owned()));
     assert_eq!(value("n=1.5"), ArgumentValue::Untyped("1.5".to_owned()));
-    assert_eq!(value("n=u32=0x10"), ArgumentValue::Number(16));
-    assert_eq!(value("x=f32=1.5"), ArgumentValue::Number(0x3fc0_0000));
+    assert_eq!(
+        value("n=u32=0x10"),
+        ArgumentValue::Number { bits: 16, ty: ElementType { float: false, bits: 32 } }
+    );
+    assert_eq!(
+        value("x=f32=1.5"),
+        ArgumentValue::Number { bits: 0x3fc0_0000, ty: ElementType { float: true, bits: 32 } }
+    );
     let inside = ArgumentValue::Inside { buffer: "a".to_owned(), offset: 16 };
     assert_eq!(value("b=@a+16"), inside);
     for wrong in
         ["n", "n=", "n=u32", "a=u32[0]", "a=u32[2]={1,2,3}", "a=u7[2]", "P0=1", "a b=1", "n=u8=256"]
     {
         assert!(LaunchArgument::parse(wrong).is_err(), "{wrong}");
+    }
+    for (wrong, why) in [
+        ("a=u8[4]=256", "`256`, of `a`, does not fit `u8`"),
+        ("a=s16[2]={1,-32769}", "`-32769`, of `a`, does not fit `u16`"),
+        ("a=u32[2]={1.5,2}", "`1.5` is a float, and the type of `a` is `u32`"),
+        ("n=u32=1.5", "`1.5` is a float, and the type of `n` is `u32`"),
+        ("a=u32[2]={1,x}", "the value `x` of the argument `a` is not understood"),
+    ] {
+        let error = LaunchArgument::parse(wrong).expect_err(wrong);
+        assert_eq!(error.message, why);
+        assert!(error.help.is_some(), "{wrong}");
     }
     for wrong in ["", "0", "1,2,3,4", "x", "1,,2"] {
         assert_eq!(Dim3::parse(wrong), None, "{wrong}");

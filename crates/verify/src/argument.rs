@@ -16,8 +16,8 @@ pub struct LaunchArgument {
 pub enum ArgumentValue {
     /// The address of global memory.
     Buffer(Buffer),
-    /// Bits that are passed by value.
-    Number(u64),
+    /// Bits that are passed by value, with the type that the launch gives them.
+    Number { bits: u64, ty: ElementType },
     /// A number as it is written, which has the type of its parameter.
     Untyped(String),
     /// The same, for the GPU of each CTA.
@@ -88,6 +88,27 @@ impl ElementType {
         float::bits_of(self.bits.into(), value)
     }
 
+    /// The bits of a value of an argument that has this type.
+    ///
+    /// # Errors
+    /// If it is not one of this type.
+    pub(crate) fn read(self, name: &str, text: &str) -> Result<u64, LaunchError> {
+        let (ty, text) = (self.name(), text.trim());
+        if !self.float && is_fraction(text) {
+            let why = format!("`{text}` is a float, and the type of `{name}` is `{ty}`");
+            return Err(LaunchError::new(why).help("f32 or f64 in its place, or a whole number"));
+        }
+        self.bits_of(text).ok_or_else(|| {
+            if !is_number(text) {
+                return not_read(name, text);
+            }
+            let error = LaunchError::new(format!("`{text}`, of `{name}`, does not fit `{ty}`"));
+            let least = 1_u64 << (self.bits - 1);
+            let most = u64::MAX >> (64 - self.bits);
+            if self.float { error } else { error.help(format!("from -{least} to {most}")) }
+        })
+    }
+
     /// In two's complement.
     fn integer(self, negative: bool, value: u64) -> Option<u64> {
         let mask = u64::MAX >> (64 - self.bits);
@@ -130,6 +151,19 @@ impl LaunchArgument {
                 let error = wrong("a float, and its parameter an integer".to_owned());
                 Some(error.help(format!("--arg {name}=4; --arg {name}=f32={text} passes the bits")))
             }
+            // A structure is as wide as its parts.
+            ArgumentValue::Number { bits, ty }
+                if ty.bits != parameter.bits && parameter.alignment.is_none() =>
+            {
+                let own = ty.bits / 8;
+                let error = wrong(format!(
+                    "a `{}` of {own} bytes, and its parameter has {bytes}",
+                    ty.name()
+                ));
+                let right = ElementType { bits: parameter.bits, ..*ty }.name();
+                let value = if ty.float { "1.5".to_owned() } else { bits.to_string() };
+                Some(error.help(format!("--arg {name}={value}, or --arg {name}={right}={value}")))
+            }
             ArgumentValue::Untyped(text) if pointer && !is_zero(text) => {
                 let error = wrong("a number, and its parameter a pointer".to_owned());
                 Some(error.help(format!("--arg {name}='u32[4]=0', or --arg {name}=0")))
@@ -137,7 +171,7 @@ impl LaunchArgument {
             ArgumentValue::Buffer(_)
             | ArgumentValue::Inside { .. }
             | ArgumentValue::Untyped(_)
-            | ArgumentValue::Number(_)
+            | ArgumentValue::Number { .. }
             | ArgumentValue::OfGpu(_)
             | ArgumentValue::Fields(_) => None,
         }
@@ -223,8 +257,7 @@ impl ArgumentValue {
         }
         if let Some(init) = init {
             let ty = ElementType::parse(ty).ok_or_else(|| unknown_type(name, ty))?;
-            let bits = ty.bits_of(init).ok_or_else(|| not_read(name, value))?;
-            return Ok(ArgumentValue::Number(bits));
+            return Ok(ArgumentValue::Number { bits: ty.read(name, init)?, ty });
         }
         if is_number(value) {
             return Ok(ArgumentValue::Untyped(value.to_owned()));
@@ -266,7 +299,7 @@ fn elements(
     count: u32,
     init: &str,
 ) -> Result<Vec<u64>, LaunchError> {
-    let bits = |text: &str| element.bits_of(text).ok_or_else(|| not_read(name, text));
+    let bits = |text: &str| element.read(name, text);
     let Some(list) = init.strip_prefix('{').and_then(|list| list.strip_suffix('}')) else {
         return Ok(vec![bits(init)?; count.min(MOST_ELEMENTS) as usize]);
     };

@@ -7,16 +7,17 @@ use lift::function::{EntryValue, Function, FunctionVariable, Parameter};
 use lift::module::HEAP;
 use litmus::Test;
 use litmus::print::TestText;
-use model::isa::{Type, TypeKind};
+use model::isa::{Type, TypeKind, float};
 use model::memory::Space;
-use model::program::AccessEvents;
+use model::program::{AccessEvents, Observed};
 use model::scope::Placement;
+use model::value::Value;
 use text::Diagnostic;
 
 use crate::argument::{ArgumentValue, ElementType, LaunchArgument, NO_VALUE, is_fraction};
 use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, ThreadPlace};
-use crate::shorten::ShortFunction;
+use crate::shorten::{ShortFunction, SpecialRead};
 
 /// A litmus test of functions of a module.
 #[derive(Debug)]
@@ -36,6 +37,10 @@ pub struct Composed {
     pub(crate) left_out: LeftOut,
     /// Volatile accesses that the text has as plain ones: function and row.
     pub(crate) plain: BTreeSet<(usize, usize)>,
+    /// Of each function, the registers that begin with a number of which nothing is known.
+    pub(crate) any_numbers: Vec<BTreeMap<String, SpecialRead>>,
+    /// The variables with elements that are floats, of these bits.
+    pub(crate) floats: BTreeMap<String, u16>,
 }
 
 /// The thread of a column.
@@ -75,6 +80,33 @@ impl Composed {
         }
         out.pop();
         out
+    }
+
+    /// An outcome of the test, with floats as numbers.
+    pub(crate) fn outcome_in_words(&self, test: &Test, outcome: &[Value]) -> String {
+        let program = &test.program;
+        let part = |(&observed, value): (&Observed, Value)| {
+            let name = litmus::proposition::name(program, observed);
+            let float = match observed {
+                Observed::Memory { variable, length, .. } => {
+                    let of = &program.variables[usize::from(program.root(variable).0)].name;
+                    let bits = self.floats.get(of).copied();
+                    bits.filter(|bits| u32::from(bits / 8) == length)
+                }
+                Observed::Register { .. } => None,
+            };
+            match float.and_then(|bits| float::decimal(bits, value)) {
+                Some(number) => format!("{name}={number};"),
+                None => format!("{name}={value};"),
+            }
+        };
+        let values = test.narrowed(outcome);
+        program.observed.iter().zip(values).map(part).collect::<Vec<_>>().join(" ")
+    }
+
+    /// What a register of a column begins with, if nothing is known of it.
+    pub(crate) fn any_number(&self, column: usize, register: &str) -> Option<&SpecialRead> {
+        self.any_numbers.get(self.threads.get(column)?.kernel)?.get(register)
     }
 
     /// The line of the module, from 1, of a line of the test, in a column.
@@ -204,6 +236,8 @@ impl ColumnTest<'_> {
             kernels: self.functions.iter().map(|of| of.function.name.clone()).collect(),
             left_out: LeftOut::default(),
             plain: BTreeSet::new(),
+            any_numbers: Vec::new(),
+            floats: BTreeMap::new(),
             text: test.to_string(),
         }
     }
@@ -303,7 +337,7 @@ impl ColumnValues<'_> {
             ArgumentValue::Buffer(_) => return Ok(name.to_owned()),
             ArgumentValue::Inside { buffer, offset: 0 } => return Ok(buffer.clone()),
             ArgumentValue::Inside { buffer, offset } => return Ok(format!("{buffer}+{offset}")),
-            ArgumentValue::Number(bits) => fitting(*bits, ty.bits),
+            ArgumentValue::Number { bits, .. } => fitting(*bits, ty.bits),
             ArgumentValue::Untyped(text) => ty.bits_of(text),
             ArgumentValue::OfGpu(values) => {
                 let gpu = self.gpu;
@@ -346,7 +380,7 @@ impl ColumnValues<'_> {
         let inside = offset - field.offset;
         let all = ElementType { float: false, bits: 64 };
         let number = match &field.value {
-            ArgumentValue::Number(number) => Some(*number),
+            ArgumentValue::Number { bits, .. } => Some(*bits),
             // A float is as wide as what is read of it.
             ArgumentValue::Untyped(text) if is_fraction(text) && inside == 0 => ty.bits_of(text),
             ArgumentValue::Untyped(text) => all.bits_of(text),

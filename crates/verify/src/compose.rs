@@ -14,7 +14,7 @@ use crate::columns::{
 };
 use crate::condition;
 use crate::directives;
-use crate::functions::{self, FunctionName, list, named};
+use crate::functions::{self, FunctionName, list, named, own_name};
 use crate::lanes::LeftOut;
 use crate::launch::{KernelLaunch, LaunchError, LaunchQuestion, LaunchSpec, ThreadPlace};
 use crate::module::KernelModule;
@@ -116,7 +116,27 @@ pub(crate) fn launched(
         let of_columns: Vec<&Function> = columns.collect();
         condition::asserted(&composed.text, &launch.assertions, &of_columns)?;
     }
-    Ok(ComposedLaunch { composed: Composed { left_out, plain, ..composed }, test })
+    let floats = floats(launch, &kernels);
+    let of_function = |short: &ShortFunction| short.any_numbers.clone();
+    let any_numbers = kernels.iter().map(of_function).collect();
+    let composed = Composed { left_out, plain, any_numbers, floats, ..composed };
+    Ok(ComposedLaunch { composed, test })
+}
+
+/// The variables with elements that are floats, and the bits of these.
+fn floats(launch: &LaunchSpec, kernels: &[ShortFunction]) -> BTreeMap<String, u16> {
+    let buffers = launch.arguments.iter().filter_map(|argument| match &argument.value {
+        ArgumentValue::Buffer(buffer) => Some((&argument.name, buffer.element)),
+        ArgumentValue::Number { .. }
+        | ArgumentValue::Untyped(_)
+        | ArgumentValue::OfGpu(_)
+        | ArgumentValue::Inside { .. }
+        | ArgumentValue::Fields(_) => None,
+    });
+    let own = kernels.iter().flat_map(|kernel| &kernel.function.variables);
+    let own = own.map(|variable| (&variable.name, columns::element_of(variable, variable.bytes)));
+    let floats = buffers.chain(own).filter(|(_, element)| element.float);
+    floats.map(|(name, element)| (name.clone(), element.bits)).collect()
 }
 
 /// The rows with volatile accesses that are plain ones in each of their columns.
@@ -163,9 +183,20 @@ fn kernel_name(known: &[FunctionName], kernel: &KernelLaunch) -> Result<String, 
         [only] => Ok(only.name.clone()),
         [] => Err(LaunchError::new("the module has no kernel")
             .help("a kernel is an `.entry` with a body")),
-        all => Err(LaunchError::new(format!("the module has {} kernels", all.len()))
-            .help(format!("name one: --kernel {}", list(all.iter().map(FunctionName::plain))))),
+        all => {
+            let quoted = all.iter().map(|function| for_shells(own_name(all, function)));
+            let names: Vec<String> = quoted.collect();
+            let names = list(names.iter().map(|name| &name[..]));
+            Err(LaunchError::new(format!("the module has {} kernels", all.len()))
+                .help(format!("name one: --kernel {names}")))
+        }
     }
+}
+
+/// A name as a shell takes it.
+fn for_shells(name: &str) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "_:.".contains(c);
+    if name.chars().all(plain) { name.to_owned() } else { format!("'{name}'") }
 }
 
 /// Arguments have one name each, and addresses are in buffers.
@@ -188,7 +219,7 @@ fn check_arguments(launch: &LaunchSpec) -> Result<(), Vec<LaunchError>> {
         let values = match &argument.value {
             ArgumentValue::Fields(fields) => fields.iter().map(|field| &field.value).collect(),
             value @ (ArgumentValue::Buffer(_)
-            | ArgumentValue::Number(_)
+            | ArgumentValue::Number { .. }
             | ArgumentValue::Untyped(_)
             | ArgumentValue::OfGpu(_)
             | ArgumentValue::Inside { .. }) => vec![value],
@@ -253,11 +284,13 @@ fn arguments_of<'l>(
     if misfits.is_empty() { Ok(arguments) } else { Err(misfits) }
 }
 
-/// The parameters of a function.
+/// The parameters of a function. Compilers put its name before theirs.
 pub(crate) fn signature(function: &Function) -> String {
+    let prefix = format!("{}_", function.name);
     let parameter = |of: &Parameter| {
         let pointer = if of.points_to.is_some() { ", a pointer" } else { "" };
-        format!("`{}` ({} bytes{pointer})", of.name, of.bits / 8)
+        let name = of.name.strip_prefix(&prefix).unwrap_or(&of.name);
+        format!("`{name}` ({} bytes{pointer})", of.bits / 8)
     };
     function.parameters.iter().map(parameter).collect::<Vec<_>>().join(", ")
 }
@@ -347,14 +380,10 @@ impl Composer<'_> {
                 let why = format!("`{kernel}` reads `%{name}`, which a launch does not give");
                 LaunchError { help, ..LaunchError::new(why) }
             })?;
-            if value.assumed {
-                let assumed = match name.split('.').next() {
-                    Some("smid") => "the number of the CTA".to_owned(),
-                    _ => format!("{} at each read", value.value),
-                };
-                notes.insert(format!("`%{name}` is {assumed}"));
+            if special::is_any_number(name) {
+                notes.insert(format!("`%{name}` is any number at each read; the test has one"));
             }
-            Ok(value.value.to_string())
+            Ok(value.to_string())
         };
         let mut values = ColumnValues { arguments: &arguments[kernel], gpu, special: &mut special };
         let registers = values.registers(number, function)?;

@@ -36,7 +36,7 @@ pub fn executions(
     let Ok(ComposedLaunch { composed, test: Ok(mut test) }) = launched(module, launch) else {
         return Vec::new();
     };
-    UncomputedValues::left_out_of(&mut test);
+    UncomputedValues::left_out_of(&mut test, &composed);
     let lacks = |property: &Property| {
         verification.findings.iter().any(|finding| finding.kind.property() == *property)
     };

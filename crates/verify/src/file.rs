@@ -375,7 +375,7 @@ fn by_value(
         (None, Some(text)) => Ok(ArgumentValue::Untyped(text)),
         (ty, _) => {
             let ty = ty.unwrap_or(ElementType { float: false, bits: 64 });
-            bits(name, ty, value).map(ArgumentValue::Number)
+            bits(name, ty, value).map(|bits| ArgumentValue::Number { bits, ty })
         }
     }
 }
@@ -395,9 +395,5 @@ fn number(value: &Value) -> Option<String> {
 
 fn bits(name: &str, ty: ElementType, value: &Value) -> Result<u64, LaunchError> {
     let text = number(value).or_else(|| value.as_str().map(str::to_owned)).unwrap_or_default();
-    ty.bits_of(&text).ok_or_else(|| {
-        LaunchError::new(format!(
-            "a value of the argument `{name}` does not fit its type: `{text}`"
-        ))
-    })
+    ty.read(name, &text)
 }

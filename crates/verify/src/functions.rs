@@ -113,10 +113,7 @@ pub(crate) fn named<'f>(
     wanted: &str,
     what: &str,
 ) -> Result<&'f FunctionName, LaunchError> {
-    let best = functions.iter().map(|function| function.is(wanted)).max();
-    let best = best.filter(|best| *best > Match::None);
-    let fit = functions.iter().filter(|function| Some(function.is(wanted)) == best);
-    match &fit.collect::<Vec<_>>()[..] {
+    match &fitting(functions, wanted)[..] {
         [only] => Ok(only),
         [] => {
             let error = LaunchError::new(format!("the module has no {what} `{wanted}`"));
@@ -126,21 +123,29 @@ pub(crate) fn named<'f>(
             let near = nearest(wanted, functions.iter().map(FunctionName::short));
             let mut sorted: Vec<&FunctionName> = functions.iter().collect();
             sorted.sort_by_key(|function| Some(function.short()) != near);
-            Err(error.help(format!(
-                "its {what}s: {}",
-                list(sorted.into_iter().map(FunctionName::plain))
-            )))
+            let names = sorted.into_iter().map(|function| own_name(functions, function));
+            Err(error.help(format!("its {what}s: {}", list(names))))
         }
         several => {
-            let names = several.iter().map(|function| {
-                let whole = function.demangled.as_deref().unwrap_or(&function.name);
-                let again = several.iter().filter(|other| other.is(whole) >= Match::Demangled);
-                if again.count() == 1 { whole } else { &function.name }
-            });
+            let names = several.iter().map(|function| own_name(functions, function));
             Err(LaunchError::new(format!("`{wanted}` is the name of {} {what}s", several.len()))
                 .help(format!("name one of them: {}", list(names))))
         }
     }
+}
+
+/// The functions that fit a name best.
+fn fitting<'f>(functions: &'f [FunctionName], wanted: &str) -> Vec<&'f FunctionName> {
+    let best = functions.iter().map(|function| function.is(wanted)).max();
+    let best = best.filter(|best| *best > Match::None);
+    functions.iter().filter(|function| Some(function.is(wanted)) == best).collect()
+}
+
+/// The shortest name that no other function of the module has.
+pub(crate) fn own_name<'f>(functions: &[FunctionName], function: &'f FunctionName) -> &'f str {
+    let mut names = [Some(function.plain()), function.demangled.as_deref()].into_iter().flatten();
+    let is_own = |name: &&str| matches!(fitting(functions, name)[..], [found] if found.name == function.name);
+    names.find(is_own).unwrap_or(&function.name)
 }
 
 /// Names for a message.
@@ -178,7 +183,14 @@ mod tests {
             );
         }
         let several = named(&all, "f", "function").expect_err("there are two");
-        assert!(several.help.is_some_and(|help| help.contains("ns::f<int>")));
+        let help = several.help.unwrap_or_default();
+        assert!(help.ends_with("ns::f<int>, ns::f<float>"), "{help}");
+        // Of overloads, the parameters are part of the name.
+        let overloads = self::all(&["_Z1fi", "_Z1ff"]);
+        let several = named(&overloads, "f", "kernel").expect_err("there are two");
+        assert!(several.help.is_some_and(|help| help.ends_with("f(int), f(float)")));
+        let unknown = named(&overloads, "g", "kernel").expect_err("there is none");
+        assert!(unknown.help.is_some_and(|help| help.ends_with("f(int), f(float)")));
         let unknown = named(&all, "producr", "function").expect_err("there is none");
         assert!(unknown.help.is_some_and(|help| help.starts_with("its functions: producer,")));
     }

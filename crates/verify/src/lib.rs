@@ -22,7 +22,9 @@ pub mod launch;
 mod machine_runs;
 pub mod module;
 pub mod other_launches;
+mod outside;
 mod reach;
+mod regions;
 pub mod repairs;
 mod resident;
 mod shorten;
@@ -34,7 +36,7 @@ mod volatile;
 mod weaker;
 pub mod words;
 
-pub use argument::{ArgumentValue, LaunchArgument};
+pub use argument::{ArgumentValue, ElementType, LaunchArgument};
 pub use columns::{ColumnThread, Composed};
 pub use compose::compose;
 pub use condition::WordsQuestion;

@@ -8,6 +8,8 @@ use model::isa::alu::{Alu, AluOp};
 use model::isa::cvta::{AddressOp, Cvta};
 use model::isa::{Instruction, Line, Operand, Reg, SpaceQualifier};
 
+use crate::special;
+
 /// A function with the cells of its column.
 pub(crate) struct ShortFunction {
     pub(crate) function: Function,
@@ -15,6 +17,17 @@ pub(crate) struct ShortFunction {
     pub(crate) cells: Vec<(String, usize)>,
     /// The registers that a row reads, and their values at the start.
     pub(crate) initial: Vec<(String, EntryValue)>,
+    /// Those of them that begin with a number of which nothing is known.
+    pub(crate) any_numbers: BTreeMap<String, SpecialRead>,
+}
+
+/// A read of a special register.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub(crate) struct SpecialRead {
+    /// Without its `%`.
+    pub(crate) name: String,
+    /// The line of the module, from 1.
+    pub(crate) line: usize,
 }
 
 impl ShortFunction {
@@ -36,7 +49,8 @@ impl ShortFunction {
                 (usize::MAX, 0)
             }
         });
-        ShortFunction { function, cells, initial }
+        let any_numbers = any_numbers(&function, &initial);
+        ShortFunction { function, cells, initial, any_numbers }
     }
 
     /// Adds the offsets of constant addresses in these cells in instructions of their own: whether such an access is
@@ -79,6 +93,33 @@ impl ShortFunction {
             None => vec![format!("{labels}mov.u64 {sum}, {base}"), add(&sum), access],
         }
     }
+}
+
+/// The registers at the start of the test that hold a number of which nothing is known.
+fn any_numbers(
+    function: &Function,
+    initial: &[(String, EntryValue)],
+) -> BTreeMap<String, SpecialRead> {
+    let named = |register: Reg| &function.registers[usize::from(register.0)].0;
+    let line_of = |register: &String, special: &String| {
+        let mut rows = function.rows.iter().filter(|row| {
+            let mut reads = row.lines.iter().flat_map(|step| step.line.instruction.sources());
+            reads.any(|read| named(read) == special)
+        });
+        let writes = |row: &&FunctionLine| {
+            let mut writes = row.lines.iter().flat_map(|step| step.line.instruction.destinations());
+            register == special || writes.any(|written| named(written) == register)
+        };
+        rows.find(writes).map_or(0, |row| row.line)
+    };
+    let read = |(register, value): &(String, EntryValue)| {
+        let EntryValue::Special(name) = value else { return None };
+        let is_own = |(_, of): &&(String, EntryValue)| of == value;
+        let (special, _) = function.initial.iter().find(is_own)?;
+        let read = SpecialRead { name: name.clone(), line: line_of(register, special) };
+        special::is_any_number(name).then(|| (register.clone(), read))
+    };
+    initial.iter().filter_map(read).collect()
 }
 
 /// The rows of a function, and which of them are left out.
@@ -127,10 +168,64 @@ impl<'f> Rows<'f> {
     }
 
     fn shortened(mut self) -> Rows<'f> {
+        self.delays();
         self.copies();
         while self.unread() {}
         self.end();
         self
+    }
+
+    /// Leaves out branches that repeat a loop until some time has passed. Reading R111.
+    fn delays(&mut self) {
+        let rows = &self.function.rows;
+        // The row that has the line of an index.
+        let ends = rows.iter().scan(0, |end, row| {
+            *end += row.lines.len();
+            Some(*end)
+        });
+        let ends: Vec<usize> = ends.collect();
+        for (at, row) in rows.iter().enumerate() {
+            let [step] = &row.lines[..] else { continue };
+            let Some(branch) = step.line.instruction.as_branch() else { continue };
+            let first = ends.partition_point(|end| *end <= branch.target);
+            if first < at
+                && let Some(guard) = step.line.guard
+                && self.only_waits_for_time(&rows[first..at], guard.predicate)
+            {
+                self.left_out[at] = true;
+            }
+        }
+    }
+
+    /// Whether rows only compute numbers, and a number that the clock decides tells whether they are executed again. Their
+    /// other numbers are the same each time.
+    fn only_waits_for_time(&self, rows: &[FunctionLine], decides: Reg) -> bool {
+        let is_time = |register: &Reg| {
+            let entry = self.entries.get(register);
+            matches!(entry, Some(EntryValue::Special(name)) if special::is_time(name))
+        };
+        let lines = || rows.iter().flat_map(|row| &row.lines).map(|step| &step.line);
+        let mut of_time: BTreeSet<Reg> =
+            self.entries.keys().filter(|of| is_time(of)).copied().collect();
+        let (mut written, mut carried) = (BTreeSet::new(), BTreeSet::new());
+        for line in lines() {
+            let computes = matches!(line.instruction, Instruction::Alu(_)) && line.guard.is_none();
+            if !computes && copied(line).is_none() {
+                return false;
+            }
+            let before = |read: &Reg| !written.contains(read);
+            carried.extend(line.instruction.sources().filter(before));
+            let from_time = line.instruction.sources().any(|read| of_time.contains(&read));
+            let writes: Vec<Reg> = line.instruction.destinations().collect();
+            if from_time {
+                of_time.extend(&writes);
+            } else {
+                of_time.retain(|register| !writes.contains(register));
+            }
+            written.extend(writes);
+        }
+        let changes = written.intersection(&carried).any(|register| !of_time.contains(register));
+        of_time.contains(&decides) && !changes
     }
 
     /// A register that only a copy of an initial value writes has this value from the start: no register is read before
@@ -311,6 +406,21 @@ mod tests {
         let guarded = "ld.param.u64 %d1, [a];\nsetp.eq.u64 %p1, %d1, 0;\n@%p1 mov.u64 %d2, %d1;\n@!%p1 mov.u64 %d2, 64;\n";
         let (cells, _) = short(&format!("{guarded}{store}"), &[]);
         assert_eq!(cells.iter().filter(|cell| cell.contains("mov.u64 d2")).count(), 2, "{cells:?}");
+    }
+
+    #[test]
+    fn a_loop_that_waits_for_time_to_pass_is_left_out() {
+        let of = |more: &str| {
+            let body = format!(
+                "ld.param.u64 %d1, [a];\nmov.u64 %d2, %clock64;\nmov.u64 %d5, 0;\nL:\nmov.u64 %d3, %clock64;\n{more}\nsub.s64 %d4, %d3, %d2;\nsetp.lt.s64 %p1, %d4, 9;\n@%p1 bra L;\nst.global.u64 [%d1], %d5;\nret;"
+            );
+            short(&body, &[]).0.iter().any(|cell| cell.contains("bra"))
+        };
+        assert!(!of(""));
+        // It counts, it reads memory, or something else decides.
+        assert!(of("add.u64 %d5, %d5, 1;"));
+        assert!(of("ld.global.u64 %d5, [%d1];"));
+        assert!(of("mov.u64 %d3, %d1; mov.u64 %d2, %d1;"));
     }
 
     #[test]

@@ -5,14 +5,18 @@ use crate::launch::{Dim3, LaunchSpec, ThreadPlace};
 /// The number of lanes of a warp.
 pub(crate) const LANES: u32 = 32;
 
-/// What is assumed of a special register whose value a launch does not determine.
-pub(crate) struct SpecialValue {
-    pub(crate) value: u64,
-    pub(crate) assumed: bool,
+/// Whether nothing is known of a special register, named without its `%`: it may hold any number at each read.
+pub(crate) fn is_any_number(name: &str) -> bool {
+    is_time(name) || matches!(name, "smid" | "nsmid" | "warpid" | "nwarpid" | "gridid")
 }
 
-/// The value that a special register, named without its `%`, has in a thread; `None` if it is not known.
-pub(crate) fn value(name: &str, launch: &LaunchSpec, place: ThreadPlace) -> Option<SpecialValue> {
+/// Whether a special register counts the time.
+pub(crate) fn is_time(name: &str) -> bool {
+    name.starts_with("clock") || name.starts_with("globaltimer")
+}
+
+/// The value that a special register, named without its `%`, has in a thread of a test; `None` if it has none there.
+pub(crate) fn value(name: &str, launch: &LaunchSpec, place: ThreadPlace) -> Option<u64> {
     let (register, direction) = name.split_once('.').unwrap_or((name, ""));
     // Where each CTA is on a GPU of its own, it is a launch of its own.
     let alone = !launch.gpus.is_empty();
@@ -33,33 +37,33 @@ pub(crate) fn value(name: &str, launch: &LaunchSpec, place: ThreadPlace) -> Opti
     };
     let lane = place.thread % LANES;
     let shared = launch.shared.unwrap_or(0);
-    let (value, assumed) = match register {
-        "tid" => (in_direction(thread)?, false),
-        "ntid" => (in_direction(launch.block)?, false),
-        "ctaid" => (in_direction(cta)?, false),
-        "nctaid" => (in_direction(grid)?, false),
-        "clusterid" => (in_direction(around)?, false),
-        "nclusterid" => (in_direction(cluster.parts_of(grid)?)?, false),
-        "cluster_ctaid" => (in_direction(within)?, false),
-        "cluster_nctaid" => (in_direction(cluster)?, false),
-        "cluster_ctarank" => (u64::from(cluster.number(within)), false),
-        "cluster_nctarank" => (cluster.count(), false),
-        "is_explicit_cluster" => (u64::from(launch.cluster.is_some()), false),
-        "laneid" => (lane.into(), false),
-        "warpid" => ((place.thread / LANES).into(), false),
-        "nwarpid" => (launch.block.count().div_ceil(LANES.into()), false),
-        "lanemask_eq" => (1 << lane, false),
-        "lanemask_lt" => ((1 << lane) - 1, false),
-        "lanemask_le" => ((2 << lane) - 1, false),
-        "lanemask_gt" => (u64::from(u32::MAX) & !((2 << lane) - 1), false),
-        "lanemask_ge" => (u64::from(u32::MAX) & !((1 << lane) - 1), false),
-        "dynamic_smem_size" => (shared.into(), false),
-        "envreg1" if launch.cooperative => (0, false),
-        "smid" => (place.cta.into(), true),
-        "nsmid" => (grid.count(), true),
+    let value = match register {
+        "tid" => in_direction(thread)?,
+        "ntid" => in_direction(launch.block)?,
+        "ctaid" => in_direction(cta)?,
+        "nctaid" => in_direction(grid)?,
+        "clusterid" => in_direction(around)?,
+        "nclusterid" => in_direction(cluster.parts_of(grid)?)?,
+        "cluster_ctaid" => in_direction(within)?,
+        "cluster_nctaid" => in_direction(cluster)?,
+        "cluster_ctarank" => u64::from(cluster.number(within)),
+        "cluster_nctarank" => cluster.count(),
+        "is_explicit_cluster" => u64::from(launch.cluster.is_some()),
+        "laneid" => lane.into(),
+        "warpid" => (place.thread / LANES).into(),
+        "nwarpid" => launch.block.count().div_ceil(LANES.into()),
+        "lanemask_eq" => 1 << lane,
+        "lanemask_lt" => (1 << lane) - 1,
+        "lanemask_le" => (2 << lane) - 1,
+        "lanemask_gt" => u64::from(u32::MAX) & !((2 << lane) - 1),
+        "lanemask_ge" => u64::from(u32::MAX) & !((1 << lane) - 1),
+        "dynamic_smem_size" => shared.into(),
+        "envreg1" if launch.cooperative => 0,
+        "smid" => place.cta.into(),
+        "nsmid" => grid.count(),
         "gridid" | "clock" | "clock_hi" | "clock64" | "globaltimer" | "globaltimer_lo"
-        | "globaltimer_hi" => (0, true),
+        | "globaltimer_hi" => 0,
         _ => return None,
     };
-    Some(SpecialValue { value, assumed })
+    Some(value)
 }

@@ -1,4 +1,5 @@
-//! Values that nobody computes, such as results of `mma` and of `ex2`: in a test they are some function of the operands.
+//! Values that nobody computes, such as results of `mma` and of `ex2`: in a test they are some function of the operands. And
+//! numbers of which nothing is known, such as what `%clock64` holds: a test has one of them.
 //!
 //! An assertion that such a value decides is neither true nor false. What such a value may change is over-approximated, for
 //! all executions at once: by registers and variables as a whole, and by the branches that it decides.
@@ -16,24 +17,25 @@ use model::isa::{Instruction, Line, Operand, Reg};
 use model::memory::VariableId;
 use model::program::{InitialValue, Observed, Program, ThreadId};
 
+use crate::columns::Composed;
 use crate::lanes::opcode;
+use crate::regions::BranchRegions;
 
-/// An instruction whose result is not computed.
+/// What a value that is not known comes from. What is not computed is before what may be any number.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub(crate) struct UnknownSource {
-    pub(crate) thread: ThreadId,
-    pub(crate) line: u16,
+pub(crate) enum UnknownSource {
+    /// An instruction whose result is not computed: what the test has for it may be no result of it.
+    Line { thread: ThreadId, line: u16 },
+    /// A register that begins with any number: what the test has for it is one.
+    Register { thread: ThreadId, register: Reg },
 }
 
-impl UnknownSource {
-    /// Its opcode: `mma`.
-    pub(crate) fn opcode(self, program: &Program) -> &str {
-        let text = &program.threads[usize::from(self.thread.0)].lines[usize::from(self.line)].text;
-        let name = opcode(text);
-        // `opaque.b32.mma.…`
-        let own = name.strip_prefix(OPAQUE).and_then(|rest| rest.split_once('.'));
-        own.map_or(name, |(_, rest)| rest).split('.').next().unwrap_or_default()
-    }
+/// The opcode of an instruction whose result is not computed: `mma`.
+pub(crate) fn opcode_of(text: &str) -> &str {
+    let name = opcode(text);
+    // `opaque.b32.mma.…`
+    let own = name.strip_prefix(OPAQUE).and_then(|rest| rest.split_once('.'));
+    own.map_or(name, |(_, rest)| rest).split('.').next().unwrap_or_default()
 }
 
 const OPAQUE: &str = "opaque.";
@@ -52,17 +54,19 @@ pub(crate) struct UncomputedValues {
 impl UncomputedValues {
     /// The values of a test. Of its assertion, `forall`, what they decide is left out: what is left is false only if the assertion
     /// is.
-    pub(crate) fn left_out_of(test: &mut Test) -> UncomputedValues {
-        let Some(flow) = ValueFlow::of(&test.program) else { return UncomputedValues::default() };
+    pub(crate) fn left_out_of(test: &mut Test, composed: &Composed) -> UncomputedValues {
+        let Some(flow) = ValueFlow::of(&test.program, composed) else {
+            return UncomputedValues::default();
+        };
         let (accesses, waits) = (flow.decided(LineFlow::accesses), flow.decided(LineFlow::waits));
         let observed = test.program.observed.iter();
         let unknown: Vec<_> = observed.map(|of| flow.unknown(of)).collect();
         UncomputedValues { of_assertion: leave_out(test, &unknown), accesses, waits }
     }
 
-    /// Whether such a value decides whether or where an instruction accesses memory.
+    /// Whether a value that is not computed decides whether or where an instruction accesses memory, so that it may not do so.
     pub(crate) fn decide_access(&self, at: (ThreadId, u16)) -> bool {
-        self.accesses.contains_key(&at)
+        matches!(self.accesses.get(&at), Some(UnknownSource::Line { .. }))
     }
 
     /// A value that may decide whether a launch has a property, whatever its assertion says. Races are of two threads.
@@ -157,12 +161,23 @@ impl FlowFact {
     fn add(&mut self, other: &FlowFact) -> bool {
         let before = self.points_to.len();
         self.points_to.extend(&other.points_to);
-        let learned = self.unknown.is_none() && other.unknown.is_some();
-        if learned {
-            self.unknown = other.unknown;
-        }
+        let learned = learn(&mut self.unknown, other.unknown);
         learned || self.points_to.len() > before
     }
+}
+
+/// Adds that something depends on what is not known. The first source is kept, but one that is not computed counts for more.
+/// Returns whether this is new.
+fn learn(known: &mut Option<UnknownSource>, other: Option<UnknownSource>) -> bool {
+    let is_more = match (*known, other) {
+        (None, Some(_))
+        | (Some(UnknownSource::Register { .. }), Some(UnknownSource::Line { .. })) => true,
+        (_, None) | (Some(_), Some(_)) => false,
+    };
+    if is_more {
+        *known = other;
+    }
+    is_more
 }
 
 /// The operands of an instruction.
@@ -242,8 +257,10 @@ struct ValueFlow<'p> {
     lines: Vec<Vec<LineFlow>>,
     registers: Vec<Vec<FlowFact>>,
     variables: Vec<FlowFact>,
-    /// Of each line of each thread: a value that decides whether it is executed.
+    /// Of each line of each thread, and the end: a value that decides whether it is executed.
     control: Vec<Vec<Option<UnknownSource>>>,
+    /// Of each thread.
+    regions: Vec<BranchRegions>,
     /// Values that threads of a kernel exchange at a line.
     exchanged: BTreeMap<ExchangePlace, FlowFact>,
     /// Whether it is known where addresses lead, so that values are followed to there.
@@ -258,8 +275,8 @@ struct ExchangePlace {
 }
 
 impl<'p> ValueFlow<'p> {
-    /// `None` where all is computed.
-    fn of(program: &'p Program) -> Option<ValueFlow<'p>> {
+    /// `None` where all is known.
+    fn of(program: &'p Program, composed: &Composed) -> Option<ValueFlow<'p>> {
         let lines: Vec<Vec<LineFlow>> = program
             .threads
             .iter()
@@ -267,9 +284,6 @@ impl<'p> ValueFlow<'p> {
                 (0..).zip(&thread.lines).map(|(at, line)| LineFlow::of(at, line)).collect()
             })
             .collect();
-        if !lines.iter().flatten().any(|line| line.is_source) {
-            return None;
-        }
         let initial = |value: &InitialValue| match value {
             InitialValue::Value(_) => FlowFact::default(),
             InitialValue::Address { variable, .. } => {
@@ -283,15 +297,37 @@ impl<'p> ValueFlow<'p> {
             program,
             registers: registers.collect(),
             variables: vec![FlowFact::default(); program.variables.len()],
-            control: lines.iter().map(|lines| vec![None; lines.len()]).collect(),
+            control: lines.iter().map(|lines| vec![None; lines.len() + 1]).collect(),
+            regions: Vec::new(),
             exchanged: BTreeMap::new(),
             has_addresses: false,
             lines,
         };
+        if !flow.has_sources(composed) {
+            return None;
+        }
+        flow.regions = program.threads.iter().map(|of| BranchRegions::new(&of.lines)).collect();
         while flow.pass() {}
         flow.has_addresses = true;
         while flow.pass() {}
         Some(flow)
+    }
+
+    /// Marks the registers that begin with any number. Returns whether there are such, or instructions that are not computed.
+    fn has_sources(&mut self, composed: &Composed) -> bool {
+        let mut has_sources = self.lines.iter().flatten().any(|line| line.is_source);
+        for (column, thread) in self.program.threads.iter().enumerate() {
+            for (index, register) in thread.registers.iter().enumerate() {
+                if composed.any_number(column, &register.name).is_some() {
+                    let thread = ThreadId(u8::try_from(column).expect("few threads"));
+                    let register = Reg(u16::try_from(index).expect("few registers"));
+                    let source = UnknownSource::Register { thread, register };
+                    self.registers[column][index].unknown = Some(source);
+                    has_sources = true;
+                }
+            }
+        }
+        has_sources
     }
 
     /// Passes on what is known. Returns whether that is new.
@@ -324,11 +360,14 @@ impl<'p> ValueFlow<'p> {
             fact.add(exchanged);
         }
         if self.has_addresses {
-            let own = flow.is_source.then(|| UnknownSource {
+            let own = flow.is_source.then(|| UnknownSource::Line {
                 thread: ThreadId(u8::try_from(thread).expect("few threads")),
                 line: u16::try_from(line).expect("few lines"),
             });
-            fact.unknown = own.or(fact.unknown).or(self.control[thread][line]);
+            learn(&mut fact.unknown, self.control[thread][line]);
+            fact.unknown = own.or(fact.unknown);
+        } else {
+            fact.unknown = None;
         }
         fact
     }
@@ -351,25 +390,11 @@ impl<'p> ValueFlow<'p> {
                 changed |= self.variables[variable].add(fact);
             }
         }
-        let branch = self.program.threads[thread].lines[line].instruction.as_branch();
-        if let (Some(branch), Some(_)) = (branch, fact.unknown) {
-            changed |= self.decides(thread, [line + 1, branch.target], fact.unknown);
-        }
-        changed
-    }
-
-    /// Marks the lines that a branch may lead to.
-    fn decides(&mut self, thread: usize, to: [usize; 2], by: Option<UnknownSource>) -> bool {
-        let control = &mut self.control[thread];
-        let (mut next, mut changed) = (to.to_vec(), false);
-        while let Some(line) = next.pop() {
-            let Some(known) = control.get_mut(line).filter(|known| known.is_none()) else {
-                continue;
-            };
-            (*known, changed) = (by, true);
-            next.push(line + 1);
-            let instruction = &self.program.threads[thread].lines[line].instruction;
-            next.extend(instruction.as_branch().map(|branch| branch.target));
+        let is_branch = self.program.threads[thread].lines[line].instruction.as_branch().is_some();
+        if is_branch && fact.unknown.is_some() {
+            for decided in self.regions[thread].decided_by(line) {
+                changed |= learn(&mut self.control[thread][decided], fact.unknown);
+            }
         }
         changed
     }
@@ -398,12 +423,21 @@ impl<'p> ValueFlow<'p> {
         for (thread, lines) in (0u8..).map(ThreadId).zip(&self.lines) {
             let own = usize::from(thread.0);
             for (line, flow) in (0u16..).zip(lines).filter(|(_, flow)| of_kind(flow)) {
+                let at = usize::from(line);
+                let branch = self.program.threads[own].lines[at].instruction.as_branch();
+                if let Some(branch) = branch {
+                    // One that leads out of what is decided, to where all ways meet, goes on as the others do.
+                    let decided = self.control[own][at]
+                        .filter(|_| self.control[own][branch.target].is_some());
+                    all.extend(decided.map(|source| ((thread, line), source)));
+                    continue;
+                }
                 let bases = flow.places.iter().filter_map(|place| match place.address.base {
                     Operand::Reg(register) => Some(register),
                     Operand::Address(_) | Operand::Imm(_) => None,
                 });
                 let mut registers = bases.chain(flow.guard);
-                let decided = self.control[own][usize::from(line)].or_else(|| {
+                let decided = self.control[own][at].or_else(|| {
                     registers.find_map(|of| self.registers[own][usize::from(of.0)].unknown)
                 });
                 all.extend(decided.map(|source| ((thread, line), source)));

@@ -25,10 +25,10 @@ use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
 use crate::module::KernelModule;
 use crate::other_launches::OtherLaunch;
 use crate::repairs::{EditedLaunch, KernelRepair, RepairEffort};
-use crate::unknown::{UncomputedValues, UnknownSource};
+use crate::unknown::{UncomputedValues, UnknownSource, opcode_of};
 use crate::volatile::as_volatile;
 use crate::weaker::KernelWeakening;
-use crate::{machine_runs, resident};
+use crate::{machine_runs, outside, resident};
 
 /// What was found of a launch. Reading R116.
 #[derive(Debug, Default)]
@@ -142,7 +142,7 @@ pub(crate) fn answered(
     let ComposedLaunch { composed, test } = launched(module, launch)?;
     let mut test = test.map_err(VerifyError::Test)?;
     let start = Instant::now();
-    let uncomputed = UncomputedValues::left_out_of(&mut test);
+    let uncomputed = UncomputedValues::left_out_of(&mut test, &composed);
     let mut all = Verification::default();
     let reader = Reader { composed: &composed, test: &test, uncomputed: &uncomputed };
     // One limit of time is of the whole launch; what a search leaves, those behind it have.
@@ -170,7 +170,7 @@ pub(crate) fn answered(
         all.findings.extend(found.hang);
     }
     if let Some(source) = uncomputed.of_assertion.filter(|_| lacking.has_meaning) {
-        let depends = "and the assertion depends on them";
+        let depends = "and the assertion depends on that";
         all.undecided.push(reader.not_computed(Property::ProgramSpec, source, depends));
     }
     all.undecided.retain(|of| !all.findings.iter().any(|found| found.kind.decides(of.property)));
@@ -439,9 +439,14 @@ impl Reader<'_> {
     fn undefined(&self, reason: &str, seen: &ExecutionFacts) -> KernelFinding {
         let places = seen.undefined.iter().flat_map(|undefined| &undefined.where_);
         let rule = broken_rule(reason).map_or(String::new(), |rule| format!(": {rule}"));
+        let kind = FindingKind::of_undefined(reason);
+        let place = seen.undefined.iter().flat_map(|undefined| &undefined.where_).next();
+        let of_place = |&(thread, line)| outside::outside(&self.test.program, thread, line);
+        let nearest = place.filter(|_| kind == FindingKind::OutOfBounds).and_then(of_place);
+        let nearest = nearest.map_or(String::new(), |nearest| format!(": {nearest}"));
         KernelFinding {
-            kind: FindingKind::of_undefined(reason),
-            message: format!("{reason}{rule}"),
+            kind,
+            message: format!("{reason}{rule}{nearest}"),
             places: places.map(|&(thread, line)| self.place(thread, line)).collect(),
             like: 0,
         }
@@ -495,11 +500,26 @@ impl Reader<'_> {
 
     /// Why a property is not decided: `depends` says what depends on a value that is not computed.
     fn not_computed(&self, property: Property, source: UnknownSource, depends: &str) -> Undecided {
-        let line = self.place(source.thread, source.line).line;
-        let opcode = source.opcode(&self.test.program);
-        let why = format!(
-            "`{opcode}` (line {line}) is not computed: its results are any numbers, {depends}"
-        );
+        let why = match source {
+            UnknownSource::Line { thread, line } => {
+                let text = &self.test.program.threads[usize::from(thread.0)].lines;
+                let opcode = opcode_of(&text[usize::from(line)].text);
+                let line = self.place(thread, line).line;
+                format!(
+                    "`{opcode}` (line {line}) is not computed: its results are any numbers, {depends}"
+                )
+            }
+            UnknownSource::Register { thread, register } => {
+                let column = usize::from(thread.0);
+                let of = &self.test.program.threads[column].registers[usize::from(register.0)];
+                let read = self.composed.any_number(column, &of.name);
+                let read = read.expect("a register of which nothing is known is such a read");
+                format!(
+                    "`%{}` (line {}) is any number at each read, {depends}",
+                    read.name, read.line
+                )
+            }
+        };
         Undecided::new(property, why)
     }
 
@@ -507,7 +527,7 @@ impl Reader<'_> {
     fn not_decided(&self, property: Property) -> Option<Undecided> {
         let threads = self.test.program.threads.len();
         let source = self.uncomputed.decide(property, threads)?;
-        let depends = "and what the threads access or wait for depends on them";
+        let depends = "and what the threads access or wait for depends on that";
         Some(self.not_computed(property, source, depends))
     }
 
@@ -526,7 +546,7 @@ impl Reader<'_> {
             return KernelFinding { kind, message: message.to_owned(), places, like: 0 };
         }
         let ends = outcome.map_or(String::new(), |outcome| {
-            format!(": {what} ends with {}", self.test.display_outcome(outcome))
+            format!(": {what} ends with {}", self.composed.outcome_in_words(self.test, outcome))
         });
         let message = format!("the assertion can be false{ends}");
         KernelFinding { kind, message, places: Vec::new(), like: 0 }
@@ -559,8 +579,13 @@ impl Reader<'_> {
                 let faults = stuck.iter().filter(|stuck| stuck.why == Stays::Faults);
                 let faults: Vec<Stuck> = faults.copied().collect();
                 let kind = FindingKind::OutOfBounds;
-                let message = "a run of the machine comes to an address outside all buffers";
-                let message = message.to_owned();
+                let nearest = faults.first().and_then(|fault| {
+                    outside::outside(&self.test.program, fault.thread, fault.line)
+                });
+                let nearest = nearest.map_or(String::new(), |nearest| format!(": {nearest}"));
+                let message = format!(
+                    "a run of the machine comes to an address outside all buffers{nearest}"
+                );
                 Some(KernelFinding { kind, message, ..self.staying(&faults) })
             }
             (None, stuck) => stuck.as_ref().map(|stuck| self.staying(stuck)),

@@ -370,6 +370,15 @@ pub fn bits_of(bits: u32, value: f64) -> Option<u64> {
     }
 }
 
+/// The number whose bits these are, in decimal: the shortest that is rounded to it; `None` for a format of other than 32 or 64 bits.
+pub fn decimal(bits: u16, value: Value) -> Option<String> {
+    match bits {
+        32 => Some(format!("{:?}", f32::from_bits(u32::try_from(value & low_bits(32)).ok()?))),
+        64 => Some(format!("{:?}", f64::from_bits(u64::try_from(value & low_bits(64)).ok()?))),
+        _ => None,
+    }
+}
+
 /// A subnormal number as the zero of its sign.
 pub fn flush(bits: u16, value: Value) -> Value {
     let format = format(bits);

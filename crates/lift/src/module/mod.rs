@@ -285,8 +285,10 @@ impl<'a> FunctionReader<'_, 'a> {
             let bytes =
                 bytes.ok_or_else(|| format!("the size of the parameter `{name}` is not known"))?;
             let scalar = bytes <= 8 && !parameter.array;
+            // What else has its name in a column is told from it.
+            self.names.plain(name);
             self.parameters.push(Parameter {
-                name: self.names.plain(name),
+                name: names::plain(name),
                 bits: u16::try_from(8 * bytes).expect("few bytes"),
                 float: scalar && parameter.element.is_some_and(|ty| ty.kind == TypeKind::Float),
                 integer: scalar

@@ -135,7 +135,7 @@ impl Locations {
                 }
             }
             ArgumentValue::Buffer(_)
-            | ArgumentValue::Number(_)
+            | ArgumentValue::Number { .. }
             | ArgumentValue::Untyped(_)
             | ArgumentValue::OfGpu(_) => {}
         }

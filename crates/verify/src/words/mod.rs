@@ -272,7 +272,7 @@ impl<'c> WordsComposer<'c> {
             if let Some((_, value)) = given.iter().find(|(of, _)| of == name) {
                 return Ok(value.to_string());
             }
-            let value = special::value(name, &launch, place).map(|value| value.value.to_string());
+            let value = special::value(name, &launch, place).map(|value| value.to_string());
             value.ok_or_else(|| {
                 LaunchError::new(format!(
                     "`{}` reads `%{name}`, whose value is not known",
