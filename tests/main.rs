@@ -79,6 +79,7 @@ mod spins;
 mod streams;
 mod suite;
 mod tables;
+mod tensors;
 mod terminal;
 mod termination;
 mod tidy;

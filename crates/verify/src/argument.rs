@@ -4,6 +4,7 @@ use lift::function::Parameter;
 use model::isa::float;
 
 use crate::launch::LaunchError;
+use crate::tensor::TensorArgument;
 
 /// An argument with its name.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -30,6 +31,8 @@ pub enum ArgumentValue {
     },
     /// The fields of a structure, each with its offset in bytes.
     Fields(Vec<ArgumentField>),
+    /// A tensormap that the host has made.
+    Tensor(TensorArgument),
 }
 
 /// A field of an argument that is a structure.
@@ -168,8 +171,19 @@ impl LaunchArgument {
                 let error = wrong("a number, and its parameter a pointer".to_owned());
                 Some(error.help(format!("--arg {name}='u32[4]=0', or --arg {name}=0")))
             }
+            ArgumentValue::Tensor(_) if !matches!(bytes, ADDRESS_BYTES | TENSORMAP_BYTES) => {
+                let error = wrong(format!(
+                    "a tensormap of {TENSORMAP_BYTES} bytes, and its parameter has {bytes}"
+                ));
+                Some(
+                    error.help(
+                        "a tensormap is a `__grid_constant__` parameter, or behind a pointer",
+                    ),
+                )
+            }
             ArgumentValue::Buffer(_)
             | ArgumentValue::Inside { .. }
+            | ArgumentValue::Tensor(_)
             | ArgumentValue::Untyped(_)
             | ArgumentValue::Number { .. }
             | ArgumentValue::OfGpu(_)
@@ -178,8 +192,9 @@ impl LaunchArgument {
     }
 }
 
-/// The size of an address.
+/// The sizes of an address and of a tensormap.
 const ADDRESS_BYTES: u16 = 8;
+const TENSORMAP_BYTES: u16 = 128;
 
 /// Whether a number is 0, a pointer to nothing.
 fn is_zero(text: &str) -> bool {
@@ -226,15 +241,19 @@ pub(crate) fn check_name(name: &str) -> Result<(), LaunchError> {
 }
 
 impl ArgumentValue {
+    pub(crate) fn as_tensor(&self) -> Option<&TensorArgument> {
+        if let ArgumentValue::Tensor(tensor) = self { Some(tensor) } else { None }
+    }
+
     /// Reads `4`, `u32[4]=0`, `@a+16`.
     pub(crate) fn parse(name: &str, value: &str) -> Result<ArgumentValue, LaunchError> {
-        if let Some(inside) = value.strip_prefix('@') {
-            let (buffer, offset) = inside.split_once('+').unwrap_or((inside, "0"));
-            let u64 = ElementType { float: false, bits: 64 };
-            let offset = u64.bits_of(offset);
-            let offset = offset.ok_or_else(|| not_read(name, value))?;
-            let buffer = buffer.trim().to_owned();
+        if value.starts_with('@') {
+            let inside = Inside::parse(value).ok_or_else(|| not_read(name, value))?;
+            let Inside { buffer, offset } = inside;
             return Ok(ArgumentValue::Inside { buffer, offset });
+        }
+        if let Some(tensor) = value.strip_prefix("tensor(") {
+            return TensorArgument::parse(name, tensor).map(ArgumentValue::Tensor);
         }
         if let Some(list) = value.strip_prefix('{') {
             let list = list.strip_suffix('}').ok_or_else(|| not_read(name, value))?;
@@ -263,6 +282,22 @@ impl ArgumentValue {
             return Ok(ArgumentValue::Untyped(value.to_owned()));
         }
         Err(not_read(name, value))
+    }
+}
+
+/// An address in a buffer.
+pub(crate) struct Inside {
+    pub(crate) buffer: String,
+    pub(crate) offset: u64,
+}
+
+impl Inside {
+    /// Reads `@a+16`.
+    pub(crate) fn parse(text: &str) -> Option<Inside> {
+        let inside = text.trim().strip_prefix('@')?;
+        let (buffer, offset) = inside.split_once('+').unwrap_or((inside, "0"));
+        let offset = ElementType { float: false, bits: 64 }.bits_of(offset)?;
+        Some(Inside { buffer: buffer.trim().to_owned(), offset })
     }
 }
 

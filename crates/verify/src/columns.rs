@@ -18,6 +18,7 @@ use crate::argument::{ArgumentValue, ElementType, LaunchArgument, NO_VALUE, is_f
 use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, ThreadPlace};
 use crate::shorten::{ShortFunction, SpecialRead};
+use crate::tensor::TensorArgument;
 
 /// A litmus test of functions of a module.
 #[derive(Debug)]
@@ -335,8 +336,11 @@ impl ColumnValues<'_> {
     ) -> Result<String, LaunchError> {
         let bits = match value {
             ArgumentValue::Buffer(_) => return Ok(name.to_owned()),
-            ArgumentValue::Inside { buffer, offset: 0 } => return Ok(buffer.clone()),
-            ArgumentValue::Inside { buffer, offset } => return Ok(format!("{buffer}+{offset}")),
+            ArgumentValue::Inside { buffer, offset }
+            | ArgumentValue::Tensor(TensorArgument { buffer, offset, .. }) => {
+                let plus = if *offset == 0 { String::new() } else { format!("+{offset}") };
+                return Ok(format!("{buffer}{plus}"));
+            }
             ArgumentValue::Number { bits, .. } => fitting(*bits, ty.bits),
             ArgumentValue::Untyped(text) => ty.bits_of(text),
             ArgumentValue::OfGpu(values) => {
@@ -387,6 +391,7 @@ impl ColumnValues<'_> {
             value @ (ArgumentValue::Buffer(_)
             | ArgumentValue::Inside { .. }
             | ArgumentValue::OfGpu(_)
+            | ArgumentValue::Tensor(_)
             | ArgumentValue::Fields(_)) => match inside {
                 0 => return self.passed(name, value, ty),
                 1..8 => {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lift::function::{Function, Parameter};
-use lift::module::{HEAP, HEAP_BYTES, TRAP};
+use lift::module::{HEAP, HEAP_BYTES, LaunchedArguments, TRAP, TensorLayout};
 use litmus::Test;
 use model::scope::Placement;
 use text::Diagnostic;
@@ -61,9 +61,13 @@ pub(crate) fn launched(
         let declared = declared.iter().find(|function| function.name == name);
         let bounds = declared.map_or(&[][..], |function| &function.bounds);
         launches.push(directives::applied(bounds, launch)?);
-        let mut function = module.function(&name, &reserved)?;
+        let count = declared.map_or(0, |function| function.parameters.len());
+        let passed = passed(&name, count, kernel, launch).map_err(one)?;
+        let own = LaunchedArguments { reserved: reserved.clone(), tensors: tensors(&passed) };
+        let mut function = module.function(&name, &own)?;
         left_out.adapt(&mut function)?;
-        arguments.push(arguments_of(&function, kernel, launch)?);
+        check_passed(&function, &passed)?;
+        arguments.push(passed);
         kernels.push(function);
     }
     let kept = condition::words_of(launch.assertions.iter().map(String::as_str));
@@ -123,6 +127,14 @@ pub(crate) fn launched(
     Ok(ComposedLaunch { composed, test })
 }
 
+/// The tensors of the parameters that are tensormaps.
+fn tensors(passed: &[&LaunchArgument]) -> BTreeMap<usize, TensorLayout> {
+    let tensor = |(index, argument): (usize, &&LaunchArgument)| {
+        argument.value.as_tensor().map(|tensor| (index, tensor.layout.clone()))
+    };
+    passed.iter().enumerate().filter_map(tensor).collect()
+}
+
 /// The variables with elements that are floats, and the bits of these.
 fn floats(launch: &LaunchSpec, kernels: &[ShortFunction]) -> BTreeMap<String, u16> {
     let buffers = launch.arguments.iter().filter_map(|argument| match &argument.value {
@@ -131,6 +143,7 @@ fn floats(launch: &LaunchSpec, kernels: &[ShortFunction]) -> BTreeMap<String, u1
         | ArgumentValue::Untyped(_)
         | ArgumentValue::OfGpu(_)
         | ArgumentValue::Inside { .. }
+        | ArgumentValue::Tensor(_)
         | ArgumentValue::Fields(_) => None,
     });
     let own = kernels.iter().flat_map(|kernel| &kernel.function.variables);
@@ -222,10 +235,21 @@ fn check_arguments(launch: &LaunchSpec) -> Result<(), Vec<LaunchError>> {
             | ArgumentValue::Number { .. }
             | ArgumentValue::Untyped(_)
             | ArgumentValue::OfGpu(_)
+            | ArgumentValue::Tensor(_)
             | ArgumentValue::Inside { .. }) => vec![value],
         };
         for value in values {
-            let ArgumentValue::Inside { buffer, offset } = value else { continue };
+            let (buffer, offset, last) = match value {
+                ArgumentValue::Inside { buffer, offset } => (buffer, offset, *offset),
+                ArgumentValue::Tensor(tensor) => {
+                    (&tensor.buffer, &tensor.offset, tensor.last_byte())
+                }
+                ArgumentValue::Buffer(_)
+                | ArgumentValue::Number { .. }
+                | ArgumentValue::Untyped(_)
+                | ArgumentValue::OfGpu(_)
+                | ArgumentValue::Fields(_) => continue,
+            };
             let Some(ArgumentValue::Buffer(of)) = known.get(&buffer[..]) else {
                 let buffers = launch
                     .arguments
@@ -241,33 +265,55 @@ fn check_arguments(launch: &LaunchSpec) -> Result<(), Vec<LaunchError>> {
                 errors.push(LaunchError::new(format!(
                     "`@{buffer}+{offset}` is behind the {bytes} bytes of `{buffer}`"
                 )));
+            } else if last >= bytes {
+                let (name, needed) = (&argument.name, last + 1);
+                let why = format!(
+                    "the tensor of `{name}` ends at byte {needed} of `{buffer}`, which has {bytes}"
+                );
+                errors.push(LaunchError::new(why).help("a larger buffer, or a smaller tensor"));
             }
         }
     }
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// The arguments of a kernel, in the order of its parameters.
-fn arguments_of<'l>(
-    function: &Function,
+/// The arguments of a kernel, in the order of its parameters. `count`: how many it has. A buffer that only tensors name is no
+/// argument where there are more of them.
+fn passed<'l>(
+    function: &str,
+    count: usize,
     kernel: &KernelLaunch,
     launch: &'l LaunchSpec,
-) -> Result<Vec<&'l LaunchArgument>, Vec<LaunchError>> {
-    let mut arguments: Vec<&LaunchArgument> = Vec::new();
-    match &kernel.arguments {
-        None => arguments.extend(&launch.arguments),
-        Some(names) => {
-            for name in names {
-                let found = launch.arguments.iter().find(|argument| argument.name == *name);
-                arguments.push(found.ok_or_else(|| {
-                    one(LaunchError::new(format!(
-                        "the kernel `{}` has an argument `{name}`, which the launch does not give",
-                        function.name
-                    )))
-                })?);
-            }
-        }
+) -> Result<Vec<&'l LaunchArgument>, LaunchError> {
+    if let Some(names) = &kernel.arguments {
+        let known = |name: &String| {
+            let found = launch.arguments.iter().find(|argument| argument.name == *name);
+            found.ok_or_else(|| {
+                LaunchError::new(format!(
+                    "the kernel `{function}` has an argument `{name}`, which the launch does not give"
+                ))
+            })
+        };
+        return names.iter().map(known).collect();
     }
+    let all: Vec<&LaunchArgument> = launch.arguments.iter().collect();
+    if all.len() <= count {
+        return Ok(all);
+    }
+    let tensors = || launch.arguments.iter().filter_map(|argument| argument.value.as_tensor());
+    let of_tensor = |argument: &&LaunchArgument| {
+        matches!(argument.value, ArgumentValue::Buffer(_))
+            && tensors().any(|tensor| tensor.buffer == argument.name)
+    };
+    let without: Vec<&LaunchArgument> = all.iter().copied().filter(|of| !of_tensor(of)).collect();
+    Ok(if without.len() == count { without } else { all })
+}
+
+/// Whether arguments fit the parameters of their kernel.
+fn check_passed(
+    function: &Function,
+    arguments: &[&LaunchArgument],
+) -> Result<(), Vec<LaunchError>> {
     let (given, wanted) = (arguments.len(), function.parameters.len());
     if given != wanted {
         let why = format!(
@@ -281,7 +327,7 @@ fn arguments_of<'l>(
     let pairs = arguments.iter().zip(&function.parameters);
     let misfits: Vec<LaunchError> =
         pairs.filter_map(|(argument, parameter)| argument.misfit(parameter)).collect();
-    if misfits.is_empty() { Ok(arguments) } else { Err(misfits) }
+    if misfits.is_empty() { Ok(()) } else { Err(misfits) }
 }
 
 /// The parameters of a function. Compilers put its name before theirs.

@@ -15,6 +15,7 @@ use crate::finding::FindingKind;
 use crate::launch::{
     Dim3, KernelLaunch, LaunchError, LaunchQuestion, LaunchSpec, ThreadChoice, ThreadPlace,
 };
+use crate::tensor::{TensorArgument, TensorText};
 use crate::volatile::VolatileMeaning;
 
 /// A launch file.
@@ -139,6 +140,14 @@ struct ArgumentText {
     value_of_gpu: Option<Spanned<Vec<Value>>>,
     /// Of a structure: values by their offsets in bytes.
     fields: Option<Spanned<BTreeMap<String, Value>>>,
+    /// Of a tensormap: the buffer of its tensor, the type of the elements, the extents of the tensor and of a tile, and the bytes
+    /// between rows.
+    base: Option<String>,
+    element: Option<String>,
+    extents: Option<Vec<u32>>,
+    #[serde(rename = "box")]
+    tile: Option<Vec<u32>>,
+    strides: Option<Vec<u64>>,
 }
 
 /// An error, and where it is in the file if that is known.
@@ -274,7 +283,9 @@ impl ArgumentText {
                 .help("type = \"u32[4]\" for a buffer, or value = 4");
             at(&self.name)(error)
         };
-        let value = if let Some(fields) = &self.fields {
+        let value = if let Some(tensor) = self.tensor() {
+            ArgumentValue::Tensor(tensor?)
+        } else if let Some(fields) = &self.fields {
             let field = |(offset, value): (&String, &Value)| {
                 let offset = offset.parse().map_err(|_| {
                     LaunchError::new(format!("`{offset}` is not the offset of a field of `{name}`"))
@@ -318,6 +329,31 @@ impl ArgumentText {
         Some((ty, element, count))
     }
 
+    /// The tensor of a tensormap; `None` of another argument.
+    fn tensor(&self) -> Option<Result<TensorArgument, WrongText>> {
+        let Some(ty) = self.ty.as_ref().filter(|ty| ty.get_ref() == TENSORMAP) else {
+            let own = self.extents.is_some() || self.tile.is_some() || self.strides.is_some();
+            let is_tensor = own || self.base.is_some() || self.element.is_some();
+            let name = self.name.get_ref();
+            let error = LaunchError::new(format!("`{name}` has a tensor, and is no tensormap"));
+            let error = error.help(format!("type = \"{TENSORMAP}\""));
+            return is_tensor.then(|| Err(at(&self.name)(error)));
+        };
+        let text = TensorText {
+            base: self.base.as_deref().unwrap_or_default(),
+            element: self.element.as_deref().unwrap_or_default(),
+            extents: self.extents.clone().unwrap_or_default(),
+            tile: self.tile.clone().unwrap_or_default(),
+            strides: self.strides.clone().unwrap_or_default(),
+        };
+        let made = TensorArgument::new(self.name.get_ref(), text);
+        Some(
+            made.map_err(|error| {
+                at(ty)(LaunchError { help: Some(TENSOR_KEYS.to_owned()), ..error })
+            }),
+        )
+    }
+
     /// An argument has its value once.
     fn check_once(&self) -> Result<(), WrongText> {
         let place = |of: Option<std::ops::Range<usize>>, what| of.map(|at| (at, what));
@@ -340,6 +376,10 @@ impl ArgumentText {
         Err(WrongText { error, at: Some(ByteSpan::new(of.start, of.end)) })
     }
 }
+
+/// The type of an argument that is a tensormap, and what else it has.
+const TENSORMAP: &str = "tensormap";
+const TENSOR_KEYS: &str = "base = \"@a\", element = \"u32\", extents = [8, 4], box = [8, 2]; strides = [64] in bytes where rows have gaps";
 
 /// The elements of a buffer; `None` where nobody has written it.
 fn elements(

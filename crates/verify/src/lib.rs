@@ -30,6 +30,7 @@ mod resident;
 mod shorten;
 mod special;
 pub mod survey;
+mod tensor;
 mod unknown;
 pub mod verification;
 mod volatile;

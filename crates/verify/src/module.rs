@@ -1,8 +1,7 @@
 //! A module of kernels, with what is wrong in it.
 
-use std::collections::BTreeSet;
-
 use lift::function::{Function, Refused};
+use lift::module::LaunchedArguments;
 use ptx::Module;
 use ptx::version::Target;
 use text::diagnostic::{Diagnostic, Severity};
@@ -35,12 +34,12 @@ impl<'a> KernelModule<'a> {
     pub(crate) fn function(
         &self,
         name: &str,
-        reserved: &BTreeSet<String>,
+        arguments: &LaunchedArguments,
     ) -> Result<Function, Vec<LaunchError>> {
         let refused =
             |fault: &Diagnostic| Refused { line: fault.span.line, why: fault.message.clone() };
         let faults: Vec<Refused> = self.faults.iter().map(refused).collect();
-        let function = lift::module::launched(&self.module, name, reserved, &faults);
+        let function = lift::module::launched(&self.module, name, arguments, &faults);
         let function = function.expect("the name is that of a function of the module");
         function.map_err(|refusals| refusals.all().iter().map(|of| self.told(of)).collect())
     }
@@ -87,6 +86,7 @@ impl<'a> KernelModule<'a> {
             None if refused.why.contains("has no label") => {
                 error.help("a branch leads to a label of its own function")
             }
+            None if refused.why.contains("tensormap") => error.help(TENSORMAP),
             None => error.help(LEAVE_OUT),
         }
     }
@@ -94,6 +94,9 @@ impl<'a> KernelModule<'a> {
 
 /// 8: the memory model is that of `sm_70` and later.
 const FIRST_TARGET: u16 = 70;
+
+/// What helps where a tensormap is not that of an argument.
+const TENSORMAP: &str = "give the parameter its tensor, --arg map='tensor(@a, u32, 8x4, box 8x2)', and copy tiles of it as `cp.async.bulk.tensor` of that parameter";
 
 /// What helps where a part of a kernel cannot be read.
 const LEAVE_OUT: &str =

@@ -376,6 +376,8 @@ fn cells(rows: &[FunctionLine], left_out: &[bool]) -> Vec<(String, usize)> {
 
 #[cfg(test)]
 mod tests {
+    use lift::module::LaunchedArguments;
+
     use super::*;
 
     fn short(body: &str, kept: &[&str]) -> (Vec<String>, Vec<String>) {
@@ -384,7 +386,7 @@ mod tests {
         );
         let (module, _) = ptx::read("k", text.as_bytes());
         let module = module.expect("it is a module");
-        let function = lift::module::launched(&module, "k", &BTreeSet::new(), &[]);
+        let function = lift::module::launched(&module, "k", &LaunchedArguments::default(), &[]);
         let function = function.expect("it is there").expect("it is read");
         let kept = kept.iter().map(|name| (*name).to_owned()).collect();
         let short = ShortFunction::new(function, &kept);

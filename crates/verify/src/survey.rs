@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lift::function::{Function, FunctionVariable};
-use lift::module::{HEAP, TRAP};
+use lift::module::{HEAP, LaunchedArguments, TRAP};
 use model::memory::Space;
 use ptx::Module;
 use text::Diagnostic;
@@ -77,7 +77,7 @@ pub fn survey(path: &str, text: &str) -> Result<ModuleSurvey, Vec<Diagnostic>> {
         };
         function.count(module, index);
         if read.len() < MOST_READ && !function.strong.is_empty() {
-            match read_module.function(&function.name.name, &BTreeSet::new()) {
+            match read_module.function(&function.name.name, &LaunchedArguments::default()) {
                 Ok(lifted) => read.push(ReadFunction::new(&function.name, &lifted)),
                 Err(errors) => {
                     let first = errors.into_iter().next();

@@ -11,6 +11,7 @@ pub(crate) mod names;
 pub(crate) mod operand;
 mod parameter;
 mod store;
+mod tensor;
 mod warp;
 
 use std::cell::OnceCell;
@@ -36,6 +37,7 @@ use names::Names;
 use warp::Uncomputed;
 
 pub use heap::{HEAP, HEAP_BYTES};
+pub use tensor::{TILE, TensorLayout};
 
 /// The reason why a part cannot be read.
 type ReadResult<T> = Result<T, String>;
@@ -51,8 +53,17 @@ struct GlobalVariable<'a> {
 enum Purpose<'p> {
     /// A comparison with its lowering: its thread is the only lane of its warp.
     Lowering,
-    /// A launch of it: all lanes execute it. These names belong to the launch.
-    Launch(&'p BTreeSet<String>),
+    /// A launch of it: all lanes execute it.
+    Launch(&'p LaunchedArguments),
+}
+
+/// What a launch says of a function.
+#[derive(Clone, Debug, Default)]
+pub struct LaunchedArguments {
+    /// Names that belong to the launch: registers and variables have others.
+    pub reserved: BTreeSet<String>,
+    /// The tensors of the parameters that are tensormaps.
+    pub tensors: BTreeMap<usize, TensorLayout>,
 }
 
 /// The functions and variables of a module.
@@ -110,6 +121,8 @@ struct FunctionReader<'m, 'a> {
     /// Registers with generic addresses of local memory, and whether one of them is stored.
     local_addresses: BTreeSet<String>,
     passes_local: bool,
+    /// The parameters whose tensormaps registers of functions have the addresses of.
+    maps: BTreeMap<(usize, String), usize>,
     builder: FunctionBuilder,
     /// The registers of the device heap.
     heap: Option<HeapRegisters>,
@@ -131,15 +144,15 @@ pub fn functions_besides(module: &Module<'_>, faults: &[Refused]) -> Functions {
     all.map(|(index, declared)| (declared.name.to_owned(), function(&contents, index))).collect()
 }
 
-/// The function of this name as each thread of a launch executes it. Its registers and variables have other names than
-/// `reserved`. `faults` refuse their functions, and those that call them. `None` if the module has no such function with a body.
+/// The function of this name as each thread of a launch executes it. `faults` refuse their functions, and those that call them.
+/// `None` if the module has no such function with a body.
 pub fn launched(
     module: &Module<'_>,
     name: &str,
-    reserved: &BTreeSet<String>,
+    arguments: &LaunchedArguments,
     faults: &[Refused],
 ) -> Option<Result<Function, Refusals>> {
-    let contents = contents(module, faults, Purpose::Launch(reserved));
+    let contents = contents(module, faults, Purpose::Launch(arguments));
     let index = contents.functions.iter().position(|declared| declared.name == name)?;
     Some(function(&contents, index))
 }
@@ -150,8 +163,8 @@ fn contents<'m, 'a>(
     purpose: Purpose<'m>,
 ) -> ModuleContents<'m, 'a> {
     let mut names = Names::default();
-    if let Purpose::Launch(reserved) = purpose {
-        for name in reserved {
+    if let Purpose::Launch(arguments) = purpose {
+        for name in &arguments.reserved {
             names.take(name);
         }
     }
@@ -193,8 +206,8 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         names.take(&global.own);
     }
     let builder = FunctionBuilder::new(Dialect::Ptx);
-    let builder = if let Purpose::Launch(reserved) = contents.purpose {
-        for name in reserved {
+    let builder = if let Purpose::Launch(arguments) = contents.purpose {
+        for name in &arguments.reserved {
             names.take(name);
         }
         builder.of_every_lane()
@@ -218,6 +231,7 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
         calls: None,
         local_addresses: BTreeSet::new(),
         passes_local: false,
+        maps: BTreeMap::new(),
         heap: None,
         builder,
         refused: Vec::new(),
@@ -394,6 +408,9 @@ impl<'a> FunctionReader<'_, 'a> {
             negated: instruction.negated,
         });
         let guard = guard.as_ref();
+        if launched && self.of_tensor(instruction, guard, &parts)? {
+            return Ok(());
+        }
         let part = |name: &str| parts[1..].contains(&name);
         self.follow_local(
             instruction,

@@ -116,7 +116,7 @@ impl<'a> FunctionReader<'_, 'a> {
                 addressed.extend(own.iter().position(named));
             }
         }
-        addressed.retain(|number| !hidden(&own[*number]));
+        addressed.retain(|number| !hidden(&own[*number]) && !self.is_tensormap(*number));
         for number in addressed {
             let Some(bits) = self.parameters.get(number).map(|parameter| parameter.bits) else {
                 continue;

@@ -426,7 +426,7 @@ fn launched_rows(text: &str) -> (Vec<String>, Vec<FunctionVariable>) {
     let (module, diagnostics) = ptx::read("m.ptx", text.as_bytes());
     assert_eq!(diagnostics, []);
     let module = module.expect("a module");
-    let function = launched(&module, "k", &BTreeSet::new(), &[]).expect("it is there");
+    let function = launched(&module, "k", &LaunchedArguments::default(), &[]).expect("it is there");
     let function = function.expect("it is read");
     (function.rows.iter().map(FunctionLine::cell).collect(), function.variables)
 }

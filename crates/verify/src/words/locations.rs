@@ -137,6 +137,7 @@ impl Locations {
             ArgumentValue::Buffer(_)
             | ArgumentValue::Number { .. }
             | ArgumentValue::Untyped(_)
+            | ArgumentValue::Tensor(_)
             | ArgumentValue::OfGpu(_) => {}
         }
         Ok(())

@@ -7,6 +7,7 @@ mod read;
 use std::collections::{BTreeMap, BTreeSet};
 
 use lift::function::{EntryValue, Function, Parameter};
+use lift::module::LaunchedArguments;
 use litmus::format::{Unformatted, format};
 use model::scope::Placement;
 use text::diagnostic::Diagnostic;
@@ -148,7 +149,9 @@ impl<'c> WordsComposer<'c> {
         let known = self.functions.iter().position(|function| function.name == name.name);
         let function = known.unwrap_or(self.functions.len());
         if known.is_none() {
-            let read = self.module.function(&name.name, reserved);
+            let of_launch =
+                LaunchedArguments { reserved: reserved.clone(), ..LaunchedArguments::default() };
+            let read = self.module.function(&name.name, &of_launch);
             self.functions.push(read.map_err(|errors| {
                 let told = |error| self.module.error(CODE, error);
                 errors.into_iter().flat_map(told).collect::<Vec<_>>()
