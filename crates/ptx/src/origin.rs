@@ -1,6 +1,7 @@
 //! The source lines of a module: `.file` and `.loc` (`#debugging-directives-loc`).
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 
 use text::origin::{Origin, Origins, in_file_of_outermost};
 use text::report::LineIndex;
@@ -8,13 +9,14 @@ use text::report::LineIndex;
 use super::lex::{Lexer, Token, TokenKind};
 
 /// The origins of the lines of a module. Of an instruction that was inlined, it is the innermost line in the file of the
-/// outermost call: what a library has is where the program calls it.
+/// outermost call: what a library has is where the program calls it. Of inline assembly, it is the line of the whole text.
 pub fn origins(text: &str) -> Origins {
     let mut origins = Origins::default();
     if !text.contains(".loc") {
         return origins;
     }
     let lines = LineIndex::of(text);
+    let assembly = inline_assembly(text);
     let mut tokens = Tokens::new(text);
     let mut files: BTreeMap<usize, &str> = BTreeMap::new();
     let mut calls: BTreeMap<SourcePlace, SourcePlace> = BTreeMap::new();
@@ -23,7 +25,8 @@ pub fn origins(text: &str) -> Origins {
     while tokens.first.kind != TokenKind::End {
         let is_directive = tokens.first.kind == TokenKind::Dotted;
         let directive = is_directive.then(|| tokens.text());
-        let line = lines.number(tokens.first.at);
+        let at = tokens.first.at;
+        let line = lines.number(at);
         tokens.skip();
         match directive {
             Some(".file") => {
@@ -34,6 +37,9 @@ pub fn origins(text: &str) -> Origins {
             }
             Some(".loc") => {
                 let Some(place) = tokens.place() else { continue };
+                if is_inside(&assembly, at.start as usize) {
+                    continue;
+                }
                 calls.remove(&place);
                 if let Some(call) = tokens.inlined_at().filter(|call| *call != place) {
                     calls.insert(place, call);
@@ -54,6 +60,27 @@ pub fn origins(text: &str) -> Origins {
     }
     origins
 }
+
+/// The texts of inline assembly, in order. LLVM counts the lines of such a text as lines of the program: the second one has a `.loc`
+/// of the line behind that of the call. The `.loc` before the text is right.
+fn inline_assembly(text: &str) -> Vec<Range<usize>> {
+    let mut all = Vec::new();
+    let mut at = 0;
+    while let Some(begin) = text[at..].find(BEGIN_OF_ASSEMBLY).map(|found| at + found) {
+        let Some(length) = text[begin..].find(END_OF_ASSEMBLY) else { break };
+        at = begin + length;
+        all.push(begin..at);
+    }
+    all
+}
+
+fn is_inside(assembly: &[Range<usize>], at: usize) -> bool {
+    let begun = assembly.partition_point(|of| of.start <= at);
+    assembly[..begun].last().is_some_and(|of| of.contains(&at))
+}
+
+const BEGIN_OF_ASSEMBLY: &str = "// begin inline asm";
+const END_OF_ASSEMBLY: &str = "// end inline asm";
 
 /// A place as `.loc` has it: the number of a file, a line and a column.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -150,6 +177,21 @@ mod tests {
         assert_eq!(said(5).as_deref(), Some("k.cu:9"));
         assert_eq!([said(7), said(9)], [Some("k.cu:9".to_owned()), Some("k.cu:9".to_owned())]);
         assert_eq!(said(11).as_deref(), Some("lib.h:8"));
+    }
+
+    #[test]
+    fn all_of_an_inline_assembly_has_the_line_before_it() {
+        let text = ".file 1 \"k.py\"\n.loc 1 13 16\nadd;\n.loc 1 14 34\n// begin inline asm\n.loc 1 14 34\nmov;\n.loc 1 15 34\n\
+            ld;\n// end inline asm\nbra;\n.loc 1 16 9\nst;\n// begin inline asm\nst;\n// end inline asm\n.loc 1 18 9\nst;\n\
+            // begin inline asm\n.loc 1 20 3\nst;\n";
+        let origins = origins(text);
+        let said = |line: usize| origins.of(line).map(|of| of.line);
+        assert_eq!([said(3), said(7), said(9)], [Some(13), Some(14), Some(14)]);
+        // The compiler has not said where this is, since it is what it was before.
+        assert_eq!(said(11), Some(14));
+        assert_eq!([said(13), said(15), said(18)], [Some(16), Some(16), Some(18)]);
+        // No text that is not closed hides what follows.
+        assert_eq!(said(21), Some(20));
     }
 
     #[test]
