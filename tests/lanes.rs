@@ -136,3 +136,120 @@ fn an_exchange_orders_nothing() {
     }
     assert!(compared > 0, "no program has outcomes");
 }
+
+/// What lanes bring from memory that nobody writes is known before paths are listed. Beside a thread that might write it, and never does,
+/// it is not, and the outcomes are the same.
+#[test]
+fn exchanges_of_what_nobody_writes_are_those_that_happen() {
+    let model = ptx::model();
+    let exchanges = [
+        "vote.sync.ballot.b32 A, p, M",
+        "vote.sync.any.pred q, p, M ; selp.u32 A, 1, 0, q",
+        "vote.sync.uni.pred q, !p, M ; selp.u32 A, 1, 0, q",
+        "shfl.sync.idx.b32 A, B, 1, 31, M",
+        "shfl.sync.down.b32 A|q, B, 1, 31, M ; selp.u32 A, A, 9, q",
+        "redux.sync.add.u32 A, B, M",
+        "match.any.sync.b32 A, B, M",
+    ];
+    let between =
+        ["mov.u32 r6, 7", "setp.gt.u32 s, r2, 4 ; @s bra E", "@p bra E", "and.b32 r7, r2, 7"];
+    let dead = "st.relaxed.gpu.u32 [z], 1 ; ld.relaxed.gpu.u32 r9, [z] ; setp.eq.u32 p, r9, 5 ; @p st.weak.u32 [in], 9";
+    let mut compared = 0;
+    for first in exchanges {
+        for second in exchanges {
+            for middle in between {
+                let mask = if middle.starts_with("and") { "r7" } else { "7" };
+                let step = |of: &str, to: &str, from: &str, mask: &str| {
+                    of.replace('A', to).replace('B', from).replace('M', mask)
+                };
+                let (one, two) = (step(first, "r2", "r1", "7"), step(second, "r3", "r2", mask));
+                let lane = |lane: u32| {
+                    format!(
+                        "ld.weak.u32 r1, [in+{}] ; setp.eq.u32 p, r1, 2 ; {one} ; {middle} ; {two} ; E: st.weak.u32 [out+{}], r3",
+                        4 * lane,
+                        4 * lane
+                    )
+                };
+                let written = |dead: &str| {
+                    let columns = [lane(0), lane(1), lane(2), dead.to_owned()];
+                    let rows = columns.each_ref().map(|of| of.split(" ; ").collect::<Vec<&str>>());
+                    let mut written =
+                        "PTX lanes\n{ .global .b32 in[3]={2,5,2}; .global .b32 out[3]; z=0; }\n \
+                        P0@warp 0,cta 0 | P1@warp 0,cta 0 | P2@warp 0,cta 0 | P3@cta 1 ;\n"
+                            .to_owned();
+                    for row in 0..rows.iter().map(Vec::len).max().unwrap_or(0) {
+                        let cells = rows.each_ref().map(|of| of.get(row).copied().unwrap_or(""));
+                        writeln!(written, " {} ;", cells.join(" | ")).expect("a string takes all");
+                    }
+                    written + "exists (out[0]=1 /\\ out[1]=1 /\\ out[2]=1)\n"
+                };
+                let answers = ["", dead].map(|dead| {
+                    let written = written(dead);
+                    let test = litmus::parse("lanes", written.as_bytes());
+                    let test = test.unwrap_or_else(|errors| panic!("{}\n{written}", errors[0]));
+                    ask(&Enumerate, &model, &test)
+                });
+                let [one, other] = answers.each_ref();
+                let (Ok(one), Ok(other)) = (one, other) else { continue };
+                compared += 1;
+                let difference = difference(("known", one), ("open", other));
+                assert!(
+                    difference.is_none(),
+                    "{}\n{}",
+                    difference.unwrap_or_default(),
+                    written("")
+                );
+            }
+        }
+    }
+    assert!(compared > 150, "{compared} programs are compared");
+}
+
+/// A warp that adds up how many of its lanes have work, and draws places for them: each way of the ballot and each place would multiply
+/// paths.
+#[test]
+fn a_warp_that_draws_places_for_its_lanes_is_decided() {
+    let lines = [
+        "ld.global.u32 r7, [in+L]",
+        "setp.ne.u32 p2, r7, 0",
+        "vote.sync.ballot.b32 r2, p2, 15",
+        "@!p2 bra E",
+        "brev.b32 r11, r2",
+        "bfind.shiftamt.u32 r4, r11",
+        "setp.ne.u32 p4, r1, r4",
+        "mov.u32 r22, 0",
+        "@p4 bra B",
+        "popc.b32 r12, r2",
+        "atom.global.add.u32 r22, [cnt], r12",
+        "B: shfl.sync.idx.b32 r14, r22, r4, 31, r2",
+        "mov.u32 r15, -1",
+        "shl.b32 r16, r15, r1",
+        "not.b32 r17, r16",
+        "and.b32 r18, r2, r17",
+        "popc.b32 r19, r18",
+        "add.u32 r20, r14, r19",
+        "mad.wide.u32 rd9, r20, 4, rd8",
+        "add.u32 r21, r1, 1",
+        "st.global.u32 [rd9], r21",
+        "E: mov.u32 r23, 0",
+    ];
+    let mut written =
+        "PTX draws\n{ .global .b32 in[4]={0,5,6,7}; .global .b32 cnt[1]; .global .b32 out[3];\n"
+            .to_owned();
+    for lane in 0..4 {
+        write!(written, ".b64 P{lane}:rd8=out; P{lane}:r1={lane}; ").expect("a string takes all");
+    }
+    let threads: Vec<String> = (0..4).map(|lane| format!("P{lane}@warp 0,cta 0")).collect();
+    writeln!(written, "}}\n {} ;", threads.join(" | ")).expect("a string takes all");
+    for line in lines {
+        let cells = (0..4).map(|lane| line.replace("+L]", &format!("+{}]", 4 * lane)));
+        writeln!(written, " {} ;", cells.collect::<Vec<_>>().join(" | "))
+            .expect("a string takes all");
+    }
+    written += "forall (cnt=3 /\\ out[0]=2 /\\ out[1]=3 /\\ out[2]=4)\n";
+    let test =
+        litmus::parse("draws", written.as_bytes()).unwrap_or_else(|errors| panic!("{}", errors[0]));
+    let model = ptx::model();
+    let task = judge::Task { engines: vec![&Enumerate], ..crate::suite::task(&model) };
+    assert_eq!(judge::judge(&test, &task).verdict.name(), "holds");
+}

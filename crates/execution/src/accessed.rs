@@ -2,8 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::constants::Constants;
+use crate::constants::{Constants, ExchangedValues, GivenResults};
+use crate::contents::MemoryContents;
 use crate::event::Access;
+use crate::exchanges;
 use crate::layout::Layout;
 use model::isa::asynchronous::Asynchronous;
 use model::isa::roles::{AccessedPlace, Addressing, PlaceEffect};
@@ -23,6 +25,10 @@ pub struct Accessed<'p> {
     pub asynchronous: Vec<Reach>,
     /// Those of them that they may write.
     pub written_asynchronously: BTreeSet<Reach>,
+    /// The locations in global memory, with one name, that nothing may write.
+    pub unwritten: BTreeSet<u16>,
+    /// The results of exchanges between lanes that are the same in every execution, by thread and line.
+    pub exchanged: BTreeMap<(ThreadId, usize), ExchangedValues>,
 }
 
 /// An access of a thread.
@@ -90,9 +96,71 @@ impl<'p> Accessed<'p> {
     }
 
     pub fn new(program: &'p Program, layout: &Layout) -> Accessed<'p> {
+        let ids = (0u8..).map(ThreadId).zip(&program.threads).map(|(id, _)| id);
+        let constants = ids.map(|id| Constants::new(program, layout, id)).collect();
+        let mut all = Accessed::with(program, layout, constants);
+        all.unwritten = all.unwritten(program, layout);
+        if !exchanges::exchanges(program) {
+            return all;
+        }
+        let mut given = GivenResults { unwritten: all.unwritten, exchanged: BTreeMap::new() };
+        let constants = exchanges::add_exchanges(program, layout, &mut given);
+        let GivenResults { unwritten, exchanged } = given;
+        let all = Accessed { unwritten, exchanged, ..Accessed::with(program, layout, constants) };
+        all.supposing(program, layout).unwrap_or(all)
+    }
+
+    /// The same, where more locations turn out to be unwritten if they are supposed to be: what would be written there first comes from
+    /// reads of others (8.10.4).
+    fn supposing(&self, program: &'p Program, layout: &Layout) -> Option<Accessed<'p>> {
+        let is_unknown_write = |access: &LineAccess<'_>| {
+            !matches!(access.instruction, Instruction::Load(_))
+                && matches!(access.at, LineBytes::Unknown(_))
+        };
+        if program.contested.is_some() || !self.accesses.iter().any(is_unknown_write) {
+            return None;
+        }
+        let known = self.accesses.iter().filter(|access| !is_unknown_write(access)).cloned();
+        let known = Accessed {
+            accesses: known.collect(),
+            written_asynchronously: self.written_asynchronously.clone(),
+            ..Accessed::default()
+        };
+        let mut unwritten = known.unwritten(program, layout);
+        while unwritten != self.unwritten {
+            let mut given = GivenResults { unwritten, exchanged: BTreeMap::new() };
+            let constants = exchanges::add_exchanges(program, layout, &mut given);
+            if given.exchanged.len() == self.exchanged.len() {
+                return None;
+            }
+            // Racing accesses may mix bytes, in some readings.
+            let contents = MemoryContents::given(program, layout, true, &given.exchanged)?;
+            let is_unwritten =
+                |object: &u16| !contents.may_write(layout.locations[usize::from(*object)].variable);
+            let kept: BTreeSet<u16> =
+                given.unwritten.iter().copied().filter(is_unwritten).collect();
+            if kept.len() < given.unwritten.len() {
+                unwritten = kept;
+                continue;
+            }
+            let mut all = Accessed::with(program, layout, constants);
+            for access in &mut all.accesses {
+                let variables = contents.accessed(access.thread, access.line);
+                let only = variables.filter(|all| all.len() == 1).and_then(BTreeSet::first);
+                if let (LineBytes::Unknown(reach), Some(&only)) = (&mut access.at, only) {
+                    *reach = Reach::Variable(only);
+                }
+            }
+            let GivenResults { unwritten, exchanged } = given;
+            return Some(Accessed { unwritten, exchanged, ..all });
+        }
+        None
+    }
+
+    fn with(program: &'p Program, layout: &Layout, constants: Vec<Constants>) -> Accessed<'p> {
         let mut all = Accessed::default();
-        for (thread, of) in (0u8..).map(ThreadId).zip(&program.threads) {
-            let constants = Constants::new(program, layout, thread);
+        for ((thread, of), constants) in (0u8..).map(ThreadId).zip(&program.threads).zip(constants)
+        {
             for (line, of) in of.lines.iter().enumerate() {
                 if !constants.may_execute(line) {
                     continue;
@@ -138,6 +206,41 @@ impl<'p> Accessed<'p> {
         all.asynchronous.sort_unstable();
         all.asynchronous.dedup();
         all
+    }
+
+    /// The locations in global memory, with one name, that no instruction may write.
+    fn unwritten(&self, program: &Program, layout: &Layout) -> BTreeSet<u16> {
+        // Others access what is contested.
+        if program.contested.is_some() {
+            return BTreeSet::new();
+        }
+        let mut written = self.written_asynchronously.clone();
+        let writes = |of: &&LineAccess<'_>| !matches!(of.instruction, Instruction::Load(_));
+        for access in self.accesses.iter().filter(writes) {
+            match &access.at {
+                LineBytes::Known(all) => {
+                    let variable =
+                        |of: &Access| layout.locations[usize::from(of.pa.object)].variable;
+                    written.extend(all.iter().map(|of| Reach::Variable(variable(of))));
+                }
+                LineBytes::Unknown(reach) => {
+                    written.insert(*reach);
+                }
+            }
+        }
+        let is_unwritten = |object: &u16| {
+            let location = &layout.locations[usize::from(*object)];
+            let variable = &program.variables[usize::from(location.variable.0)];
+            variable.space == Space::Global
+                && variable.tensormap.is_none()
+                // A read of it is looked for.
+                && !variable.uninitialised
+                && location.mbarriers.is_empty()
+                && layout.has_one_name(*object)
+                && !written.iter().any(|reach| reach.includes(program, location.variable))
+        };
+        let all = u16::try_from(layout.locations.len()).expect("a test has few locations");
+        (0..all).filter(is_unwritten).collect()
     }
 
     /// The accesses of the instruction of a line: none, or one.

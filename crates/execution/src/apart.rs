@@ -7,13 +7,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::accessed::{Accessed, LineAccess, LineBytes, Reach};
+use crate::accessed::{Accessed, LineAccess, LineBytes};
 use crate::agreed::is_generic;
-use crate::event::Access;
 use crate::layout::Layout;
 use model::isa::Instruction;
 use model::isa::ld::LoadOrder;
-use model::memory::{Extent, Space};
+use model::memory::Extent;
 use model::program::{Program, ThreadId};
 
 /// Such bytes: of each location, by their offsets, the thread that may access them; `None` for any.
@@ -70,7 +69,7 @@ impl ApartBytes {
             let only = of.threads.first().copied().filter(|_| of.plain && of.threads.len() == 1);
             if of.written { only.map(|thread| (at, Some(thread))) } else { Some((at, None)) }
         });
-        let unwritten = unwritten(program, layout, accessed);
+        let unwritten = accessed.unwritten.clone();
         let mut apart = ApartBytes { bytes: apart.collect(), unwritten };
         apart.keep_whole(accessed);
         apart.keep_loops(program, accessed);
@@ -157,40 +156,6 @@ impl ApartBytes {
             of.is_some_and(|only| only.is_none_or(|only| only == thread))
         })
     }
-}
-
-/// The locations in global memory, with one name, that no instruction may write.
-fn unwritten(program: &Program, layout: &Layout, accessed: &Accessed<'_>) -> BTreeSet<u16> {
-    // Others access what is contested.
-    if program.contested.is_some() {
-        return BTreeSet::new();
-    }
-    let mut written = accessed.written_asynchronously.clone();
-    let writes = |of: &&LineAccess<'_>| !matches!(of.instruction, Instruction::Load(_));
-    for access in accessed.accesses.iter().filter(writes) {
-        match &access.at {
-            LineBytes::Known(all) => {
-                let variable = |of: &Access| layout.locations[usize::from(of.pa.object)].variable;
-                written.extend(all.iter().map(|of| Reach::Variable(variable(of))));
-            }
-            LineBytes::Unknown(reach) => {
-                written.insert(*reach);
-            }
-        }
-    }
-    let is_unwritten = |object: &u16| {
-        let location = &layout.locations[usize::from(*object)];
-        let variable = &program.variables[usize::from(location.variable.0)];
-        variable.space == Space::Global
-            && variable.tensormap.is_none()
-            // A read of it is looked for.
-            && !variable.uninitialised
-            && location.mbarriers.is_empty()
-            && layout.has_one_name(*object)
-            && !written.iter().any(|reach| reach.includes(program, location.variable))
-    };
-    let all = u16::try_from(layout.locations.len()).expect("a test has few locations");
-    (0..all).filter(is_unwritten).collect()
 }
 
 /// The physical bytes of an access, as far as they are known.

@@ -3,17 +3,19 @@
 //! A thread knows its own index, and compilers keep numbers and addresses in registers: what they decide, and which bytes
 //! they name, is often a constant.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::event::Access;
 use crate::expr::{ExprId, Exprs};
 use crate::layout::Layout;
 use crate::path::converted;
-use model::isa::alu::AluOp;
-use model::isa::{Address, Instruction, Operand, SpaceQualifier, Type};
+use model::isa::alu::{AluOp, extend};
+use model::isa::ld::Load;
+use model::isa::{Address, Instruction, Operand, SpaceQualifier, Type, TypeKind};
 use model::memory::Extent;
 use model::program::{Program, ThreadId};
-use model::value::{Value, low64};
+use model::value::{Value, little_endian, low64};
 
 /// Those of one thread.
 #[derive(Clone, Debug)]
@@ -70,8 +72,34 @@ pub struct ConstantDecision {
     pub taken: Option<bool>,
 }
 
+/// What is known of results that a thread does not compute by itself.
+#[derive(Default, Debug)]
+pub struct GivenResults {
+    /// The locations that nothing writes.
+    pub unwritten: BTreeSet<u16>,
+    /// Of exchanges between the lanes of a warp, by thread and line.
+    pub exchanged: BTreeMap<(ThreadId, usize), ExchangedValues>,
+}
+
+/// What an exchange gives to a thread.
+#[derive(Clone, Copy, Debug)]
+pub struct ExchangedValues {
+    pub result: Value,
+    pub predicate: Value,
+}
+
 impl Constants {
     pub fn new(program: &Program, layout: &Layout, id: ThreadId) -> Constants {
+        Constants::given(program, layout, &GivenResults::default(), id)
+    }
+
+    /// The same, with results that are known.
+    pub fn given(
+        program: &Program,
+        layout: &Layout,
+        given: &GivenResults,
+        id: ThreadId,
+    ) -> Constants {
         let thread = &program.threads[usize::from(id.0)];
         let count = thread.lines.len();
         let initial = thread.registers.iter().map(|of| Some(layout.initial(of.initial)));
@@ -98,6 +126,8 @@ impl Constants {
                     Some(computed(AluOp::Setp(comparison), Type::U64, &sides)? != 0)
                 }
             });
+            let exchanged = given.exchanged.get(&(id, at));
+            let predicate = line.instruction.as_exchange().and_then(|of| of.predicate);
             let result = if let Instruction::Alu(alu) = &line.instruction {
                 let sources: Option<Vec<Value>> = alu.sources.iter().map(|&s| of(s)).collect();
                 sources.and_then(|sources| computed(alu.op, alu.ty, &sources))
@@ -108,13 +138,18 @@ impl Constants {
                     let result = converted(&mut exprs, layout, id, cvta, source)?;
                     exprs.as_const(result)
                 })
+            } else if let Instruction::Load(load) = &line.instruction {
+                known.loaded(layout, given, id, at, load)
             } else {
-                None
+                exchanged.map(|of| of.result)
             };
             known.decisions[at] = ConstantDecision { executes, taken };
             let mut after = known.before[at].clone().expect("a pending line is reached");
             if executes != Some(false) {
                 for register in line.instruction.destinations() {
+                    let is_predicate = predicate == Some(register);
+                    let result =
+                        if is_predicate { exchanged.map(|of| of.predicate) } else { result };
                     let register = usize::from(register.0);
                     let kept = executes == Some(true) || after.get(register) == result;
                     after.set(register, result.filter(|_| kept));
@@ -137,6 +172,28 @@ impl Constants {
             }
         }
         known
+    }
+
+    /// What a load returns of bytes that nothing writes. A vector is several values.
+    fn loaded(
+        &self,
+        layout: &Layout,
+        given: &GivenResults,
+        thread: ThreadId,
+        line: usize,
+        load: &Load,
+    ) -> Option<Value> {
+        if given.unwritten.is_empty() || load.destinations.len() != 1 {
+            return None;
+        }
+        let bytes = self.bytes(layout, thread, line, load.space, load.address, load.ty.bytes())?.pa;
+        if !given.unwritten.contains(&bytes.object) {
+            return None;
+        }
+        let initial = &layout.locations[usize::from(bytes.object)].initial;
+        let value = little_endian(initial.get(bytes.start as usize..bytes.end() as usize)?);
+        let signed = load.ty.kind == TypeKind::Signed;
+        Some(if signed { extend(load.ty, value) } else { value })
     }
 
     /// What an operand of a line is, if that is a constant.

@@ -6,10 +6,13 @@
 //! among them.
 
 mod exchanged;
+mod sums;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use self::exchanged::BroughtValues;
+use self::sums::{AddedSums, WrittenPlace};
+use crate::constants::ExchangedValues;
 use crate::expr::Exprs;
 use crate::layout::{Layout, Location};
 use crate::path::converted;
@@ -37,11 +40,13 @@ pub type PossibleValues = Option<BTreeSet<Value>>;
 #[derive(Clone, Debug)]
 pub struct MemoryContents {
     /// By the variable, the first byte and the number of bytes of a write.
-    written: BTreeMap<(VariableId, u32, u32), PossibleValues>,
+    written: BTreeMap<WrittenPlace, PossibleValues>,
     /// Variables to which something unknown is written.
     unknown: BTreeSet<VariableId>,
     /// The results of exchanges between the lanes of a warp, by thread and line.
     exchanged: BTreeMap<(ThreadId, usize), PossibleValues>,
+    /// The variables that the load, store or atomic of a line may access; `None` if they are not known.
+    accessed: BTreeMap<(ThreadId, usize), Option<BTreeSet<VariableId>>>,
     /// Whether racing accesses may mix the bytes of values.
     tearing: bool,
 }
@@ -49,6 +54,16 @@ pub struct MemoryContents {
 impl MemoryContents {
     /// `None` where several names may mean the same bytes.
     pub fn new(program: &Program, layout: &Layout, tearing: bool) -> Option<MemoryContents> {
+        MemoryContents::given(program, layout, tearing, &BTreeMap::new())
+    }
+
+    /// The same, where some exchanges have results that are known.
+    pub fn given(
+        program: &Program,
+        layout: &Layout,
+        tearing: bool,
+        exchanged: &BTreeMap<(ThreadId, usize), ExchangedValues>,
+    ) -> Option<MemoryContents> {
         let plain = |variable: &Variable| {
             variable.alias.is_none()
                 && variable.absolute.is_none()
@@ -62,12 +77,22 @@ impl MemoryContents {
             written: BTreeMap::new(),
             unknown: unknown(program),
             exchanged: BTreeMap::new(),
+            accessed: BTreeMap::new(),
             tearing,
         };
         let registers = program.threads.iter().map(|thread| held_at_start(thread, layout));
         let registers = registers.collect();
         let brought = BroughtValues::default();
-        let mut found = FixedPoint { program, layout, contents, registers, brought, changed: true };
+        let mut found = FixedPoint {
+            program,
+            layout,
+            given: exchanged,
+            contents,
+            registers,
+            brought,
+            sums: AddedSums::default(),
+            changed: true,
+        };
         let threads: Vec<ThreadLines<'_>> = (0u8..)
             .map(ThreadId)
             .zip(&program.threads)
@@ -75,10 +100,8 @@ impl MemoryContents {
             .collect();
         // A value comes through each element of an instruction that is executed once at most once.
         let most: usize = threads.iter().map(ThreadLines::elements).sum();
-        for _ in 0..=most {
-            if !std::mem::take(&mut found.changed) {
-                break;
-            }
+        let mut turns = 0;
+        while turns <= most && std::mem::take(&mut found.changed) {
             // Through those of loops it may come any number of times.
             let mut more = true;
             while more {
@@ -90,6 +113,10 @@ impl MemoryContents {
             for of in &threads {
                 of.execute(&mut found, false);
             }
+            // What a sum left out comes in the next turn.
+            if !found.sums.take_changed() {
+                turns += 1;
+            }
         }
         Some(found.contents)
     }
@@ -97,6 +124,17 @@ impl MemoryContents {
     /// All values that the exchange of a line may give to a thread.
     pub fn exchanged(&self, thread: ThreadId, line: usize) -> PossibleValues {
         self.exchanged.get(&(thread, line)).cloned().flatten()
+    }
+
+    /// Whether something may be written to a variable.
+    pub fn may_write(&self, variable: VariableId) -> bool {
+        let of_variable = (variable, 0, 0)..=(variable, u32::MAX, u32::MAX);
+        self.unknown.contains(&variable) || self.written.range(of_variable).next().is_some()
+    }
+
+    /// The variables that the load, store or atomic of a line may access, if they are known.
+    pub fn accessed(&self, thread: ThreadId, line: usize) -> Option<&BTreeSet<VariableId>> {
+        self.accessed.get(&(thread, line))?.as_ref()
     }
 
     /// All values that a read of these bytes of a location may return.
@@ -179,6 +217,9 @@ struct ThreadLines<'p> {
     forward: bool,
     /// For each line, whether a branch after it leads to it or before it.
     in_loop: Vec<bool>,
+    /// The registers that are followed in order: all of a thread without branches, else those that are written before they are
+    /// read wherever control comes together. Of others, a value may come from any line.
+    followed: Vec<bool>,
 }
 
 impl<'p> ThreadLines<'p> {
@@ -189,7 +230,9 @@ impl<'p> ThreadLines<'p> {
         let repeats = |at: usize| branches.iter().any(|&(from, to)| to <= at && at <= from);
         let in_loop = (0..of.lines.len()).map(repeats).collect();
         let forward = branches.iter().all(|&(from, to)| to > from);
-        ThreadLines { thread, of, straight: branches.is_empty(), forward, in_loop }
+        let straight = branches.is_empty();
+        let followed = followed(of, &branches);
+        ThreadLines { thread, of, straight, forward, in_loop, followed }
     }
 
     /// How many elements instructions write that are executed once, or bring to an exchange. A thread without loops executes
@@ -198,7 +241,7 @@ impl<'p> ThreadLines<'p> {
         let of = |(line, _): (&Line, _)| {
             let elements = line.instruction.access().map_or(0, |(.., elements)| elements);
             let passes = !matches!(line.instruction, Instruction::Load(_));
-            let exchanges = exchanged::of(&line.instruction).is_some();
+            let exchanges = line.instruction.as_exchange().is_some();
             if self.forward {
                 if passes { elements.max(exchanges.into()) } else { 0 }
             } else {
@@ -220,25 +263,35 @@ impl<'p> ThreadLines<'p> {
             if self.in_loop[at] != loops {
                 continue;
             }
-            let holds = match (self.straight, line.guard) {
-                (true, None) => Holds::Only,
-                (true, Some(_)) => Holds::AlsoHere,
-                (false, _) => Holds::Also,
-            };
-            found.execute((self.thread, holds), at, &line.instruction);
+            let (thread, guarded) = (self.thread, line.guard.is_some());
+            let by = HoldsBy { thread, followed: &self.followed, guarded, once: !loops };
+            found.execute(by, at, &line.instruction);
         }
     }
 }
 
-/// What a register holds after an instruction that writes to it.
-#[derive(Clone, Copy)]
-enum Holds {
-    /// What is written.
-    Only,
-    /// The new or the old value; for straight-line threads, which are re-evaluated in order.
-    AlsoHere,
-    /// Or what it may hold anywhere.
-    Also,
+/// The registers that are written before they are read on every stretch of lines without a branch or a target.
+fn followed(of: &Thread, branches: &[(usize, usize)]) -> Vec<bool> {
+    let mut followed = vec![true; of.registers.len()];
+    if branches.is_empty() {
+        return followed;
+    }
+    let mut written = vec![false; of.registers.len()];
+    for (at, line) in of.lines.iter().enumerate() {
+        if branches.iter().any(|&(from, to)| to == at || from + 1 == at) {
+            written.fill(false);
+        }
+        let read = line.instruction.sources().chain(line.guard.map(|guard| guard.predicate));
+        for register in read.map(|register| usize::from(register.0)) {
+            followed[register] &= written[register];
+        }
+        if line.guard.is_none() {
+            for register in line.instruction.destinations() {
+                written[usize::from(register.0)] = true;
+            }
+        }
+    }
+    followed
 }
 
 /// What the registers of a thread hold at its start.
@@ -308,26 +361,30 @@ struct AccessElement {
 struct FixedPoint<'p> {
     program: &'p Program,
     layout: &'p Layout,
+    /// The results of exchanges that are known.
+    given: &'p BTreeMap<(ThreadId, usize), ExchangedValues>,
     contents: MemoryContents,
     /// Of each thread.
     registers: Vec<Vec<PossibleValues>>,
     brought: BroughtValues,
+    sums: AddedSums,
     changed: bool,
 }
 
 impl FixedPoint<'_> {
-    fn execute(&mut self, by: HoldsBy, line: usize, instruction: &Instruction) {
+    fn execute(&mut self, by: HoldsBy<'_>, line: usize, instruction: &Instruction) {
+        self.access(by.thread, line, instruction);
         if let Instruction::Load(load) = instruction {
             self.load(by, load);
         } else if let Instruction::Store(store) = instruction {
-            self.store(by.0, store);
+            self.store(by.thread, line, store);
         } else if let Instruction::Atomic(atomic) = instruction {
-            self.atomic(by, atomic);
+            self.atomic(by, line, atomic);
         } else if let Instruction::Alu(alu) = instruction {
             self.compute(by, alu);
         } else if let Instruction::Cvta(cvta) = instruction {
             self.convert(by, cvta);
-        } else if let Some(exchange) = exchanged::of(instruction) {
+        } else if let Some(exchange) = instruction.as_exchange() {
             self.exchange(by, line, exchange);
         } else {
             for register in instruction.destinations() {
@@ -336,14 +393,29 @@ impl FixedPoint<'_> {
         }
     }
 
-    fn load(&mut self, by: HoldsBy, load: &Load) {
+    /// Notes which variables an instruction may access.
+    fn access(&mut self, thread: ThreadId, line: usize, instruction: &Instruction) {
+        let Some((address, ty, elements)) = instruction.access() else { return };
+        let of = AccessElement { space: instruction.space(), ty, element: 0, of: elements };
+        let places = self.places(thread, address, of);
+        let more = places.map(|all| all.into_iter().map(|(variable, _)| variable));
+        let all = self.contents.accessed.entry((thread, line));
+        let all = all.or_insert_with(|| Some(BTreeSet::new()));
+        match (&mut *all, more) {
+            (Some(all), Some(more)) => all.extend(more),
+            (all, None) => *all = None,
+            (None, Some(_)) => {}
+        }
+    }
+
+    fn load(&mut self, by: HoldsBy<'_>, load: &Load) {
         // All elements are loaded before a register changes that the address may be in.
         let of = load.destinations.len();
         let elements = (0u32..).zip(&load.destinations);
         let loaded: Vec<(Reg, PossibleValues)> = elements
             .filter_map(|(element, destination)| {
                 let of = AccessElement { space: load.space, ty: load.ty, element, of };
-                Some(((*destination)?, widened(load.ty, self.loaded(by.0, load.address, of))))
+                Some(((*destination)?, widened(load.ty, self.loaded(by.thread, load.address, of))))
             })
             .collect();
         for (register, values) in loaded {
@@ -351,17 +423,17 @@ impl FixedPoint<'_> {
         }
     }
 
-    fn store(&mut self, thread: ThreadId, store: &Store) {
+    fn store(&mut self, thread: ThreadId, line: usize, store: &Store) {
         let of = store.sources.len();
         for (element, &source) in (0u32..).zip(&store.sources) {
             let values = self.operand(thread, source);
             let of = AccessElement { space: store.space, ty: store.ty, element, of };
-            self.write(thread, store.address, of, values);
+            self.write((thread, line), store.address, of, values, None);
         }
     }
 
-    fn atomic(&mut self, by: HoldsBy, atomic: &Atomic) {
-        let (ty, thread) = (atomic.ty, by.0);
+    fn atomic(&mut self, by: HoldsBy<'_>, line: usize, atomic: &Atomic) {
+        let (ty, thread) = (atomic.ty, by.thread);
         let of = AccessElement { space: atomic.space, ty, element: 0, of: 1 };
         let old = self.loaded(thread, atomic.address, of);
         let operand = |at: usize| match atomic.operands.get(at) {
@@ -369,31 +441,32 @@ impl FixedPoint<'_> {
             None => Some(BTreeSet::from([0])),
         };
         let (first, second) = (operand(0), operand(1));
+        let added = AddedSums::amount(atomic, &first).filter(|_| by.once);
         let new = combined(&[old.clone(), first, second], |values| {
             atomic.op.apply(ty, values[0], values[1], values[2])
         });
-        self.write(thread, atomic.address, of, new);
+        self.write((thread, line), atomic.address, of, new, added);
         if let Some(register) = atomic.destination {
             self.hold(by, register.0, widened(ty, old));
         }
     }
 
-    fn convert(&mut self, by: HoldsBy, cvta: &Cvta) {
+    fn convert(&mut self, by: HoldsBy<'_>, cvta: &Cvta) {
         let convert = |values: &[Value]| {
             let mut exprs = Exprs::default();
             let source = exprs.constant(values[0]);
-            let result = converted(&mut exprs, self.layout, by.0, cvta, source)?;
+            let result = converted(&mut exprs, self.layout, by.thread, cvta, source)?;
             exprs.as_const(result)
         };
         let is_own = !matches!(cvta.op, AddressOp::InCta { .. } | AddressOp::RankOf);
-        let source = self.operand(by.0, cvta.source).filter(|_| is_own);
+        let source = self.operand(by.thread, cvta.source).filter(|_| is_own);
         let values = combined(&[source], convert);
         self.hold(by, cvta.destination.0, values);
     }
 
-    fn compute(&mut self, by: HoldsBy, alu: &Alu) {
+    fn compute(&mut self, by: HoldsBy<'_>, alu: &Alu) {
         let sources: Vec<PossibleValues> =
-            alu.sources.iter().map(|&source| self.operand(by.0, source)).collect();
+            alu.sources.iter().map(|&source| self.operand(by.thread, source)).collect();
         let values = combined(&sources, |values| Some(alu.op.apply(alu.ty, values)));
         self.hold(by, alu.destination.0, values);
     }
@@ -437,6 +510,14 @@ impl FixedPoint<'_> {
         Some(there.collect())
     }
 
+    /// The greatest initial value of some bytes of a variable.
+    fn initial(&self, variable: VariableId, bytes: Extent) -> Option<Value> {
+        let here = self.layout.locations.iter().filter(|location| location.variable == variable);
+        let range = bytes.start as usize..bytes.end() as usize;
+        let values = here.map(|location| location.initial.get(range.clone()).map(little_endian));
+        values.collect::<Option<BTreeSet<Value>>>()?.last().copied()
+    }
+
     fn loaded(&self, thread: ThreadId, address: Address, of: AccessElement) -> PossibleValues {
         let mut all = BTreeSet::new();
         for (variable, bytes) in self.places(thread, address, of)? {
@@ -454,15 +535,17 @@ impl FixedPoint<'_> {
         Some(all)
     }
 
-    /// Where the address is not known, the variables that it may be of are unknown.
+    /// Where the address is not known, the variables that it may be of are unknown. `added`: what is added at most, by an instruction
+    /// that adds.
     fn write(
         &mut self,
-        thread: ThreadId,
+        by: (ThreadId, usize),
         address: Address,
         of: AccessElement,
         values: PossibleValues,
+        added: Option<Value>,
     ) {
-        let Some(places) = self.places(thread, address, of) else {
+        let Some(places) = self.places(by.0, address, of) else {
             let unknown = &mut self.contents.unknown;
             let before = unknown.len();
             unknown.extend(written_somewhere(self.program, of.space));
@@ -474,25 +557,41 @@ impl FixedPoint<'_> {
             values.map(|values| values.into_iter().map(|value| value & mask).collect());
         for (variable, bytes) in places {
             let place = (variable, bytes.start, bytes.length);
+            self.changed |= self.sums.note(place, by, added);
+            let most = self.initial(variable, bytes).and_then(|of| self.sums.most(place, of));
+            let values = values.clone().map(|mut values| {
+                values.retain(|value| most.is_none_or(|most| *value <= most));
+                values
+            });
             let all = self.contents.written.entry(place).or_insert_with(|| Some(BTreeSet::new()));
-            self.changed |= join(all, values.clone());
+            self.changed |= join(all, values);
         }
     }
 
-    fn hold(&mut self, (thread, holds): HoldsBy, register: u16, values: PossibleValues) {
-        let all = &mut self.registers[usize::from(thread.0)][usize::from(register)];
-        match holds {
-            Holds::Only => *all = values.filter(|values| values.len() <= MOST),
-            Holds::AlsoHere => {
+    fn hold(&mut self, by: HoldsBy<'_>, register: u16, values: PossibleValues) {
+        let register = usize::from(register);
+        let all = &mut self.registers[usize::from(by.thread.0)][register];
+        match (by.followed[register], by.guarded) {
+            (true, false) => *all = values.filter(|values| values.len() <= MOST),
+            (true, true) => {
                 join(all, values);
             }
-            Holds::Also => self.changed |= join(all, values),
+            (false, _) => self.changed |= join(all, values),
         }
     }
 }
 
-/// The thread of an instruction, and what a register holds that it writes to.
-type HoldsBy = (ThreadId, Holds);
+/// The thread of an instruction, and what registers hold that it writes to.
+#[derive(Clone, Copy)]
+struct HoldsBy<'l> {
+    thread: ThreadId,
+    /// See [`ThreadLines::followed`].
+    followed: &'l [bool],
+    /// Whether the instruction may leave them as they were.
+    guarded: bool,
+    /// Whether it is executed once at most.
+    once: bool,
+}
 
 /// Values of a type as a wider register holds them.
 fn widened(ty: Type, values: PossibleValues) -> PossibleValues {

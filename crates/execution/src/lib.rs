@@ -2,7 +2,7 @@
 //!
 //! Read in this order: `layout` (addresses), `expr` (symbolic values), `path` (what one thread may do), `generation`
 //! (which arrivals complete a barrier together), `unfold` (a path for each thread: events), `structure` (the sets and relations
-//! that a model names), `values` (what reads return). `constants`, `accessed`, `agreed`, `written`, `contents` and `live` are analyses that make this shorter; `air`
+//! that a model names), `values` (what reads return). `constants`, `accessed`, `agreed`, `written`, `contents`, `exchanges` and `live` are analyses that make this shorter; `air`
 //! finds values that depend on themselves.
 //!
 //! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
@@ -14,6 +14,7 @@ pub mod apart;
 pub mod constants;
 pub mod contents;
 pub mod event;
+pub mod exchanges;
 pub mod expr;
 pub mod generation;
 pub mod layout;

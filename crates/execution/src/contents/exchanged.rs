@@ -3,13 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{FixedPoint, HoldsBy, PossibleValues, combined, join};
-use model::isa::Instruction;
-use model::isa::Type;
-use model::isa::alu::{AluOp, Comparison};
-use model::isa::bar::BarrierKind;
+use crate::exchanges;
 use model::isa::warp::{Exchange, ExchangeOp};
 use model::program::ThreadId;
-use model::value::{Value, low_bits};
+use model::value::Value;
 
 /// Lanes of a warp beyond which their sets are not listed.
 const MOST_LANES: usize = 5;
@@ -17,16 +14,21 @@ const MOST_LANES: usize = 5;
 /// What lanes bring, by the first thread of the warp and what they do with it.
 pub(super) type BroughtValues = BTreeMap<(usize, ExchangeOp), PossibleValues>;
 
-/// The exchange that an instruction is.
-pub(super) fn of(instruction: &Instruction) -> Option<&Exchange> {
-    let Instruction::Barrier(barrier) = instruction else { return None };
-    if let BarrierKind::Exchange(exchange) = &barrier.kind { Some(exchange) } else { None }
-}
-
 impl FixedPoint<'_> {
     /// Lanes take values from those that do the same, wherever they do it.
-    pub(super) fn exchange(&mut self, by: HoldsBy, line: usize, of: &Exchange) {
-        let thread = by.0;
+    pub(super) fn exchange(&mut self, by: HoldsBy<'_>, line: usize, of: &Exchange) {
+        let thread = by.thread;
+        if let Some(known) = self.given.get(&(thread, line)) {
+            let value = Some(BTreeSet::from([known.result]));
+            self.contents.exchanged.insert((thread, line), value.clone());
+            if let Some(register) = of.predicate {
+                self.hold(by, register.0, Some(BTreeSet::from([known.predicate])));
+            }
+            if let Some(register) = of.result {
+                self.hold(by, register.0, value);
+            }
+            return;
+        }
         let warp = self.warp(thread);
         let brought = self.brought(thread, of);
         let all = self.brought.entry((warp[0], of.op)).or_insert_with(|| Some(BTreeSet::new()));
@@ -55,16 +57,8 @@ impl FixedPoint<'_> {
 
     /// What a lane brings, in the bits that count; nothing at all where nobody takes it.
     fn brought(&self, thread: ThreadId, of: &Exchange) -> PossibleValues {
-        let bits = of.op.source_bits();
-        let compared = if of.negated { Comparison::Eq } else { Comparison::Ne };
-        let mut values = combined(&[self.operand(thread, of.source)], |values| {
-            let value = values[0];
-            Some(if bits == 1 {
-                AluOp::Setp(compared).apply(Type::U32, &[value, 0])
-            } else {
-                value & low_bits(bits)
-            })
-        });
+        let operand = self.operand(thread, of.source);
+        let mut values = combined(&[operand], |values| Some(exchanges::brought(of, values[0])));
         if matches!(of.op, ExchangeOp::Shuffle(_))
             && let Some(values) = &mut values
             && !self.program.is_shuffle_source(thread)

@@ -93,7 +93,11 @@ impl Walk<'_> {
         let wait = meet(state, mask, of.op, (combination, value, taint), guard);
         let here = self.program.lane(self.thread);
         let mut depends = 1 << wait | lane_taint;
+        // What it depends on, it still does.
+        let known = self.facts.accessed.exchanged.get(&(self.thread, state.pc));
+        let known = known.filter(|_| !self.conventions.semantic_dependencies);
         let result = match combination {
+            _ if let Some(known) = known => state.exprs.constant(known.result),
             Combination::Elected(lane) => state.exprs.constant(lane.into()),
             // What a lane says of its own value decides when its loop ends.
             Combination::Lane(from)

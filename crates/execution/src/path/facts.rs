@@ -3,13 +3,15 @@
 use crate::accessed::Accessed;
 use crate::agreed::Agreed;
 use crate::apart::ApartBytes;
+use crate::exchanges;
 use crate::layout::Layout;
 use crate::live::AccessSizes;
 use crate::written::Written;
 use model::program::{AccessEvents, Program, Thread};
 use model::rel::Conventions;
 
-/// What is known of the accesses of a program before paths are listed, where loops ask for that, or nobody looks at events.
+/// What is known of the accesses of a program before paths are listed, where loops or exchanges between lanes ask for that, or nobody
+/// looks at events.
 #[derive(Debug, Default)]
 pub struct LoopFacts<'p> {
     pub accessed: Accessed<'p>,
@@ -28,7 +30,8 @@ impl<'p> LoopFacts<'p> {
             && conventions.silent_atomics
             && !conventions.counts_iterations
             && !conventions.semantic_dependencies;
-        if !counts && !hides_apart {
+        let exchanges = !conventions.semantic_dependencies && exchanges::exchanges(program);
+        if !counts && !hides_apart && !exchanges {
             return LoopFacts::default();
         }
         let accessed = Accessed::new(program, layout);
@@ -38,7 +41,7 @@ impl<'p> LoopFacts<'p> {
             ApartBytes::default()
         };
         if !counts {
-            return LoopFacts { apart, ..LoopFacts::default() };
+            return LoopFacts { accessed, apart, ..LoopFacts::default() };
         }
         let agreed = if loops && conventions.silent_atomics {
             Agreed::new(program, layout, &accessed)
