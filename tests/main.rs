@@ -6,6 +6,7 @@ mod asynchronous;
 mod attack;
 mod barriers;
 mod beyond;
+mod broadcasts;
 mod broken;
 mod browser;
 mod brute;

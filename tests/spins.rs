@@ -85,7 +85,11 @@ fn program(columns: &[Vec<String>], initial: u32) -> String {
     text + "exists (P0:r0=0 /\\ P1:r0=0 /\\ P0:r1=0 /\\ P1:r1=0 /\\ l=0 /\\ x=0)\n"
 }
 
-fn outcomes(program: &str, model: &Model, bound: u32) -> (BTreeSet<Vec<Value>>, ExecutionFacts) {
+pub(crate) fn outcomes(
+    program: &str,
+    model: &Model,
+    bound: u32,
+) -> (BTreeSet<Vec<Value>>, ExecutionFacts) {
     let test =
         litmus::parse("spin", program.as_bytes()).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let (mut all, mut seen) = (BTreeSet::new(), ExecutionFacts::default());

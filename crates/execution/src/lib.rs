@@ -21,6 +21,7 @@ pub mod layout;
 pub mod live;
 pub mod path;
 mod polls;
+mod rewritten;
 pub mod structure;
 pub mod unfold;
 pub mod values;

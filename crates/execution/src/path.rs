@@ -5,6 +5,7 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 mod address;
 mod asynchronous;
@@ -170,10 +171,29 @@ pub struct Path {
     pub passed_over: bool,
     /// What might have changed mbarrier objects, and did not: reading R49.
     pub skipped: Vec<SkippedOperation>,
-    /// The iterations that have barriers and change nothing: the first event of each, and the one after it. None overlap.
-    pub rounds: Vec<(u16, u16)>,
+    /// The iterations that have barriers and change nothing. None overlap.
+    pub rounds: Vec<Round>,
     /// The first thread with the same code.
     pub code: ThreadId,
+}
+
+/// An iteration that has barriers and changes nothing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Round {
+    /// Its first event.
+    pub from: u16,
+    /// The event after it.
+    pub end: u16,
+    /// The line to which it goes back.
+    pub head: u16,
+    /// Whether it writes what other threads of its CTA may see, and do not look at afterwards: see [`crate::rewritten`].
+    pub rewrites: bool,
+}
+
+impl Round {
+    pub fn events(&self) -> Range<usize> {
+        self.from.into()..self.end.into()
+    }
 }
 
 /// An operation that might have changed mbarrier objects, and changed none or another one.
@@ -236,7 +256,7 @@ impl Path {
             rounds: self
                 .rounds
                 .iter()
-                .filter(|(_, end)| usize::from(*end) <= events)
+                .filter(|round| usize::from(round.end) <= events)
                 .copied()
                 .collect(),
             code: self.code,

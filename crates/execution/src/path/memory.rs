@@ -79,7 +79,8 @@ impl Walk<'_> {
                 Self::private_store(state, access, tags, value, taint);
                 continue;
             }
-            if !self.live.is_own(access.pa) {
+            // Whether threads that repeat a loop together see the write is decided where the loop comes back.
+            if !self.live.is_own(access.pa) && self.loops.rounds.is_none() {
                 state.heads.clear();
             }
             state.push(EventKind::Write, tags, guard);

@@ -8,9 +8,10 @@
 use std::collections::BTreeSet;
 
 use super::state::{LoopHead, PathState};
-use super::{Assumption, Next, PathEnd, Walk};
+use super::{Assumption, Next, PathEnd, Round, Walk};
 use crate::event::{EventKind, PathEvent, Resource};
 use crate::expr::{Expr, ExprId};
+use crate::rewritten::is_rewritten;
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::{Type, TypeKind};
 use model::program::CountedLoops;
@@ -63,10 +64,16 @@ impl Walk<'_> {
         let index = |of: usize| u16::try_from(of).expect("paths and threads are short");
         let end = PathEnd::Spins { from: index(from), line: index(state.pc) };
         if state.events[from..].iter().any(|of| of.barrier.is_some()) {
-            let apart = state.rounds.last().is_none_or(|(_, end)| usize::from(*end) <= from);
-            let rounds = self.loops.rounds.filter(|_| apart && self.is_round(state, from, target));
-            let Some(most) = rounds else { return false };
-            state.rounds.push((index(from), index(state.events.len())));
+            let apart = state.rounds.last().is_none_or(|round| usize::from(round.end) <= from);
+            let is_round = apart && self.is_round(state, from, target);
+            let Some(most) = self.loops.rounds.filter(|_| is_round) else { return false };
+            let rewrites = !self.writes_nothing(state, from, target);
+            state.rounds.push(Round {
+                from: index(from),
+                end: index(state.events.len()),
+                head: index(target),
+                rewrites,
+            });
             self.finish(state.clone(), end);
             let ends = state.rounds.len() >= most;
             if ends {
@@ -131,7 +138,7 @@ impl Walk<'_> {
     /// Whether the iteration with barriers from this event on changes nothing, and leaving it out hides nothing.
     fn is_round(&self, state: &PathState, from: usize, target: usize) -> bool {
         self.is_harmless(state, from)
-            && self.writes_nothing(state, from, target)
+            && self.writes_for_itself(state, from, target)
             && are_passed(&state.events[from..])
     }
 
@@ -139,6 +146,17 @@ impl Walk<'_> {
     fn writes_nothing(&self, state: &PathState, from: usize, target: usize) -> bool {
         let mut events = state.events[from..].iter();
         events.all(|event| event.value.is_none() || self.is_unseen(event, target))
+    }
+
+    /// The same where threads of a CTA go through the iteration together: none of them looks at what one has written there.
+    fn writes_for_itself(&self, state: &PathState, from: usize, target: usize) -> bool {
+        let (program, layout, accessed) = (self.program, self.layout, &self.facts.accessed);
+        state.events[from..].iter().filter(|event| event.value.is_some()).all(|event| {
+            self.is_unseen(event, target)
+                || event.access.is_some_and(|access| {
+                    is_rewritten(program, layout, accessed, self.thread, target, access.pa)
+                })
+        })
     }
 
     fn is_unseen(&self, event: &PathEvent, target: usize) -> bool {

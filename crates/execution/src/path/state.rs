@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::private::{PrivateAccess, PrivateWrite};
-use super::{Assumption, Decision, SkippedOperation};
+use super::{Assumption, Decision, Round, SkippedOperation};
 use crate::event::{Access, EventKind, FenceCoverage, Mask, PathEvent, Tags};
 use crate::expr::{ExprId, Exprs};
 use model::given::Tag;
@@ -40,7 +40,7 @@ pub(super) struct PathState {
     /// Iterations that changed nothing and are part of the path.
     pub(super) silent: u32,
     /// As of [`super::Path::rounds`].
-    pub(super) rounds: Vec<(u16, u16)>,
+    pub(super) rounds: Vec<Round>,
     /// Whether a condition led the thread past an aligned barrier.
     pub(super) passed_over: bool,
     pub(super) groups: AsyncGroups,

@@ -8,6 +8,8 @@ use std::collections::HashSet;
 use super::Unfolded;
 use crate::event::{Access, EventKind, PathEvent, Tags};
 use crate::path::{Path, PathEnd};
+use crate::rewritten::is_rewritten;
+use model::program::ThreadId;
 use model::rel::Conventions;
 use model::scope::Placement;
 
@@ -28,7 +30,7 @@ impl Unfolded<'_> {
             .collect();
         self.spinning.iter().zip(placements()).enumerate().any(|(thread, (spinning, here))| {
             let own: HashSet<RacingAccess> =
-                spinning.iter().flat_map(repeated).filter_map(RacingAccess::of).collect();
+                self.repeated(thread, spinning).filter_map(RacingAccess::of).collect();
             own.iter().any(|own| {
                 events.iter().zip(placements()).enumerate().any(|(other, (events, there))| {
                     events.iter().any(|event| {
@@ -50,7 +52,11 @@ impl Unfolded<'_> {
         };
         conventions.uninitialised_reads
             && !self.program.omits_covered
-            && self.spinning.iter().flatten().flat_map(repeated).any(reads)
+            && self
+                .spinning
+                .iter()
+                .enumerate()
+                .any(|(thread, of)| self.repeated(thread, of).any(reads))
     }
 
     /// Whether an iteration that is left out hides something that is asked for.
@@ -58,17 +64,33 @@ impl Unfolded<'_> {
         self.hides_races(conventions) || self.hides_uninitialised_reads(conventions)
     }
 
+    /// The events of the iterations that paths of a thread end with, and repeat for ever. Not those at bytes that the next iteration
+    /// writes again: barriers order all accesses there.
+    fn repeated<'s>(
+        &'s self,
+        thread: usize,
+        paths: &'s [Path],
+    ) -> impl Iterator<Item = &'s PathEvent> {
+        let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
+        paths.iter().flat_map(move |path| {
+            let from = if let PathEnd::Spins { from, .. } = path.end { Some(from) } else { None };
+            let round = path.rounds.last().filter(|round| Some(round.from) == from);
+            let is_rewritten = move |event: &PathEvent| {
+                let Some((round, access)) = round.zip(event.access) else { return false };
+                let (program, layout, accessed) =
+                    (self.program, &self.layout, &self.facts.accessed);
+                is_rewritten(program, layout, accessed, id, round.head.into(), access.pa)
+            };
+            let events = &path.events[from.map_or(path.events.len(), usize::from)..];
+            events.iter().filter(move |event| !is_rewritten(event))
+        })
+    }
+
     /// All paths of a thread.
     pub(super) fn every(&self, thread: usize) -> impl Iterator<Item = &Path> {
         let lists = [&self.paths, &self.spinning, &self.cut, &self.covered];
         lists.into_iter().flat_map(move |list| &list[thread])
     }
-}
-
-/// The events of the iteration that a path ends with, and repeats for ever.
-fn repeated(path: &Path) -> &[PathEvent] {
-    let PathEnd::Spins { from, .. } = path.end else { return &[] };
-    &path.events[usize::from(from)..]
 }
 
 /// What of an event decides whether it races.

@@ -6,10 +6,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::{UnfoldLimit, Unfolded};
-use crate::event::{BarrierUse, Combination, EventKind, Resource};
+use crate::event::{BarrierUse, Combination, EventKind, PathEvent, Resource};
 use crate::expr::{Expr, ExprId};
 use crate::generation::{self, Generations, Groupings};
-use crate::path::{Path, PathEnd};
+use crate::path::{Path, PathEnd, Round};
+use crate::rewritten::is_of_cta;
 use model::isa::bar::Reduction;
 use model::isa::warp::ExchangeOp;
 use model::program::ThreadId;
@@ -33,7 +34,7 @@ impl Path {
 
     /// The barriers of its iterations that have barriers and change nothing.
     fn met_in_rounds(&self) -> impl Iterator<Item = Resource> + '_ {
-        let rounds = self.rounds.iter().map(|&(from, end)| usize::from(from)..usize::from(end));
+        let rounds = self.rounds.iter().map(Round::events);
         rounds.flat_map(|events| &self.events[events]).filter_map(|of| Some(of.barrier?.resource))
     }
 }
@@ -107,7 +108,10 @@ fn have_common(
     let whole = || paths.iter().map(|path| path.events.len()).collect::<Vec<usize>>();
     let one = |generations: &Generations, reached: Vec<usize>| {
         let run = BarrierRun { paths, generations, reached };
-        !run.has_values() || !run.has_lane_values(unfolded, threads) || run.has_common()
+        !run.has_values()
+            || !run.has_lane_values(unfolded, threads)
+            || !run.has_written_values(unfolded, threads)
+            || run.has_common()
     };
     complete.iter().all(|of| one(of, whole()))
         && waiting.iter().all(|of| one(&of.generations, come_to(paths, &of.at)))
@@ -187,29 +191,46 @@ impl BarrierRun<'_> {
             })
     }
 
+    /// The events of barriers of an iteration, each with how many of barriers of the CTA are before it.
+    fn barriers(&self, thread: usize, round: Round) -> Vec<(usize, usize)> {
+        let mut passed = 0;
+        let mut all = Vec::new();
+        for event in round.events() {
+            let of = &self.paths[thread].events[event];
+            let Some(used) = of.barrier else { continue };
+            all.push((passed, event));
+            let is_over =
+                of.kind == EventKind::Wait && matches!(used.resource, Resource::Cta { .. });
+            passed += usize::from(is_over);
+        }
+        all
+    }
+
     /// Whether one such iteration of a thread, and all that meet it at barriers, can be left out.
     fn is_common(
         &self,
-        round: (usize, (u16, u16)),
+        round: (usize, Round),
         members: &BTreeMap<u32, Vec<(usize, usize)>>,
     ) -> bool {
         let mut together = BTreeSet::from([round]);
         let mut pending = vec![round];
-        while let Some((thread, (from, end))) = pending.pop() {
-            if self.reached[thread] < usize::from(end) {
+        while let Some((thread, of)) = pending.pop() {
+            if self.reached[thread] < usize::from(of.end) {
                 return false;
             }
-            for event in usize::from(from)..usize::from(end) {
-                if self.paths[thread].events[event].barrier.is_none() {
-                    continue;
-                }
+            for (at, event) in self.barriers(thread, of) {
                 let Some(generation) = self.generation(thread, event) else { return false };
                 for &(member, event) in &members[&generation] {
                     let mut rounds = self.paths[member].rounds.iter();
-                    let around = rounds.find(|(from, end)| {
-                        (usize::from(*from)..usize::from(*end)).contains(&event)
-                    });
-                    let Some(&round) = around else { return false };
+                    let Some(&round) = rounds.find(|round| round.events().contains(&event)) else {
+                        return false;
+                    };
+                    // What one thread writes for the others, all of them have to pass in step.
+                    let in_step = round.head == of.head
+                        && self.barriers(member, round).contains(&(at, event));
+                    if (round.rewrites || of.rewrites) && !in_step {
+                        return false;
+                    }
                     if together.insert((member, round)) {
                         pending.push((member, round));
                     }
@@ -248,7 +269,74 @@ impl BarrierRun<'_> {
         })
     }
 
-    /// The values that a lane may contribute; `None` if it computes them from more than one read whose values are known.
+    /// Whether for each write to bytes that only threads of its CTA access some value agrees with what the paths assume that read it:
+    /// behind a barrier of the CTA, and without another write up to the read.
+    fn has_written_values(&self, unfolded: &Unfolded<'_>, threads: &[ThreadId]) -> bool {
+        let Some(passed) = self.passed() else { return true };
+        let (program, layout, facts) = (unfolded.program, &unfolded.layout, &unfolded.facts);
+        let events = || {
+            (0..self.paths.len())
+                .flat_map(|thread| (0..self.reached[thread]).map(move |event| (thread, event)))
+        };
+        let at = |(thread, event): (usize, usize)| &self.paths[thread].events[event];
+        let phase = |(thread, event): (usize, usize)| passed[thread][event];
+        let bytes = |of: (usize, usize)| at(of).access.map(|access| access.pa);
+        let is_write = |of: &(usize, usize)| at(*of).value.is_some() && bytes(*of).is_some();
+        let writes: Vec<(usize, usize)> = events().filter(is_write).collect();
+        writes.iter().all(|&write| {
+            let (thread, here) = (write.0, bytes(write));
+            let Some((there, value)) = here.zip(at(write).value) else { return true };
+            if !is_of_cta(program, layout, &facts.accessed, threads[thread], there) {
+                return true;
+            }
+            let in_cta = |other: usize| {
+                let placement = |thread: ThreadId| program.threads[usize::from(thread.0)].placement;
+                placement(threads[other]).same_cta(placement(threads[thread]))
+            };
+            let between = |read: (usize, usize)| {
+                writes.iter().any(|&other| {
+                    let between = phase(write)..=phase(read);
+                    other != write && bytes(other) == here && between.contains(&phase(other))
+                })
+            };
+            let reads = events().filter(|&of| {
+                let is_read = at(of).kind == EventKind::Read && bytes(of) == here;
+                is_read && in_cta(of.0) && phase(of) > phase(write) && !between(of)
+            });
+            let reads: Vec<(usize, usize)> = reads.collect();
+            let Some(values) = self.brought(thread, value, unfolded, threads[thread]) else {
+                return true;
+            };
+            reads.is_empty()
+                || values.into_iter().any(|value| {
+                    reads.iter().all(|&(reader, read)| {
+                        let read = u16::try_from(read).expect("a path has few events");
+                        let known = |leaf| (leaf == Expr::Read(read)).then_some(value);
+                        self.paths[reader].admits(&known)
+                    })
+                })
+        })
+    }
+
+    /// How many barriers of its CTA each thread has passed before each of its events; `None` where not all threads wait at each.
+    fn passed(&self) -> Option<Vec<Vec<usize>>> {
+        let of = |path: &&Path| {
+            let mut passed = 0;
+            let event = |of: &PathEvent| {
+                let cta = of.barrier.filter(|used| matches!(used.resource, Resource::Cta { .. }));
+                if cta.is_some_and(|used| !used.waits_for_all() || !used.waits) {
+                    return None;
+                }
+                let before = passed;
+                passed += usize::from(cta.is_some() && of.kind == EventKind::Arrive);
+                Some(before)
+            };
+            path.events.iter().map(event).collect()
+        };
+        self.paths.iter().map(of).collect()
+    }
+
+    /// The values that a thread may contribute, or write; `None` if it computes them from more than one read whose values are known.
     fn brought(
         &self,
         source: usize,
