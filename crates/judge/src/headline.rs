@@ -268,7 +268,9 @@ fn clauses(test: &Test, asked: Vec<usize>, value: &dyn Fn(usize) -> Option<Value
         match program.observed[index] {
             observed @ Observed::Memory { .. } => {
                 let name = litmus::proposition::name(program, observed);
-                let name = name.trim_start_matches('[').trim_end_matches(']');
+                // The brackets of a variable are of the condition, and those of an element of its name.
+                let whole = name.strip_prefix('[').and_then(|name| name.strip_suffix(']'));
+                let name = whole.unwrap_or(&name);
                 clauses.ends.push(format!("{name} = {value}"));
             }
             Observed::Register { thread, register } => {
@@ -378,6 +380,22 @@ mod tests {
         let model = model::ptx::model();
         let headline = Headline::new(&test, &judge(&test, &Task::new(&model)));
         format!("{headline}, {}", headline.expectation())
+    }
+
+    #[test]
+    fn an_element_keeps_its_brackets() {
+        for (init, place, said) in
+            [(".global .b32 out[4];", "out[1]", "out[1]"), ("out=0;", "[out]", "out")]
+        {
+            let store = if place == said { "out+4" } else { "out" };
+            let source = format!(
+                "PTX t\n{{\n{init}\n}}\n P0@cta 0,gpu 0 ;\n st.weak.u32 [{store}], 2 ;\nexists ({place}=2)\n"
+            );
+            let test = litmus::parse("t.litmus", source.as_bytes()).expect("a test");
+            let model = model::ptx::model();
+            let headline = Headline::new(&test, &judge(&test, &Task::new(&model)));
+            assert_eq!(headline.to_string(), format!("Allowed: memory may end with {said} = 2"));
+        }
     }
 
     #[test]
