@@ -1,7 +1,10 @@
 //! What no GPU launches, and what a module says of its launches: `causeway verify`.
 
 use verify::file;
-use verify::{Dim3, FindingKind, KernelModule, LaunchError, LaunchSpec, VerifyError};
+use verify::{
+    Dim3, FindingKind, KernelModule, LaunchError, LaunchQuestion, LaunchSpec, ThreadChoice,
+    VerifyError,
+};
 
 use crate::launches::{judged, kernel, kinds, launch};
 
@@ -125,6 +128,19 @@ fn a_launch_has_three_directions() {
         assert_eq!(error.message, format!("`{directive}` has three extents at most"));
         assert_eq!((error.line, error.help.is_some()), (Some(5), true), "{error:?}");
     }
+}
+
+#[test]
+fn a_field_has_the_address_of_a_buffer_without_a_parameter() {
+    let module = kernel(
+        &["p"],
+        "ld.param.u64 %rd1, [p+8]; ld.param.u32 %r1, [p];\n\
+                                 st.global.u32 [%rd1], %r1; ret;",
+    );
+    let module = module.replace(".param .u64 p", ".param .align 8 .b8 p[16]");
+    let of = |p: &str| judged(&module, &launch(1, 1, &[p, "a=u32[2]=0"], &["a[1]==2"]));
+    assert_eq!(kinds(&of("p={0: 2, 8: @a+4}").expect("it is judged")), []);
+    assert!(matches!(of("p={0: 2, 8: 0}"), Err(VerifyError::Launch(_))), "`a` is of no parameter");
 }
 
 #[test]
@@ -299,7 +315,8 @@ fn what_the_threads_do_is_open_where_it_depends_on_what_is_not_computed() {
     // One thread alone has no race.
     assert_eq!(of(not, &racing, 1), (vec![], vec!["program_spec"]));
     assert_eq!(of(computed, outside, 1).0.len(), 1);
-    assert_eq!(of(not, outside, 1), (vec![], vec!["program_spec"]));
+    // The other questions are not looked at then.
+    assert_eq!(of(not, outside, 1), (vec![], vec!["program_spec", "termination"]));
     assert_eq!(of(computed, &endless, 1), (vec![FindingKind::Hang], vec![]));
     assert_eq!(of(not, &endless, 1), (vec![], vec!["termination"]));
     // What comes before does not depend on it.
@@ -429,6 +446,29 @@ fn a_module_that_the_model_does_not_know_is_judged_with_a_note() {
     assert!(old[0].starts_with("`sm_50` is taken for `sm_70`"), "{old:?}");
     let unversioned = notes(&module.replace(".version 8.7\n", ""));
     assert_eq!(unversioned.len(), 1, "{unversioned:?}");
+}
+
+#[test]
+fn every_question_that_is_not_decided_is_told() {
+    let body = "ld.param.u64 %rd1, [a]; mov.u32 %r1, 1;\n\
+                shfl.sync.bfly.b32 %r2, %r1, 1, 0x1f, -1;\nst.global.u32 [%rd1], %r2; ret;";
+    let asked = |questions: &[LaunchQuestion]| {
+        let launch = LaunchSpec {
+            threads: ThreadChoice::OfEachCta(vec![0]),
+            questions: questions.iter().copied().collect(),
+            ..launch(2, 32, &["a=u32[1]=0"], &[])
+        };
+        let found = judged(&kernel(&["a"], body), &launch).expect("it is judged");
+        assert_eq!(kinds(&found), []);
+        assert!(found.undecided.iter().all(|open| open.why.contains("left out")), "{found:?}");
+        let open = found.undecided.iter().map(|open| LaunchQuestion::of(open.property));
+        open.collect::<Vec<LaunchQuestion>>()
+    };
+    let most = [LaunchQuestion::Assert, LaunchQuestion::Race, LaunchQuestion::Hang];
+    assert_eq!(asked(&LaunchQuestion::ALL), most);
+    let some = [LaunchQuestion::Race, LaunchQuestion::Hang];
+    assert_eq!(asked(&some), some);
+    assert_eq!(asked(&[LaunchQuestion::Hang]), [LaunchQuestion::Hang]);
 }
 
 #[test]

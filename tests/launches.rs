@@ -235,11 +235,16 @@ fn arguments_are_read_and_wrong_ones_are_refused() {
         ("a=u32[2]={1.5,2}", "`1.5` is a float, and the type of `a` is `u32`"),
         ("n=u32=1.5", "`1.5` is a float, and the type of `n` is `u32`"),
         ("a=u32[2]={1,x}", "the value `x` of the argument `a` is not understood"),
+        ("p={0: 2, 8: f32[2]={1,2}}", "the field at 8 of `p` is a buffer"),
+        ("a=bf16[2]", "the argument `a` has the unknown type `bf16[2]`"),
     ] {
         let error = LaunchArgument::parse(wrong).expect_err(wrong);
         assert_eq!(error.message, why);
         assert!(error.help.is_some(), "{wrong}");
     }
+    let help = |text: &str| LaunchArgument::parse(text).expect_err(text).help.expect("it helps");
+    assert!(help("a=f16[2]").starts_with("u16[2]: "));
+    assert!(help("p={8: f32[2]}").ends_with("--arg a='f32[2]', and the field its address: 8: @a"));
     for wrong in ["", "0", "1,2,3,4", "x", "1,,2"] {
         assert_eq!(Dim3::parse(wrong), None, "{wrong}");
     }

@@ -245,6 +245,20 @@ impl ArgumentValue {
         if let ArgumentValue::Tensor(tensor) = self { Some(tensor) } else { None }
     }
 
+    /// Whether a tensor is in this buffer, or a field has an address in it.
+    pub(crate) fn has_part(&self, name: &str) -> bool {
+        let of_field = |field: &ArgumentField| matches!(&field.value, ArgumentValue::Inside { buffer, .. } if buffer == name);
+        match self {
+            ArgumentValue::Tensor(tensor) => tensor.buffer == name,
+            ArgumentValue::Fields(fields) => fields.iter().any(of_field),
+            ArgumentValue::Buffer(_)
+            | ArgumentValue::Number { .. }
+            | ArgumentValue::Untyped(_)
+            | ArgumentValue::OfGpu(_)
+            | ArgumentValue::Inside { .. } => false,
+        }
+    }
+
     /// Reads `4`, `u32[4]=0`, `@a+16`.
     pub(crate) fn parse(name: &str, value: &str) -> Result<ArgumentValue, LaunchError> {
         if value.starts_with('@') {
@@ -316,15 +330,26 @@ pub(crate) fn buffer(
     Ok(ArgumentValue::Buffer(Buffer { element, count, initial }))
 }
 
+/// A field of the structure `name`. A buffer is no field: others name it, and assertions do.
+pub(crate) fn field(name: &str, offset: u32, value: &str) -> Result<ArgumentField, LaunchError> {
+    let ty = value.split('=').next().unwrap_or_default().trim();
+    if ty.ends_with(']') {
+        let error = LaunchError::new(format!("the field at {offset} of `{name}` is a buffer"));
+        return Err(error.help(format!(
+            "the buffer is an argument of its own, --arg a='{value}', and the field its address: {offset}: @a"
+        )));
+    }
+    Ok(ArgumentField { offset, value: ArgumentValue::parse(name, value)? })
+}
+
 /// `0: u64=5, 8: @a`
 fn fields(name: &str, list: &str) -> Result<ArgumentValue, LaunchError> {
-    let field = |text: &str| {
+    let one = |text: &str| {
         let (offset, value) = text.split_once(':').ok_or_else(|| not_read(name, text))?;
         let offset = offset.trim().parse().map_err(|_| not_read(name, text))?;
-        let value = ArgumentValue::parse(name, value.trim())?;
-        Ok(ArgumentField { offset, value })
+        field(name, offset, value.trim())
     };
-    list.split(',').map(field).collect::<Result<_, _>>().map(ArgumentValue::Fields)
+    list.split(',').map(one).collect::<Result<_, _>>().map(ArgumentValue::Fields)
 }
 
 /// `0` for all elements, or `{1,2}` for the first ones; the rest is 0.
@@ -351,8 +376,12 @@ fn not_read(name: &str, value: &str) -> LaunchError {
         .help(FORMS)
 }
 
-fn unknown_type(name: &str, ty: &str) -> LaunchError {
-    LaunchError::new(format!("the argument `{name}` has the unknown type `{ty}`")).help(
-        "u8, u16, u32, u64, s8, s16, s32, s64, f32 or f64, and `[N]` for a buffer of N elements",
-    )
+pub(crate) fn unknown_type(name: &str, ty: &str) -> LaunchError {
+    let error = LaunchError::new(format!("the argument `{name}` has the unknown type `{ty}`"));
+    let element = ty.split('[').next().unwrap_or_default().trim();
+    if matches!(element, "f16" | "bf16" | "half") {
+        let own = ty.replacen(element, "u16", 1);
+        return error.help(format!("{own}: `u16` has the bits of a float of 16 bits"));
+    }
+    error.help("u8, u16, u32 or u64, the same with `s`, `i` or `b`, f32 or f64, and `[N]` for a buffer of N elements")
 }

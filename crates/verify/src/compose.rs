@@ -277,7 +277,7 @@ fn check_arguments(launch: &LaunchSpec) -> Result<(), Vec<LaunchError>> {
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
-/// The arguments of a kernel, in the order of its parameters. `count`: how many it has. A buffer that only tensors name is no
+/// The arguments of a kernel, in the order of its parameters. `count`: how many it has. A buffer that only tensors and fields name is no
 /// argument where there are more of them.
 fn passed<'l>(
     function: &str,
@@ -300,12 +300,12 @@ fn passed<'l>(
     if all.len() <= count {
         return Ok(all);
     }
-    let tensors = || launch.arguments.iter().filter_map(|argument| argument.value.as_tensor());
-    let of_tensor = |argument: &&LaunchArgument| {
+    let is_part = |argument: &&LaunchArgument| {
+        let mut others = launch.arguments.iter();
         matches!(argument.value, ArgumentValue::Buffer(_))
-            && tensors().any(|tensor| tensor.buffer == argument.name)
+            && others.any(|other| other.value.has_part(&argument.name))
     };
-    let without: Vec<&LaunchArgument> = all.iter().copied().filter(|of| !of_tensor(of)).collect();
+    let without: Vec<&LaunchArgument> = all.iter().copied().filter(|of| !is_part(of)).collect();
     Ok(if without.len() == count { without } else { all })
 }
 

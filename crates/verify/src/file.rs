@@ -290,6 +290,9 @@ impl ArgumentText {
                 let offset = offset.parse().map_err(|_| {
                     LaunchError::new(format!("`{offset}` is not the offset of a field of `{name}`"))
                 })?;
+                if let Some(text) = value.as_str() {
+                    return argument::field(&name, offset, text);
+                }
                 Ok(ArgumentField { offset, value: by_value(&name, None, value)? })
             };
             let all: Result<_, LaunchError> = fields.get_ref().iter().map(field).collect();
@@ -303,11 +306,10 @@ impl ArgumentText {
             argument::buffer(&name, element, count, initial).map_err(at(ty))?
         } else {
             let ty = match &self.ty {
-                Some(ty) => Some(ElementType::parse(ty.get_ref()).ok_or_else(|| {
-                    let why =
-                        format!("the argument `{name}` has the unknown type `{}`", ty.get_ref());
-                    at(ty)(LaunchError::new(why))
-                })?),
+                Some(ty) => {
+                    let known = ElementType::parse(ty.get_ref());
+                    Some(known.ok_or_else(|| at(ty)(argument::unknown_type(&name, ty.get_ref())))?)
+                }
                 None => None,
             };
             if let Some(values) = &self.value_of_gpu {

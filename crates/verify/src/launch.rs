@@ -186,7 +186,7 @@ impl LaunchQuestion {
     }
 
     /// The property that answers it.
-    pub(crate) fn property(self) -> Property {
+    pub fn property(self) -> Property {
         match self {
             LaunchQuestion::Assert | LaunchQuestion::Barrier | LaunchQuestion::Bounds => {
                 Property::ProgramSpec

@@ -216,6 +216,9 @@ impl Verification {
         let mut lacking = LackedProperties { properties: Vec::new(), has_meaning: true };
         // Of an earlier question than whether every execution finishes.
         let mut stuck = None;
+        // One thread alone has no race.
+        let several = reader.test.program.threads.len() > 1;
+        let may_lack = |property| several || property != races;
         // Which rules are broken without consequence in the model shows when every outcome is looked for.
         let exits = reader.test.program.has_remote_shared_memory();
         let is_asked = |property: &Property| questions.iter().any(|of| of.property() == *property);
@@ -234,6 +237,7 @@ impl Verification {
                 ..task.clone()
             };
             let judgement = self.judgement(reader, &task);
+            let before = self.findings.len();
             if let Verdict::Stuck(_) = judgement.verdict {
                 let decided = reader.not_decided(Property::Termination).is_none();
                 stuck = reader.stuck(&judgement.found.seen).filter(|_| decided);
@@ -244,6 +248,18 @@ impl Verification {
                 Told::Undefined { race } => {
                     lacking.has_meaning = race;
                     lacking.properties.push(property);
+                    // Where the reason is not one of the kernel, the questions behind this one stay open, too.
+                    if self.findings.len() == before {
+                        let uninitialised = Property::NoUninitialisedRead;
+                        let is_open = !race
+                            && is_asked(&uninitialised)
+                            && may_have_uninitialised_reads(&reader.test.program);
+                        let last = is_open.then_some(uninitialised);
+                        self.leave_open(
+                            property,
+                            asked[at + 1..].iter().copied().chain(last).filter(|of| may_lack(*of)),
+                        );
+                    }
                     break;
                 }
             }
@@ -251,6 +267,13 @@ impl Verification {
         let hang = self.findings.iter().any(|finding| finding.kind == FindingKind::Hang);
         self.findings.extend(stuck.filter(|_| !hang));
         lacking
+    }
+
+    /// Leaves other properties undecided for the reason that one is.
+    fn leave_open(&mut self, property: Property, others: impl Iterator<Item = Property>) {
+        let known = self.undecided.iter().find(|of| of.property == property).cloned();
+        let of = |other| known.clone().map(|known| Undecided { property: other, ..known });
+        self.undecided.extend(others.filter_map(of));
     }
 
     /// The answer to a question. The first disagreement of engines is kept.
