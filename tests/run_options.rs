@@ -269,3 +269,22 @@ fn a_change_of_the_module_of_a_launch_is_judged_again() {
     let seen = watched.next();
     assert!(seen.contains("the assertion can be false"), "{seen}");
 }
+
+#[test]
+fn a_change_of_the_source_that_has_the_launch_is_judged_again() {
+    let folder = tests("watch-source");
+    let module = ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 out)\n{ .reg .b64 %rd<2>;\n\
+        .loc 1 2 0\nld.param.u64 %rd1, [out];\nst.global.u32 [%rd1], 1;\nret; }\n.file 1 \"/elsewhere/k.cu\"\n";
+    let source = |value: u32| {
+        let launch = "//! causeway: --grid 1 --block 1 --arg out='u32[1]'";
+        format!("{launch} --assert 'out[0] == {value}'\nint x;\n")
+    };
+    fs::write(folder.join("k.ptx"), module).expect("it is written");
+    fs::write(folder.join("k.cu"), source(1)).expect("it is written");
+    let mut watched = WatchedRun::new(&["verify", "--watch", "k.ptx"], &folder);
+    let seen = watched.next();
+    assert!(seen.contains("clean"), "{seen}");
+    fs::write(folder.join("k.cu"), source(2)).expect("it is written");
+    let seen = watched.next();
+    assert!(seen.contains("the assertion can be false"), "{seen}");
+}

@@ -107,6 +107,7 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ("serve-unknown", &["serve", MESSAGE, "f(x)"]),
     ("serve-condition-alone", &["serve", "--never=[x]=0"]),
     ("verify-lines", &["verify", LAUNCHED]),
+    ("verify-lines-github", &["verify", "--format=github", LAUNCHED]),
     ("verify-wrong-line", &["verify", "tests/words/wrong-line.ptx"]),
     (
         "verify-github",

@@ -84,29 +84,34 @@ impl Reportable for LaunchAnswer<'_> {
 fn case(judged: &JudgedLaunch<'_>) -> ReportCase {
     let verification = judged.verification;
     let exit = exit(judged);
-    let file = judged.name.to_owned();
+    let place = || judged.place.position();
     // What a launch file expects is no error.
     let level = if exit == Exit::Differs { Level::Error } else { Level::of(exit) };
     let found = verification.findings.iter().map(|finding| of_finding(judged, finding, level));
     let mut findings: Vec<ReportFinding> = found.collect();
     findings.extend(verification.undecided.iter().map(|of| {
-        let message = format!("{}: {}", of.property.name(), of.why);
-        ReportFinding::new(BOUNDED, Level::Undecided, message, FilePosition::file(&*file))
+        let message = format!("{}: {}", judged.question(of.property), of.why);
+        ReportFinding::new(BOUNDED, Level::Undecided, message, place())
     }));
-    findings.extend(verification.disagreement.iter().map(|why| {
-        ReportFinding::new(DISAGREEMENT, Level::Error, why, FilePosition::file(&*file))
-    }));
+    findings.extend(
+        verification
+            .disagreement
+            .iter()
+            .map(|why| ReportFinding::new(DISAGREEMENT, Level::Error, why, place())),
+    );
     for kind in judged.unmet().into_iter().flat_map(|unmet| unmet.missing) {
         let message = format!("expected, and not found: {kind}");
-        findings.push(ReportFinding::new(MISSING, level, message, FilePosition::file(&*file)));
+        findings.push(ReportFinding::new(MISSING, level, message, place()));
     }
     if findings.is_empty() {
-        let place = FilePosition::file(&*file);
-        findings.push(ReportFinding::new(CLEAN, Level::Pass, CLEAN.text, place));
+        findings.push(ReportFinding::new(CLEAN, Level::Pass, CLEAN.text, place()));
     }
     ReportCase {
-        subject: file.clone(),
-        file,
+        subject: match judged.place.line {
+            Some(line) => format!("{} launch of line {line}", judged.place.file),
+            None => judged.name.to_owned(),
+        },
+        file: judged.place.file.clone(),
         exit,
         seconds: Some(verification.seconds),
         findings,
@@ -133,7 +138,7 @@ fn of_finding(judged: &JudgedLaunch<'_>, finding: &KernelFinding, level: Level) 
         places.into_iter().take(once).map(move |place| Related { place, text: text.clone() })
     });
     let first = finding.places.first();
-    let place = first.map_or(FilePosition::file(judged.name), |place| position(place.line));
+    let place = first.map_or_else(|| judged.place.position(), |place| position(place.line));
     let races = finding.kind.is_race();
     let reasons = judged.verification.reasons.iter().filter(|_| races);
     let mut remarks: Vec<(&'static str, String)> =

@@ -14,8 +14,10 @@ use crate::input;
 
 /// A launch, and where it is.
 pub(super) struct WrittenLaunch {
-    /// `k.cu:3`
-    pub(super) name: String,
+    pub(super) path: PathBuf,
+    pub(super) line: usize,
+    /// The whole file.
+    pub(super) text: String,
     pub(super) launch: LaunchArgs,
 }
 
@@ -32,7 +34,7 @@ const BEGIN: &str = "causeway:";
 
 /// An error in a line: the file with its text, and what is wrong.
 pub(super) struct WrongLine {
-    pub(super) path: String,
+    pub(super) path: PathBuf,
     pub(super) text: String,
     pub(super) error: LaunchError,
 }
@@ -64,6 +66,14 @@ pub(super) fn launches(path: &Path, given: &LaunchArgs) -> Result<Vec<WrittenLau
     Ok(Vec::new())
 }
 
+/// The file that has the launches of a module.
+pub(super) fn file(path: &Path, given: &LaunchArgs) -> Option<PathBuf> {
+    match launches(path, given) {
+        Ok(all) => all.into_iter().next().map(|launch| launch.path),
+        Err(wrong) => Some(wrong.path),
+    }
+}
+
 /// The files that a source may be, with their texts: beside the module, and where the module says.
 pub(super) fn sources(module: &Path, file: &str) -> impl Iterator<Item = (PathBuf, String)> {
     let file = Path::new(file);
@@ -81,12 +91,21 @@ fn text_of(path: &Path) -> Option<String> {
 }
 
 fn in_text(path: &Path, text: &str) -> Result<Vec<WrittenLaunch>, WrongLine> {
-    let path = input::shown(path);
     let mut all = Vec::new();
     let mut lines = text.lines().zip(1..).peekable();
     while let Some((line, number)) = lines.next() {
-        let Some(first) = comment(line).and_then(|words| words.trim_start().strip_prefix(BEGIN))
-        else {
+        let wrong = |error: LaunchError| WrongLine {
+            path: path.to_owned(),
+            text: text.to_owned(),
+            error: error.at(number),
+        };
+        let Some(comment_words) = comment(line).map(str::trim_start) else { continue };
+        let Some(first) = comment_words.strip_prefix(BEGIN) else {
+            if is_option(comment_words) {
+                let error =
+                    LaunchError::new("options of a launch go on here, and no launch begins above");
+                return Err(wrong(error.help("a launch begins with `//! causeway:`, and the lines with `//!` right below it go on with it")));
+            }
             continue;
         };
         let mut words = first.to_owned();
@@ -96,16 +115,16 @@ fn in_text(path: &Path, text: &str) -> Result<Vec<WrittenLaunch>, WrongLine> {
             words.push_str(next);
             lines.next();
         }
-        let wrong = |error: LaunchError| WrongLine {
-            path: path.clone(),
-            text: text.to_owned(),
-            error: error.at(number),
-        };
         let words = shlex::split(&words).ok_or_else(|| {
             wrong(LaunchError::new("a quote is not closed, or a `\\` is the last sign"))
         })?;
         let read = LaunchLine::try_parse_from(words).map_err(|error| wrong(told(&error)))?;
-        all.push(WrittenLaunch { name: format!("{path}:{number}"), launch: read.launch });
+        all.push(WrittenLaunch {
+            path: path.to_owned(),
+            line: number,
+            text: text.to_owned(),
+            launch: read.launch,
+        });
     }
     Ok(all)
 }
@@ -113,6 +132,12 @@ fn in_text(path: &Path, text: &str) -> Result<Vec<WrittenLaunch>, WrongLine> {
 /// What is behind `//!`.
 fn comment(line: &str) -> Option<&str> {
     line.trim().strip_prefix("//!")
+}
+
+/// Whether a comment begins with an option, and not with a line of hyphens.
+fn is_option(words: &str) -> bool {
+    let name = words.strip_prefix("--");
+    name.is_some_and(|name| name.starts_with(|first: char| first.is_ascii_alphabetic()))
 }
 
 /// The first line of an error of options, and what it proposes.
@@ -135,12 +160,26 @@ mod tests {
     fn a_launch_goes_on_in_further_comments() {
         let text = "// k\n//! causeway: --grid 2 --block 1\n  //!   --arg n=4\n//! causeway: --grid 1 --block 1\nint x;\n//! other\n";
         let found = in_text(Path::new("k.cu"), text).ok().expect("they are right");
-        let names: Vec<&str> = found.iter().map(|launch| &launch.name[..]).collect();
-        assert_eq!(names, ["k.cu:2", "k.cu:4"]);
+        let lines: Vec<usize> = found.iter().map(|launch| launch.line).collect();
+        assert_eq!(lines, [2, 4]);
         assert_eq!(found[0].launch.arguments, ["n=4"]);
         let wrong =
             in_text(Path::new("k.cu"), "\n//! causeway: --gird 2\n").err().expect("it is wrong");
         assert_eq!(wrong.error.line, Some(2));
         assert!(wrong.error.message.contains("--gird"), "{}", wrong.error.message);
+    }
+
+    #[test]
+    fn options_without_a_launch_above_are_an_error() {
+        let of = |text: &str| in_text(Path::new("k.cu"), text);
+        for text in [
+            "// ! causeway: --grid 2 --block 1\n//!   --arg n=4\n",
+            "//! causeway: --grid 2 --block 1\nint x;\n//! --arg n=4\n",
+        ] {
+            let wrong = of(text).err().expect("no launch has the option").error;
+            assert_eq!(wrong.line, Some(text.lines().count()), "{text}");
+            assert!(wrong.help.is_some_and(|help| help.contains("//! causeway:")), "{text}");
+        }
+        assert!(of("//! --------\n//! a -- b\n").is_ok_and(|found| found.is_empty()));
     }
 }

@@ -26,12 +26,14 @@ use verify::{
 
 use self::args::{LaunchArgs, Verify};
 use self::case::{LaunchAnswer, UnreadLaunch, VerifySummary};
+use self::lines::WrittenLaunch;
 use self::page::VerifyPage;
 use crate::complaints::{complain, complain_of};
 use crate::input;
 use crate::lower::drive::module::{module_name, module_text};
-use crate::options::EngineName;
+use crate::options::{EngineName, LimitArgs};
 use crate::report::CommandRun;
+use crate::report::finding::FilePosition;
 use crate::selection::{self, SelectedModel, judging_model};
 use crate::watch;
 
@@ -42,14 +44,41 @@ const TIMEOUT: Duration = Duration::from_secs(30);
 struct ReadLaunch {
     /// As messages name it.
     name: String,
+    place: LaunchPlace,
     module: PathBuf,
     launch: LaunchSpec,
     expected: Option<Expected>,
 }
 
+/// Where a launch is given.
+struct LaunchPlace {
+    /// As messages name it.
+    file: String,
+    /// The line of a launch in a comment, and the text around it; another launch is a whole file, or a command line.
+    line: Option<usize>,
+    text: String,
+}
+
+impl LaunchPlace {
+    fn of_file(file: &str) -> LaunchPlace {
+        LaunchPlace { file: file.to_owned(), line: None, text: String::new() }
+    }
+
+    fn position(&self) -> FilePosition {
+        FilePosition::line(&*self.file, self.line)
+    }
+
+    /// An error of the launch, where it is.
+    fn refused(&self, error: LaunchError) -> Vec<Diagnostic> {
+        LaunchError { line: self.line, ..error }.in_file(LAUNCH, &self.file, &self.text)
+    }
+}
+
 /// A launch that was judged, as it is reported.
 struct JudgedLaunch<'j> {
     name: &'j str,
+    place: &'j LaunchPlace,
+    limits: &'j LimitArgs,
     /// As messages name the module.
     module: &'j str,
     path: &'j Path,
@@ -69,7 +98,9 @@ pub fn command(verify: &Verify, out: &mut dyn Write, err: &mut dyn Write) -> io:
     if verify.watch {
         let model = verify.judging.model.as_deref().filter(|path| path.is_file());
         let modules = verify.paths.iter().filter_map(|path| module_of(path));
-        let files = verify.paths.iter().cloned().chain(modules).chain(model.map(Path::to_path_buf));
+        let sources = verify.paths.iter().filter_map(|path| lines::file(path, &verify.launch));
+        let read = verify.paths.iter().cloned().chain(modules).chain(sources);
+        let files = read.chain(model.map(Path::to_path_buf));
         let watched: Vec<PathBuf> = files.collect();
         return watch::repeat(&watched, &mut |out, err| once(verify, out, err), out, err);
     }
@@ -157,19 +188,23 @@ fn read(path: &Path, verify: &Verify) -> Result<Vec<ReadLaunch>, Vec<Diagnostic>
         let read = verify::file::read(&name, &text)?;
         let LaunchFile { ptx, launch, expected, .. } = read;
         let module = path.with_file_name(ptx);
-        return Ok(vec![ReadLaunch { name, module, launch, expected }]);
+        let place = LaunchPlace::of_file(&name);
+        return Ok(vec![ReadLaunch { name, place, module, launch, expected }]);
     }
     let module = path.to_owned();
     let written = lines::launches(path, &verify.launch)
-        .map_err(|wrong| wrong.error.in_file(LAUNCH, &wrong.path, &wrong.text))?;
+        .map_err(|wrong| wrong.error.in_file(LAUNCH, &input::shown(&wrong.path), &wrong.text))?;
     if written.is_empty() {
         let launch = of_words(&verify.launch).map_err(failed)?;
-        return Ok(vec![ReadLaunch { name, module, launch, expected: None }]);
+        let place = LaunchPlace::of_file(&name);
+        return Ok(vec![ReadLaunch { name, place, module, launch, expected: None }]);
     }
     let read = written.into_iter().map(|written| {
-        let launch =
-            of_words(&written.launch).map_err(|error| error.in_file(LAUNCH, &written.name, ""))?;
-        Ok(ReadLaunch { name: written.name, module: module.clone(), launch, expected: None })
+        let WrittenLaunch { path, line, text, launch } = written;
+        let place = LaunchPlace { file: input::shown(&path), line: Some(line), text };
+        let launch = of_words(&launch).map_err(|error| place.refused(error))?;
+        let name = format!("{}:{line}", place.file);
+        Ok(ReadLaunch { name, place, module: module.clone(), launch, expected: None })
     });
     read.collect()
 }
@@ -262,7 +297,10 @@ impl ReadLaunch {
 
     /// Errors of the launch, or in its module.
     fn refused(&self, errors: Vec<LaunchError>, module: &KernelModule<'_>) -> Vec<Diagnostic> {
-        let one = |error: LaunchError| module.refused(LAUNCH, error, &self.name);
+        let one = |error: LaunchError| match error.line {
+            Some(_) => module.error(LAUNCH, error),
+            None => self.place.refused(error),
+        };
         errors.into_iter().flat_map(one).collect()
     }
 }
@@ -323,6 +361,8 @@ fn one(
     };
     let judged = JudgedLaunch {
         name: &read.name,
+        place: &read.place,
+        limits: &verify.limits,
         module: &path,
         path: &read.module,
         text: &text,

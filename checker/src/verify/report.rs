@@ -13,6 +13,7 @@ use verify::{
 };
 
 use super::JudgedLaunch;
+use crate::options::LimitArgs;
 use crate::report::count_of;
 
 /// The exit code of a launch.
@@ -71,6 +72,13 @@ impl JudgedLaunch<'_> {
 }
 
 impl JudgedLaunch<'_> {
+    /// What was asked that a property answers, as the launch names it.
+    pub(super) fn question(&self, property: Property) -> &'static str {
+        let mut asked = self.launch.questions.iter();
+        let asked = asked.find(|question| question.property() == property);
+        asked.copied().unwrap_or(LaunchQuestion::of(property)).name()
+    }
+
     /// An instruction with its thread.
     pub(super) fn in_words(&self, place: &FindingPlace) -> String {
         match place.column {
@@ -205,13 +213,10 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
         writeln!(out)?;
     }
     for undecided in &verification.undecided {
-        let question = LaunchQuestion::of(undecided.property).name();
-        writeln!(
-            out,
-            "bounded: {question}: {}{}",
-            undecided.why,
-            undecided.limit.map_or("", remedy)
-        )?;
+        let question = judged.question(undecided.property);
+        let remedy = undecided.limit.and_then(|limit| remedy(limit, judged.limits));
+        let remedy = remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
+        writeln!(out, "bounded: {question}: {}{remedy}", undecided.why)?;
     }
     if let Some(disagreement) = &verification.disagreement {
         writeln!(out, "engines disagree, which is a bug of the checker: {disagreement}")?;
@@ -283,14 +288,21 @@ fn elsewhere(other: &OtherAnswer) -> String {
     }
 }
 
-/// The option that raises a limit, or what else helps.
-fn remedy(limit: Limit) -> &'static str {
+/// The option that raises a limit that was reached, or what else helps.
+fn remedy(limit: Limit, given: &LimitArgs) -> Option<String> {
     match limit {
-        Limit::Time => "; `--timeout 120` gives more time",
-        Limit::Memory => "; `--memory 4GiB` gives more memory",
-        Limit::Events | Limit::Steps | Limit::Paths | Limit::Barriers | Limit::Mixtures => {
-            "; fewer threads, shorter loops or one question (`--check race`) are less work"
+        Limit::Time => {
+            let seconds = given.timeout.unwrap_or(super::TIMEOUT).as_secs_f64() * 2.0;
+            Some(format!("`--timeout {seconds}` gives more time"))
         }
+        Limit::Memory => {
+            let more = in_binary(given.memory.as_u64().saturating_mul(2));
+            Some(format!("`--memory {more}` gives more memory"))
+        }
+        Limit::Events | Limit::Steps | Limit::Paths | Limit::Barriers | Limit::Mixtures => Some(
+            "fewer threads, shorter loops or one question (`--check race`) are less work"
+                .to_owned(),
+        ),
         Limit::Interrupted
         | Limit::PhaseState
         | Limit::Number
@@ -298,6 +310,38 @@ fn remedy(limit: Limit) -> &'static str {
         | Limit::ThinAir
         | Limit::Solver
         | Limit::Work
-        | Limit::Model => "",
+        | Limit::Model => None,
+    }
+}
+
+/// A size as `--memory` takes it, in the largest unit of which it is a multiple.
+fn in_binary(bytes: u64) -> String {
+    let units = [(30, "GiB"), (20, "MiB"), (10, "KiB")];
+    let whole = |(shift, _): &(u32, &str)| bytes.trailing_zeros() >= *shift;
+    match units.into_iter().find(whole) {
+        Some((shift, unit)) => format!("{}{unit}", bytes >> shift),
+        None => format!("{bytes}B"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytesize::ByteSize;
+
+    use super::*;
+
+    #[test]
+    fn a_remedy_is_more_than_what_was_given() {
+        let of = |limit, timeout: Option<u64>, memory| {
+            let timeout = timeout.map(std::time::Duration::from_secs);
+            remedy(limit, &LimitArgs { timeout, memory }).unwrap_or_default()
+        };
+        let memory = ByteSize::gib(1);
+        assert_eq!(of(Limit::Time, None, memory), "`--timeout 60` gives more time");
+        assert_eq!(of(Limit::Time, Some(120), memory), "`--timeout 240` gives more time");
+        assert_eq!(of(Limit::Memory, None, memory), "`--memory 2GiB` gives more memory");
+        let small = ByteSize::mib(768);
+        assert_eq!(of(Limit::Memory, None, small), "`--memory 1536MiB` gives more memory");
+        assert_eq!(in_binary(1001), "1001B");
     }
 }
