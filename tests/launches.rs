@@ -564,3 +564,66 @@ fn a_launch_file_says_what_volatile_means() {
     assert_eq!(errors[0].message, "`weak` is not a meaning of volatile accesses");
     assert_eq!(errors[0].help.as_deref(), Some("ptx or plain"));
 }
+
+/// `p.b[i] += p.a[i]` of a structure with a number and two pointers, which is the only parameter.
+fn of_structure() -> String {
+    let body = "ld.param.u64 %rd1, [p+8]; ld.param.u64 %rd2, [p+16]; ld.param.u32 %r1, [p];\n\
+                mov.u32 %r2, %ctaid.x; setp.ge.u32 %p1, %r2, %r1; @%p1 ret;\n\
+                mul.wide.u32 %rd3, %r2, 4; add.s64 %rd1, %rd1, %rd3; add.s64 %rd2, %rd2, %rd3;\n\
+                ld.global.u32 %r3, [%rd1]; ld.global.u32 %r4, [%rd2]; add.u32 %r3, %r3, %r4;\n\
+                st.global.u32 [%rd2], %r3; ret;";
+    let module = kernel(&["p"], body).replace(".param .u64 p", ".param .align 8 .b8 p[24]");
+    module.replace(".visible", ".global .u32 g[2] = {1, 5};\n.const .u32 c[2];\n.visible")
+}
+
+#[test]
+fn a_buffer_that_only_a_structure_names_needs_no_parameter() {
+    let (a, b) = ("a=u32[2]={1,2}", "b=u32[2]={4,8}");
+    let structure = "p={0: 2, 8: @a, 16: @b}";
+    let of = |arguments: &[&str], asserted: &str| {
+        let found = judged(&of_structure(), &launch(2, 1, arguments, &[asserted]));
+        let found = found.expect("it is judged");
+        (kinds(&found), found.undecided.len())
+    };
+    for arguments in [[a, b, structure], [structure, a, b]] {
+        assert_eq!(of(&arguments, "b[0]==5 && b[1]==10"), (vec![], 0));
+        assert_eq!(of(&arguments, "b[0]==4"), (vec![FindingKind::Assert], 0));
+    }
+    let aliased = of(&[a, "p={0: 2, 8: @a, 16: @a+4}"], "true");
+    assert_eq!(aliased.0, [FindingKind::OutOfBounds]);
+    // What nothing names is an argument.
+    let more = launch(2, 1, &[a, b, "d=u32[1]", structure], &[]);
+    let Err(VerifyError::Launch(errors)) = judged(&of_structure(), &more) else { panic!("judged") };
+    assert!(errors[0].message.ends_with("the launch gives 4 arguments"), "{errors:?}");
+    let text = "ptx = \"k.ptx\"\n[launch]\ngrid = 2\nblock = 1\n[[arg]]\nname = \"a\"\ntype = \"u32[2]\"\ninit = [1, 2]\n\
+                [[arg]]\nname = \"p\"\nfields = { 0 = 2, 8 = \"@a\", 16 = \"@g\" }\n[[assert]]\nfinal = \"g[1]==7\"\n";
+    let read = file::read("launch.toml", text).expect("it is read").launch;
+    let found = judged(&of_structure(), &read).expect("it is judged");
+    assert_eq!((kinds(&found), found.undecided.len()), (vec![], 0));
+}
+
+#[test]
+fn an_argument_may_be_the_address_of_a_variable_of_the_module() {
+    let of = |arguments: &[&str], asserted: &str| {
+        judged(&of_structure(), &launch(2, 1, arguments, &[asserted])).map(|found| kinds(&found))
+    };
+    let (a, asserted) = ("a=u32[2]={1,2}", "g[0]==2 && g[1]==7");
+    assert_eq!(of(&[a, "p={0: 2, 8: @a, 16: @g}"], asserted).expect("it is judged"), []);
+    assert_eq!(
+        of(&[a, "p={0: 2, 8: @a, 16: @g+4}"], "g[1]==6").expect("it is judged"),
+        [FindingKind::OutOfBounds]
+    );
+    // A buffer of that name is the one of the launch.
+    let own = of(&["g=u32[2]={4,4}", "p={0: 2, 8: @g, 16: @g}"], "g[0]==8 && g[1]==8");
+    assert_eq!(own.expect("it is judged"), []);
+    for (place, why) in [
+        ("@g+8", "`@g+8` is behind the 8 bytes of `g`"),
+        // It is in another state space.
+        ("@c", "`@c` is not a buffer of the launch"),
+    ] {
+        let Err(VerifyError::Launch(errors)) = of(&[&format!("p={{8: {place}}}")], "true") else {
+            panic!("{place} is judged");
+        };
+        assert_eq!(errors[0].message, why);
+    }
+}

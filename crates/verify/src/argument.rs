@@ -23,7 +23,7 @@ pub enum ArgumentValue {
     Untyped(String),
     /// The same, for the GPU of each CTA.
     OfGpu(Vec<u64>),
-    /// An address in the buffer of another argument.
+    /// An address in the buffer of another argument, or in a variable of the module.
     Inside {
         buffer: String,
         /// In bytes.
@@ -259,6 +259,26 @@ impl ArgumentValue {
         }
     }
 
+    /// The addresses that it has, or its fields.
+    pub(crate) fn addresses(&self) -> Vec<PassedAddress<'_>> {
+        match self {
+            ArgumentValue::Inside { buffer, offset } => {
+                vec![PassedAddress { buffer, offset: *offset, last: *offset }]
+            }
+            ArgumentValue::Tensor(tensor) => {
+                let TensorArgument { buffer, offset, .. } = tensor;
+                vec![PassedAddress { buffer, offset: *offset, last: tensor.last_byte() }]
+            }
+            ArgumentValue::Fields(fields) => {
+                fields.iter().flat_map(|field| field.value.addresses()).collect()
+            }
+            ArgumentValue::Buffer(_)
+            | ArgumentValue::Number { .. }
+            | ArgumentValue::Untyped(_)
+            | ArgumentValue::OfGpu(_) => Vec::new(),
+        }
+    }
+
     /// Reads `4`, `u32[4]=0`, `@a+16`.
     pub(crate) fn parse(name: &str, value: &str) -> Result<ArgumentValue, LaunchError> {
         if value.starts_with('@') {
@@ -297,6 +317,16 @@ impl ArgumentValue {
         }
         Err(not_read(name, value))
     }
+}
+
+/// An address that an argument passes.
+pub(crate) struct PassedAddress<'v> {
+    /// A buffer of the launch, or a variable of the module.
+    pub(crate) buffer: &'v str,
+    /// In bytes.
+    pub(crate) offset: u64,
+    /// The last byte of what begins there.
+    pub(crate) last: u64,
 }
 
 /// An address in a buffer.

@@ -2,13 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use lift::function::{Function, Parameter};
+use lift::function::{Function, Parameter, is_reserved};
 use lift::module::{HEAP, HEAP_BYTES, LaunchedArguments, TRAP, TensorLayout};
 use litmus::Test;
+use model::memory::Space;
 use model::scope::Placement;
 use text::Diagnostic;
 
-use crate::argument::{ArgumentValue, Buffer, LaunchArgument, NO_VALUE};
+use crate::argument::{ArgumentValue, Buffer, LaunchArgument, NO_VALUE, PassedAddress, check_name};
 use crate::columns::{
     self, ColumnMemory, ColumnTest, ColumnValues, Composed, PlacedColumn, UnwrittenMemory,
 };
@@ -47,7 +48,8 @@ pub(crate) fn launched(
 ) -> Result<ComposedLaunch, Vec<LaunchError>> {
     launch.check()?;
     let places = launch.places().map_err(one)?;
-    check_arguments(launch)?;
+    let variables = global_variables(module);
+    check_arguments(launch, &variables)?;
     let names = launch.arguments.iter().map(|argument| argument.name.clone());
     let own = [WORKSPACE, TRAP, HEAP].map(str::to_owned);
     let reserved: BTreeSet<String> = names.chain(own).collect();
@@ -63,7 +65,12 @@ pub(crate) fn launched(
         launches.push(directives::applied(bounds, launch)?);
         let count = declared.map_or(0, |function| function.parameters.len());
         let passed = passed(&name, count, kernel, launch).map_err(one)?;
-        let own = LaunchedArguments { reserved: reserved.clone(), tensors: tensors(&passed) };
+        let globals = named_by(&passed).filter(|name| !reserved.contains(*name));
+        let own = LaunchedArguments {
+            globals: globals.map(str::to_owned).collect(),
+            reserved: reserved.clone(),
+            tensors: tensors(&passed),
+        };
         let mut function = module.function(&name, &own)?;
         left_out.adapt(&mut function)?;
         check_passed(&function, &passed)?;
@@ -212,8 +219,27 @@ fn for_shells(name: &str) -> String {
     if name.chars().all(plain) { name.to_owned() } else { format!("'{name}'") }
 }
 
-/// Arguments have one name each, and addresses are in buffers.
-fn check_arguments(launch: &LaunchSpec) -> Result<(), Vec<LaunchError>> {
+/// The variables of a module in global memory that a test has by their names, and their bytes. `@g` is the address of one.
+fn global_variables<'m>(module: &KernelModule<'m>) -> BTreeMap<&'m str, u64> {
+    let own = |name: &str| [TRAP, HEAP, WORKSPACE].contains(&name) || is_reserved(name);
+    let globals = module.module.globals().into_iter();
+    globals
+        .filter(|of| of.space.space() == Some(Space::Global))
+        .filter(|of| check_name(of.name).is_ok() && !own(of.name))
+        .filter_map(|of| Some((of.name, of.bytes?.into())))
+        .collect()
+}
+
+/// The buffers and variables that arguments have addresses in.
+fn named_by<'l>(arguments: &[&'l LaunchArgument]) -> impl Iterator<Item = &'l str> {
+    arguments.iter().flat_map(|of| of.value.addresses()).map(|address| address.buffer)
+}
+
+/// Arguments have one name each, and addresses are in buffers or in variables of the module.
+fn check_arguments(
+    launch: &LaunchSpec,
+    variables: &BTreeMap<&str, u64>,
+) -> Result<(), Vec<LaunchError>> {
     let mut errors = Vec::new();
     let mut known: BTreeMap<&str, &ArgumentValue> = BTreeMap::new();
     for argument in &launch.arguments {
@@ -229,39 +255,24 @@ fn check_arguments(launch: &LaunchSpec) -> Result<(), Vec<LaunchError>> {
         }
     }
     for argument in &launch.arguments {
-        let values = match &argument.value {
-            ArgumentValue::Fields(fields) => fields.iter().map(|field| &field.value).collect(),
-            value @ (ArgumentValue::Buffer(_)
-            | ArgumentValue::Number { .. }
-            | ArgumentValue::Untyped(_)
-            | ArgumentValue::OfGpu(_)
-            | ArgumentValue::Tensor(_)
-            | ArgumentValue::Inside { .. }) => vec![value],
-        };
-        for value in values {
-            let (buffer, offset, last) = match value {
-                ArgumentValue::Inside { buffer, offset } => (buffer, offset, *offset),
-                ArgumentValue::Tensor(tensor) => {
-                    (&tensor.buffer, &tensor.offset, tensor.last_byte())
+        for PassedAddress { buffer, offset, last } in argument.value.addresses() {
+            let bytes = match known.get(buffer) {
+                Some(ArgumentValue::Buffer(of)) => {
+                    Some(u64::from(of.count) * u64::from(of.element.bits / 8))
                 }
-                ArgumentValue::Buffer(_)
-                | ArgumentValue::Number { .. }
-                | ArgumentValue::Untyped(_)
-                | ArgumentValue::OfGpu(_)
-                | ArgumentValue::Fields(_) => continue,
+                Some(_) => None,
+                None => variables.get(buffer).copied(),
             };
-            let Some(ArgumentValue::Buffer(of)) = known.get(&buffer[..]) else {
-                let buffers = launch
-                    .arguments
-                    .iter()
-                    .filter(|argument| matches!(argument.value, ArgumentValue::Buffer(_)));
-                let names = list(buffers.map(|argument| &argument.name[..]));
+            let Some(bytes) = bytes else {
+                let is_buffer = |of: &&LaunchArgument| matches!(of.value, ArgumentValue::Buffer(_));
+                let buffers = launch.arguments.iter().filter(is_buffer);
+                let own = buffers.map(|argument| &argument.name[..]);
+                let names = list(own.chain(variables.keys().copied()));
                 let why = format!("`@{buffer}` is not a buffer of the launch");
                 errors.push(LaunchError::new(why).help(format!("its buffers: {names}")));
                 continue;
             };
-            let bytes = u64::from(of.count) * u64::from(of.element.bits / 8);
-            if *offset >= bytes {
+            if offset >= bytes {
                 errors.push(LaunchError::new(format!(
                     "`@{buffer}+{offset}` is behind the {bytes} bytes of `{buffer}`"
                 )));

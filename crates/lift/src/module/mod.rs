@@ -62,6 +62,8 @@ enum Purpose<'p> {
 pub struct LaunchedArguments {
     /// Names that belong to the launch: registers and variables have others.
     pub reserved: BTreeSet<String>,
+    /// The variables of the module whose addresses are arguments.
+    pub globals: BTreeSet<String>,
     /// The tensors of the parameters that are tensormaps.
     pub tensors: BTreeMap<usize, TensorLayout>,
 }
@@ -241,6 +243,13 @@ fn function(contents: &ModuleContents<'_, '_>, index: usize) -> Result<Function,
     reader.name_variables(index);
     if let Err(why) = reader.signature(declared) {
         reader.refused.push(Refused { line, why });
+    }
+    if let Purpose::Launch(arguments) = contents.purpose {
+        for name in &arguments.globals {
+            if let Err(why) = reader.global(name) {
+                reader.refused.push(Refused { line, why });
+            }
+        }
     }
     reader.addressed_parameters(index);
     reader.body(index);

@@ -121,16 +121,21 @@ impl<'a> FunctionReader<'_, 'a> {
                 if let Some(variable) = all.find(|variable| variable.name == name).copied() {
                     let own = self.variables[&(index, variable.name)].clone();
                     (own, variable, inside(&variable))
-                } else if let Some(global) = self.contents.globals.get(name) {
-                    let declared = global.declared;
-                    let (hidden, at) = (!declared.linked, declared.at);
-                    (global.own.clone(), declared, Place { hidden, of_function: false, at })
                 } else {
-                    return Ok(None);
+                    return self.global(name);
                 }
             }
         };
         self.remember(&own, &found, place)?;
+        Ok(Some(own))
+    }
+
+    /// The same, if it is that of a variable of the module.
+    pub(super) fn global(&mut self, name: &str) -> ReadResult<Option<String>> {
+        let Some(global) = self.contents.globals.get(name) else { return Ok(None) };
+        let (declared, own) = (global.declared, global.own.clone());
+        let (hidden, at) = (!declared.linked, declared.at);
+        self.remember(&own, &declared, Place { hidden, of_function: false, at })?;
         Ok(Some(own))
     }
 
