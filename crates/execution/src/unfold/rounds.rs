@@ -68,6 +68,8 @@ pub(super) fn are_common(unfolded: &Unfolded<'_>, most: usize) -> Result<bool, U
             continue;
         }
         let all = || lists.iter().flat_map(|list| list.iter());
+        // Where nobody tells the others anything, loops are followed as far as what is read leads.
+        let rewrites = all().flat_map(|path| &path.rounds).any(|round| round.rewrites);
         let repeated: BTreeSet<Resource> = all().flat_map(|path| path.met_in_rounds()).collect();
         // The next iteration may complete what another thread waits for.
         let counts = |used: &BarrierUse| !used.waits_for_all() && repeated.contains(&used.resource);
@@ -90,7 +92,7 @@ pub(super) fn are_common(unfolded: &Unfolded<'_>, most: usize) -> Result<bool, U
             }
             let ends = |more| (unfolded.ends)(unfolded.held + more);
             let groupings = generation::groupings(&paths, &here, &unfolded.layout, &ends)?;
-            if !have_common(unfolded, &paths, &threads, &groupings) {
+            if !have_common(unfolded, &paths, &threads, &groupings, rewrites) {
                 return Ok(false);
             }
         }
@@ -103,6 +105,7 @@ fn have_common(
     paths: &[&Path],
     threads: &[ThreadId],
     groupings: &Groupings,
+    rewrites: bool,
 ) -> bool {
     let Groupings { complete, waiting, misused } = groupings;
     let whole = || paths.iter().map(|path| path.events.len()).collect::<Vec<usize>>();
@@ -110,7 +113,7 @@ fn have_common(
         let run = BarrierRun { paths, generations, reached };
         !run.has_values()
             || !run.has_lane_values(unfolded, threads)
-            || !run.has_written_values(unfolded, threads)
+            || rewrites && !run.has_written_values(unfolded, threads)
             || run.has_common()
     };
     complete.iter().all(|of| one(of, whole()))
