@@ -5,7 +5,6 @@
 
 use std::cell::OnceCell;
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 mod address;
 mod asynchronous;
@@ -35,6 +34,7 @@ use self::barrier::cluster_barrier;
 use self::covered::{Arrivals, joins};
 pub use self::facts::LoopFacts;
 pub use self::private::{PrivateAccess, PrivateFinal};
+pub use self::spin::Round;
 use self::state::{PathState, PendingPaths, Visits, proxy_tag, scope_tag};
 use crate::contents::MemoryContents;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
@@ -175,25 +175,6 @@ pub struct Path {
     pub rounds: Vec<Round>,
     /// The first thread with the same code.
     pub code: ThreadId,
-}
-
-/// An iteration that has barriers and changes nothing.
-#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
-pub struct Round {
-    /// Its first event.
-    pub from: u16,
-    /// The event after it.
-    pub end: u16,
-    /// The line to which it goes back.
-    pub head: u16,
-    /// Whether it writes what other threads of its CTA may see, and do not look at afterwards: see [`crate::rewritten`].
-    pub rewrites: bool,
-}
-
-impl Round {
-    pub fn events(&self) -> Range<usize> {
-        self.from.into()..self.end.into()
-    }
 }
 
 /// An operation that might have changed mbarrier objects, and changed none or another one.

@@ -6,15 +6,35 @@
 //! such an iteration, which is looked at in [`crate::unfold`].
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::state::{LoopHead, PathState};
-use super::{Assumption, Next, PathEnd, Round, Walk};
+use super::{Assumption, Next, PathEnd, Walk};
 use crate::event::{EventKind, PathEvent, Resource};
 use crate::expr::{Expr, ExprId};
 use crate::rewritten::is_rewritten;
 use model::isa::alu::{AluOp, Comparison};
 use model::isa::{Type, TypeKind};
 use model::program::CountedLoops;
+
+/// An iteration that has barriers and changes nothing.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Debug)]
+pub struct Round {
+    /// Its first event.
+    pub from: u16,
+    /// The event after it.
+    pub end: u16,
+    /// The line to which it goes back.
+    pub head: u16,
+    /// Whether it writes what other threads of its CTA may see, and do not look at afterwards: see [`crate::rewritten`].
+    pub rewrites: bool,
+}
+
+impl Round {
+    pub fn events(&self) -> Range<usize> {
+        self.from.into()..self.end.into()
+    }
+}
 
 impl Walk<'_> {
     pub(super) fn jump(&mut self, state: &mut PathState, target: usize) -> Next {
