@@ -26,7 +26,7 @@ pub struct Round {
     pub end: u16,
     /// The line to which it goes back.
     pub head: u16,
-    /// Whether it writes what other threads of its CTA may see, and do not look at afterwards: see [`crate::rewritten`].
+    /// Whether it writes what other threads of its CTA may see, and do not look at afterwards: see the module `rewritten`.
     pub rewrites: bool,
 }
 
