@@ -7,12 +7,12 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use crate::event::Access;
-use crate::expr::{ExprId, Exprs};
+use crate::expr::{ExprId, Exprs, widened};
 use crate::layout::Layout;
 use crate::path::converted;
-use model::isa::alu::{AluOp, extend};
+use model::isa::alu::AluOp;
 use model::isa::ld::Load;
-use model::isa::{Address, Instruction, Operand, SpaceQualifier, Type, TypeKind};
+use model::isa::{Address, Instruction, Operand, SpaceQualifier, Type};
 use model::memory::Extent;
 use model::program::{Program, ThreadId};
 use model::value::{Value, little_endian, low64};
@@ -192,8 +192,7 @@ impl Constants {
         }
         let initial = &layout.locations[usize::from(bytes.object)].initial;
         let value = little_endian(initial.get(bytes.start as usize..bytes.end() as usize)?);
-        let signed = load.ty.kind == TypeKind::Signed;
-        Some(if signed { extend(load.ty, value) } else { value })
+        Some(widened(load.ty, value))
     }
 
     /// What an operand of a line is, if that is a constant.
@@ -211,6 +210,24 @@ impl Constants {
         }
     }
 
+    /// An address that a line accesses, in the state space that it names, if that is a constant.
+    pub fn address(
+        &self,
+        layout: &Layout,
+        thread: ThreadId,
+        line: usize,
+        address: Address,
+    ) -> Option<u64> {
+        let base = match address.base {
+            // A name in brackets is the variable, whatever its space and the instruction's.
+            Operand::Address(variable) => layout.address(variable, thread),
+            base @ (Operand::Reg(_) | Operand::Imm(_)) => {
+                low64(self.operand(layout, thread, line, base)?)
+            }
+        };
+        Some(base.wrapping_add_signed(address.offset))
+    }
+
     /// The `length` bytes at an address that a line accesses in a state space, if constants say so.
     pub fn bytes(
         &self,
@@ -221,14 +238,7 @@ impl Constants {
         address: Address,
         length: u32,
     ) -> Option<Access> {
-        let base = match address.base {
-            // A name in brackets is the variable, whatever its space and the instruction's.
-            Operand::Address(variable) => layout.address(variable, thread),
-            base @ (Operand::Reg(_) | Operand::Imm(_)) => {
-                low64(self.operand(layout, thread, line, base)?)
-            }
-        };
-        let at = base.wrapping_add_signed(address.offset);
+        let at = self.address(layout, thread, line, address)?;
         let va: Extent = layout.resolve(thread, space, at, length).ok()?;
         Some(Access { va, pa: layout.physical(va) })
     }

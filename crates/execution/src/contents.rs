@@ -13,16 +13,16 @@ use std::collections::{BTreeMap, BTreeSet};
 use self::exchanged::BroughtValues;
 use self::sums::{AddedSums, WrittenPlace};
 use crate::constants::ExchangedValues;
-use crate::expr::Exprs;
+use crate::expr::{Exprs, widened};
 use crate::layout::{Layout, Location};
 use crate::path::converted;
-use model::isa::alu::{Alu, extend};
+use model::isa::alu::Alu;
 use model::isa::atom::Atomic;
 use model::isa::cvta::{AddressOp, Cvta};
 use model::isa::ld::Load;
 use model::isa::roles::Addressing;
 use model::isa::st::Store;
-use model::isa::{Address, Instruction, Line, Operand, Reg, SpaceQualifier, Type, TypeKind};
+use model::isa::{Address, Instruction, Line, Operand, Reg, SpaceQualifier, Type};
 use model::memory::{Extent, Proxy, Space, Variable, VariableId};
 use model::program::{Program, Thread, ThreadId};
 use model::value::{Value, little_endian, low_bits, low_bytes, low64};
@@ -45,7 +45,7 @@ pub struct MemoryContents {
     unknown: BTreeSet<VariableId>,
     /// The results of exchanges between the lanes of a warp, by thread and line.
     exchanged: BTreeMap<(ThreadId, usize), PossibleValues>,
-    /// The variables that the load, store or atomic of a line may access; `None` if they are not known.
+    /// The variables that the load, store or atomic of a line may access, where that is asked; `None` if they are not known.
     accessed: BTreeMap<(ThreadId, usize), Option<BTreeSet<VariableId>>>,
     /// Whether racing accesses may mix the bytes of values.
     tearing: bool,
@@ -91,6 +91,7 @@ impl MemoryContents {
             registers,
             brought,
             sums: AddedSums::default(),
+            notes_accesses: !exchanged.is_empty(),
             changed: true,
         };
         let threads: Vec<ThreadLines<'_>> = (0u8..)
@@ -132,7 +133,7 @@ impl MemoryContents {
         self.unknown.contains(&variable) || self.written.range(of_variable).next().is_some()
     }
 
-    /// The variables that the load, store or atomic of a line may access, if they are known.
+    /// The variables that the load, store or atomic of a line may access, if they are known; of [`MemoryContents::given`] alone.
     pub fn accessed(&self, thread: ThreadId, line: usize) -> Option<&BTreeSet<VariableId>> {
         self.accessed.get(&(thread, line))?.as_ref()
     }
@@ -368,12 +369,16 @@ struct FixedPoint<'p> {
     registers: Vec<Vec<PossibleValues>>,
     brought: BroughtValues,
     sums: AddedSums,
+    /// Whether it is asked which variables lines access.
+    notes_accesses: bool,
     changed: bool,
 }
 
 impl FixedPoint<'_> {
     fn execute(&mut self, by: HoldsBy<'_>, line: usize, instruction: &Instruction) {
-        self.access(by.thread, line, instruction);
+        if self.notes_accesses {
+            self.access(by.thread, line, instruction);
+        }
         if let Instruction::Load(load) = instruction {
             self.load(by, load);
         } else if let Instruction::Store(store) = instruction {
@@ -415,7 +420,10 @@ impl FixedPoint<'_> {
         let loaded: Vec<(Reg, PossibleValues)> = elements
             .filter_map(|(element, destination)| {
                 let of = AccessElement { space: load.space, ty: load.ty, element, of };
-                Some(((*destination)?, widened(load.ty, self.loaded(by.thread, load.address, of))))
+                Some((
+                    (*destination)?,
+                    all_widened(load.ty, self.loaded(by.thread, load.address, of)),
+                ))
             })
             .collect();
         for (register, values) in loaded {
@@ -447,7 +455,7 @@ impl FixedPoint<'_> {
         });
         self.write((thread, line), atomic.address, of, new, added);
         if let Some(register) = atomic.destination {
-            self.hold(by, register.0, widened(ty, old));
+            self.hold(by, register.0, all_widened(ty, old));
         }
     }
 
@@ -594,9 +602,8 @@ struct HoldsBy<'l> {
 }
 
 /// Values of a type as a wider register holds them.
-fn widened(ty: Type, values: PossibleValues) -> PossibleValues {
-    let widen = |value| if ty.kind == TypeKind::Signed { extend(ty, value) } else { value };
-    values.map(|values| values.into_iter().map(widen).collect())
+fn all_widened(ty: Type, values: PossibleValues) -> PossibleValues {
+    values.map(|values| values.into_iter().map(|value| widened(ty, value)).collect())
 }
 
 /// Adds values; says whether there are more then.

@@ -557,6 +557,11 @@ fn computed(expr: Expr, of: impl Fn(ExprId) -> Value) -> Value {
     }
 }
 
+/// What a register holds after `raw`, the bytes of a `ty`, were loaded into it.
+pub fn widened(ty: Type, raw: Value) -> Value {
+    if ty.kind == TypeKind::Signed { alu::extend(ty, raw) } else { raw }
+}
+
 /// Bits of a value of type `ty` in a register: a sign bit may be repeated.
 fn extended(ty: Type, bits: Value) -> Value {
     let bits = bits & low_bits(ty.bits);
