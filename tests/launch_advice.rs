@@ -24,7 +24,7 @@ fn advised_with(
     let task = Task { counts: false, ..Task::new(&model) };
     let others: Vec<OtherLaunch<'_>> =
         launches[1..].iter().map(|launch| OtherLaunch { name: "other", launch }).collect();
-    let advice = AdviceOptions { effort, weaken, others: &others };
+    let advice = AdviceOptions { effort, weaken, executions: false, others: &others };
     verify(&read, &launches[0], &task, &advice).expect("it is judged").1
 }
 

@@ -166,21 +166,28 @@ fn the_pages_work_in_a_browser() {
     }
 }
 
-/// The page of `lower` has the judged code of both sides with the lacking word marked, and a picture of each.
-#[test]
-fn the_page_of_lowerings_marks_what_the_target_lacks() {
-    let made = Made::new("lowerings");
+/// The page that a command writes for `--page`, and that it ends with this exit code.
+fn page_of(name: &str, command: &[&str], code: i32) -> String {
+    let made = Made::new(name);
     fs::create_dir_all(&made.folder).expect("the folder can be made");
     let file = made.folder.join("page.html");
     let run = Command::new(env!("CARGO_BIN_EXE_causeway"))
-        .args(["lower", "--rows", "tests/lower/few.csv", "--page"])
+        .args(command)
+        .arg("--page")
         .arg(&file)
         .current_dir(suite::root())
         .output()
         .expect("the program starts");
-    assert_eq!(run.status.code(), Some(1), "{}", String::from_utf8_lossy(&run.stderr));
+    assert_eq!(run.status.code(), Some(code), "{}", String::from_utf8_lossy(&run.stderr));
     let page = fs::read_to_string(&file).expect("the page is there");
     is_well_formed(&page, &file);
+    page
+}
+
+/// The page of `lower` has the judged code of both sides with the lacking word marked, and a picture of each.
+#[test]
+fn the_page_of_lowerings_marks_what_the_target_lacks() {
+    let page = page_of("lowerings", &["lower", "--rows", "tests/lower/few.csv"], 1);
     assert!(page.contains("1 of 4 findings are shown."), "{page}");
     assert!(page.contains("load.<mark class=\"lacking\">acquire</mark>.system r0, [y]"), "{page}");
     assert!(page.contains("ld.<mark class=\"instead\">relaxed</mark>.sys.u32 r0, [y]"), "{page}");
@@ -194,18 +201,11 @@ fn the_page_of_lowerings_marks_what_the_target_lacks() {
 /// the picture.
 #[test]
 fn the_page_of_a_launch_has_the_lines_of_the_source_beside_executions() {
-    let made = Made::new("launch");
-    fs::create_dir_all(&made.folder).expect("the folder can be made");
-    let file = made.folder.join("page.html");
-    let run = Command::new(env!("CARGO_BIN_EXE_causeway"))
-        .args(["verify", "examples/kernels/split_k.toml", "examples/kernels/absent.toml", "--page"])
-        .arg(&file)
-        .current_dir(suite::root())
-        .output()
-        .expect("the program starts");
-    assert_eq!(run.status.code(), Some(2), "{}", String::from_utf8_lossy(&run.stderr));
-    let page = fs::read_to_string(&file).expect("the page is there");
-    is_well_formed(&page, &file);
+    let page = page_of(
+        "launch",
+        &["verify", "examples/kernels/split_k.toml", "examples/kernels/absent.toml"],
+        2,
+    );
     for heading in ["An execution at whose end the assertion is false", "An execution with a race"]
     {
         let from = page.find(heading).unwrap_or_else(|| panic!("no `{heading}`"));

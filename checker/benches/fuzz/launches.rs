@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use judge::Task;
 use verify::file::{self, LaunchFile};
-use verify::{KernelModule, LaunchSpec, RepairEffort, VerifyError};
+use verify::{KernelModule, LaunchError, LaunchSpec, RepairEffort, VerifyError};
 
 use crate::targets::{errors, inside};
 
@@ -82,7 +82,8 @@ fn judged(text: &str, launch: &LaunchSpec) -> Result<(), String> {
         }
         Err(VerifyError::Launch(all)) if all.is_empty() => Err("there is no error".to_owned()),
         Err(VerifyError::Launch(all)) => all.into_iter().try_for_each(|error| {
-            inside(&module.refused("launch", error, "k.toml"), text.as_bytes())
+            let of_launch = |error: LaunchError| error.in_file("launch", "k.toml", "");
+            inside(&module.refused("launch", error, of_launch), text.as_bytes())
         }),
         Err(VerifyError::Test(all)) => Err(format!("its test is not read: {}", all[0])),
     }

@@ -84,7 +84,7 @@ impl Reportable for LaunchAnswer<'_> {
 fn case(judged: &JudgedLaunch<'_>) -> ReportCase {
     let verification = judged.verification;
     let exit = exit(judged);
-    let place = || judged.place.position();
+    let place = || judged.read.place.position();
     // What a launch file expects is no error.
     let level = if exit == Exit::Differs { Level::Error } else { Level::of(exit) };
     let found = verification.findings.iter().map(|finding| of_finding(judged, finding, level));
@@ -107,11 +107,11 @@ fn case(judged: &JudgedLaunch<'_>) -> ReportCase {
         findings.push(ReportFinding::new(CLEAN, Level::Pass, CLEAN.text, place()));
     }
     ReportCase {
-        subject: match judged.place.line {
-            Some(line) => format!("{} launch of line {line}", judged.place.file),
-            None => judged.name.to_owned(),
+        subject: match judged.read.place.line {
+            Some(line) => format!("{} launch of line {line}", judged.read.place.file),
+            None => judged.read.name.clone(),
         },
-        file: judged.place.file.clone(),
+        file: judged.read.place.file.clone(),
         exit,
         seconds: Some(verification.seconds),
         findings,
@@ -138,7 +138,7 @@ fn of_finding(judged: &JudgedLaunch<'_>, finding: &KernelFinding, level: Level) 
         places.into_iter().take(once).map(move |place| Related { place, text: text.clone() })
     });
     let first = finding.places.first();
-    let place = first.map_or_else(|| judged.place.position(), |place| position(place.line));
+    let place = first.map_or_else(|| judged.read.place.position(), |place| position(place.line));
     let races = finding.kind.is_race();
     let reasons = judged.verification.reasons.iter().filter(|_| races);
     let mut remarks: Vec<(&'static str, String)> =

@@ -167,10 +167,10 @@ fn elsewhere(other: &OtherAnswer) -> ElsewhereObject<'_> {
 pub(super) fn judged<'j>(judged: &'j JudgedLaunch<'_>) -> VerifyObject<'j> {
     let verification = judged.verification;
     VerifyObject {
-        file: judged.name.into(),
+        file: (&*judged.read.name).into(),
         module: judged.module,
         verdict: verdict(verification),
-        expected: judged.expected.map(|_| exit(judged) == Exit::AsExpected),
+        expected: judged.read.expected.as_ref().map(|_| exit(judged) == Exit::AsExpected),
         kernels: &judged.composed.kernels,
         findings: verification
             .findings

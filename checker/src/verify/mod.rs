@@ -20,7 +20,7 @@ use text::origin::Origins;
 use verify::file::{Expected, LaunchFile};
 use verify::{
     AdviceOptions, Dim3, KernelLaunch, KernelModule, LaunchArgument, LaunchError, LaunchQuestion,
-    LaunchSpec, OtherLaunch, RepairEffort, ShownExecution, ThreadChoice, Verification, VerifyError,
+    LaunchSpec, OtherLaunch, RepairEffort, ThreadChoice, Verification, VerifyError,
     VolatileMeaning,
 };
 
@@ -76,21 +76,15 @@ impl LaunchPlace {
 
 /// A launch that was judged, as it is reported.
 struct JudgedLaunch<'j> {
-    name: &'j str,
-    place: &'j LaunchPlace,
+    read: &'j ReadLaunch,
     limits: &'j LimitArgs,
     /// As messages name the module.
     module: &'j str,
-    path: &'j Path,
     /// The text of the module.
     text: &'j str,
     origins: Origins,
     composed: &'j verify::Composed,
     verification: &'j Verification,
-    /// For a page.
-    executions: Vec<ShownExecution>,
-    launch: &'j LaunchSpec,
-    expected: Option<&'j Expected>,
 }
 
 /// Judges the launches once, or after each change with `--watch`.
@@ -297,10 +291,7 @@ impl ReadLaunch {
 
     /// Errors of the launch, or in its module.
     fn refused(&self, errors: Vec<LaunchError>, module: &KernelModule<'_>) -> Vec<Diagnostic> {
-        let one = |error: LaunchError| match error.line {
-            Some(_) => module.error(LAUNCH, error),
-            None => self.place.refused(error),
-        };
+        let one = |error| module.refused(LAUNCH, error, |error| self.place.refused(error));
         errors.into_iter().flat_map(one).collect()
     }
 }
@@ -349,29 +340,21 @@ fn one(
     };
     let refused = |errors| unread(read.refused(errors, &module));
     let effort = if verify.repair { RepairEffort::FULL } else { RepairEffort::BRIEF };
-    let advice = AdviceOptions { effort, weaken: verify.weaken, others };
+    let executions = verify.page.is_some();
+    let advice = AdviceOptions { effort, weaken: verify.weaken, executions, others };
     let (composed, verification) = match verify::verify(&module, &read.launch, task, &advice) {
         Ok(judged) => judged,
         Err(VerifyError::Launch(errors)) => return told(&refused(errors), err),
         Err(VerifyError::Test(diagnostics)) => return told(&unread(diagnostics), err),
     };
-    let executions = match verify.page {
-        Some(_) => verify::executions(&module, &read.launch, &verification, task),
-        None => Vec::new(),
-    };
     let judged = JudgedLaunch {
-        name: &read.name,
-        place: &read.place,
+        read,
         limits: &verify.limits,
         module: &path,
-        path: &read.module,
         text: &text,
         origins: ptx::origins(&text),
         composed: &composed,
         verification: &verification,
-        executions,
-        launch: &read.launch,
-        expected: read.expected.as_ref(),
     };
     told(&LaunchAnswer::Judged(judged), err)
 }

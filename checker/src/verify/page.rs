@@ -68,17 +68,18 @@ impl VerifyPage {
 
 fn launch(out: &mut String, number: usize, judged: &JudgedLaunch<'_>) -> io::Result<()> {
     let verification = judged.verification;
-    xml::element(out, "h1", &[], judged.name);
-    let (word, tone) = match (&verification.findings[..], &verification.undecided[..]) {
-        ([], []) => (report::word(verification), "safe"),
-        ([], [_, ..]) => (report::word(verification), "open"),
-        ([_, ..], _) => (report::word(verification), "wrong"),
+    xml::element(out, "h1", &[], &judged.read.name);
+    let tone = match (&verification.findings[..], &verification.undecided[..]) {
+        ([], []) => "safe",
+        ([], [_, ..]) => "open",
+        ([_, ..], _) => "wrong",
     };
-    xml::element(out, "p", &[("class", &format!("verdict {tone}"))], &word);
+    let class = format!("verdict {tone}");
+    xml::element(out, "p", &[("class", &class)], &report::word(verification));
     let mut told = Vec::new();
     report::text(judged, &mut told)?;
     page::text(out, "Result", &String::from_utf8_lossy(&told));
-    for (index, shown) in judged.executions.iter().enumerate() {
+    for (index, shown) in judged.verification.executions.iter().enumerate() {
         execution(out, &format!("l{number}-e{index}"), judged, shown);
     }
     out.push_str("<details><summary>The litmus test of the launch</summary>\n");
@@ -147,7 +148,7 @@ fn listings(judged: &JudgedLaunch<'_>, shown: &ShownExecution) -> (Vec<FileLines
         of_source.entry(origin.line).or_default().add(mark);
     }
     let read = |(file, marked): (&str, _)| {
-        let (_, text) = sources(judged.path, file).next()?;
+        let (_, text) = sources(&judged.read.module, file).next()?;
         Some(FileLines { name: file.to_owned(), text, marked })
     };
     let sources = of_sources.into_iter().filter_map(read).collect();

@@ -52,7 +52,7 @@ pub(super) struct UnmetExpectation {
 impl JudgedLaunch<'_> {
     /// `None` where nothing is expected.
     pub(super) fn unmet(&self) -> Option<UnmetExpectation> {
-        let expected = self.expected?;
+        let expected = self.read.expected.as_ref()?;
         let kinds: BTreeSet<FindingKind> =
             self.verification.findings.iter().map(|finding| finding.kind).collect();
         let found: BTreeSet<&'static str> = kinds.iter().map(|kind| kind.name()).collect();
@@ -74,7 +74,7 @@ impl JudgedLaunch<'_> {
 impl JudgedLaunch<'_> {
     /// What was asked that a property answers, as the launch names it.
     pub(super) fn question(&self, property: Property) -> &'static str {
-        let mut asked = self.launch.questions.iter();
+        let mut asked = self.read.launch.questions.iter();
         let asked = asked.find(|question| question.property() == property);
         asked.copied().unwrap_or(LaunchQuestion::of(property)).name()
     }
@@ -164,7 +164,7 @@ impl JudgedLaunch<'_> {
 
     /// What a launch cannot say of weaker forms.
     fn alone_of_launch(&self) -> String {
-        let LaunchSpec { grid, block, gpus, .. } = self.launch;
+        let LaunchSpec { grid, block, gpus, .. } = &self.read.launch;
         let gpus = count_of(gpus.iter().collect::<BTreeSet<_>>().len().max(1), "GPU");
         format!(
             "  this is of {} of {} on {gpus}: whether more of them, or other arguments, need what is left out is a question for another launch\n",
@@ -185,7 +185,7 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
     let verification = judged.verification;
     let word = word(verification);
     let threads = count_of(judged.composed.threads.len(), "thread");
-    writeln!(out, "{}: {word}   ({threads}; {:.1} s)", judged.name, verification.seconds)?;
+    writeln!(out, "{}: {word}   ({threads}; {:.1} s)", judged.read.name, verification.seconds)?;
     for finding in &verification.findings {
         writeln!(out, "\n{}: {}", finding.kind.name(), finding.message)?;
         for place in &finding.places {

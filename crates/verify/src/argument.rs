@@ -247,16 +247,8 @@ impl ArgumentValue {
 
     /// Whether a tensor is in this buffer, or a field has an address in it.
     pub(crate) fn has_part(&self, name: &str) -> bool {
-        let of_field = |field: &ArgumentField| matches!(&field.value, ArgumentValue::Inside { buffer, .. } if buffer == name);
-        match self {
-            ArgumentValue::Tensor(tensor) => tensor.buffer == name,
-            ArgumentValue::Fields(fields) => fields.iter().any(of_field),
-            ArgumentValue::Buffer(_)
-            | ArgumentValue::Number { .. }
-            | ArgumentValue::Untyped(_)
-            | ArgumentValue::OfGpu(_)
-            | ArgumentValue::Inside { .. } => false,
-        }
+        let is_part = !matches!(self, ArgumentValue::Inside { .. });
+        is_part && self.addresses().iter().any(|address| address.buffer == name)
     }
 
     /// The addresses that it has, or its fields.

@@ -10,14 +10,12 @@ use petgraph::graph::NodeIndex;
 use picture::graph::ExecutionGraph;
 
 use crate::columns::Composed;
-use crate::compose::{ComposedLaunch, launched};
-use crate::launch::LaunchSpec;
-use crate::module::KernelModule;
+use crate::finding::KernelFinding;
 use crate::repairs::RepairEffort;
-use crate::unknown::UncomputedValues;
-use crate::verification::{ADVICE, Verification};
+use crate::verification::ADVICE;
 
 /// An execution without a property.
+#[derive(Debug)]
 pub struct ShownExecution {
     pub property: Property,
     /// Its threads have the names that the launch gives them.
@@ -26,23 +24,18 @@ pub struct ShownExecution {
     pub lines: BTreeMap<NodeIndex, usize>,
 }
 
-/// An execution for each property that a launch lacks, as far as the limits of advice allow.
-pub fn executions(
-    module: &KernelModule<'_>,
-    launch: &LaunchSpec,
-    verification: &Verification,
+/// An execution for each property that a launch with these findings lacks, as far as the limits of advice allow.
+pub(crate) fn executions(
+    composed: &Composed,
+    test: &Test,
+    findings: &[KernelFinding],
     task: &Task<'_>,
 ) -> Vec<ShownExecution> {
-    let Ok(ComposedLaunch { composed, test: Ok(mut test) }) = launched(module, launch) else {
-        return Vec::new();
-    };
-    UncomputedValues::left_out_of(&mut test, &composed);
-    let lacks = |property: &Property| {
-        verification.findings.iter().any(|finding| finding.kind.property() == *property)
-    };
+    let lacks =
+        |property: &Property| findings.iter().any(|finding| finding.kind.property() == *property);
     let shown = |property| {
-        let graph = explained(&test, property, task)?.graphs.into_iter().next()?;
-        Some(in_launch(&composed, &test, property, graph))
+        let graph = explained(test, property, task)?.graphs.into_iter().next()?;
+        Some(in_launch(composed, test, property, graph))
     };
     Property::ALL.into_iter().filter(lacks).filter_map(shown).collect()
 }

@@ -212,6 +212,11 @@ impl LaunchQuestion {
 }
 
 impl LaunchSpec {
+    /// Whether some question is asked that a property answers.
+    pub(crate) fn asks(&self, property: Property) -> bool {
+        self.questions.iter().any(|question| question.property() == property)
+    }
+
     pub fn new(grid: Dim3, block: Dim3) -> LaunchSpec {
         LaunchSpec {
             kernels: vec![KernelLaunch { name: None, arguments: None }],

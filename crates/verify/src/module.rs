@@ -55,11 +55,16 @@ impl<'a> KernelModule<'a> {
         old.into_iter().chain(version).collect()
     }
 
-    /// Why a launch has no test: an error of the module where it has a line, or else of what describes the launch.
-    pub fn refused(&self, code: &'static str, error: LaunchError, launch: &str) -> Vec<Diagnostic> {
+    /// Why a launch has no test: an error of the module where it has a line, or else `of_launch`, of what describes the launch.
+    pub fn refused(
+        &self,
+        code: &'static str,
+        error: LaunchError,
+        of_launch: impl FnOnce(LaunchError) -> Vec<Diagnostic>,
+    ) -> Vec<Diagnostic> {
         match error.line {
             Some(_) => self.error(code, error),
-            None => error.in_file(code, launch, ""),
+            None => of_launch(error),
         }
     }
 

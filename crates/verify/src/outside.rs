@@ -3,9 +3,7 @@
 use execution::constants::Constants;
 use execution::layout::{Layout, Virtual};
 use lift::module::{HEAP, TRAP};
-use model::isa::Operand;
 use model::program::{Program, ThreadId};
-use model::value::low64;
 
 /// The bytes that an access reads or writes, as addresses of its thread.
 #[derive(Clone, Copy)]
@@ -21,13 +19,7 @@ pub(crate) fn outside(program: &Program, thread: ThreadId, line: u16) -> Option<
     let line = usize::from(line);
     let instruction = &program.threads[usize::from(thread.0)].lines[line].instruction;
     let (address, ty, elements) = instruction.access()?;
-    let base = match address.base {
-        Operand::Address(variable) => layout.address(variable, thread),
-        base @ (Operand::Reg(_) | Operand::Imm(_)) => {
-            low64(constants.operand(&layout, thread, line, base)?)
-        }
-    };
-    let start = base.wrapping_add_signed(address.offset);
+    let start = constants.address(&layout, thread, line, address)?;
     let start = layout.generic(instruction.space().space(), start);
     let bytes = u64::from(ty.bytes()) * u64::try_from(elements).expect("a vector has few elements");
     let access = AccessedRange { start, bytes };

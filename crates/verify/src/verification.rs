@@ -18,7 +18,7 @@ use text::Diagnostic;
 
 use crate::columns::Composed;
 use crate::compose::{ComposedLaunch, launched};
-use crate::executions::explained;
+use crate::executions::{ShownExecution, executions, explained};
 use crate::finding::{FindingKind, FindingPlace, KernelFinding};
 use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
@@ -42,6 +42,8 @@ pub struct Verification {
     pub repairs: Vec<KernelRepair>,
     /// What the launch does not need, if that was asked.
     pub weaker: Option<KernelWeakening>,
+    /// An execution for each property that it lacks, if that was asked.
+    pub executions: Vec<ShownExecution>,
     /// Two engines differ: a bug of the checker.
     pub disagreement: Option<String>,
     pub seconds: f64,
@@ -83,13 +85,15 @@ pub struct AdviceOptions<'a> {
     pub effort: RepairEffort,
     /// Whether to look for what a clean launch does not need.
     pub weaken: bool,
+    /// Whether to show executions without what the launch lacks.
+    pub executions: bool,
     /// Other launches of the module, which edits are to suit, too.
     pub others: &'a [OtherLaunch<'a>],
 }
 
 impl From<RepairEffort> for AdviceOptions<'_> {
     fn from(effort: RepairEffort) -> Self {
-        AdviceOptions { effort, weaken: false, others: &[] }
+        AdviceOptions { effort, weaken: false, executions: false, others: &[] }
     }
 }
 
@@ -121,6 +125,9 @@ pub fn verify(
     if advice.weaken {
         verification.weaker = Some(edited(task.timeout).weaker(&test, &verification));
     }
+    if advice.executions {
+        verification.executions = executions(&composed, &test, &verification.findings, task);
+    }
     verification.seconds = start.elapsed().as_secs_f64();
     Ok((composed, verification))
 }
@@ -147,7 +154,7 @@ pub(crate) fn answered(
     let reader = Reader { composed: &composed, test: &test, uncomputed: &uncomputed };
     // One limit of time is of the whole launch; what a search leaves, those behind it have.
     let task = &Task { until: task.timeout.map(Deadline::after).or(task.until), ..task.clone() };
-    let lacking = all.judge(&reader, &launch.questions, task);
+    let lacking = all.judge(&reader, launch, task);
     let open = |property| all.undecided.iter().any(|of| of.property == property);
     if all.findings.is_empty() && (open(Property::ProgramSpec) || open(Property::Termination)) {
         let runs = machine_runs::run(&test, task);
@@ -209,7 +216,7 @@ impl Verification {
     fn judge(
         &mut self,
         reader: &Reader<'_>,
-        questions: &BTreeSet<LaunchQuestion>,
+        launch: &LaunchSpec,
         task: &Task<'_>,
     ) -> LackedProperties {
         let races = Property::NoDataRace;
@@ -221,9 +228,8 @@ impl Verification {
         let may_lack = |property| several || property != races;
         // Which rules are broken without consequence in the model shows when every outcome is looked for.
         let exits = reader.test.program.has_remote_shared_memory();
-        let is_asked = |property: &Property| questions.iter().any(|of| of.property() == *property);
         let all = [Property::ProgramSpec, races, Property::Termination];
-        let asked: Vec<Property> = all.into_iter().filter(is_asked).collect();
+        let asked: Vec<Property> = all.into_iter().filter(|of| launch.asks(*of)).collect();
         // Runs of the machine show what assertions and threads do, and have a share, too.
         let of_machine = if asked == [races] { 0.0 } else { MACHINE_SHARE };
         for (at, &property) in asked.iter().enumerate() {
@@ -252,7 +258,7 @@ impl Verification {
                     if self.findings.len() == before {
                         let uninitialised = Property::NoUninitialisedRead;
                         let is_open = !race
-                            && is_asked(&uninitialised)
+                            && launch.asks(uninitialised)
                             && may_have_uninitialised_reads(&reader.test.program);
                         let last = is_open.then_some(uninitialised);
                         self.leave_open(
@@ -469,19 +475,24 @@ impl Reader<'_> {
     }
 
     fn undefined(&self, reason: &str, seen: &ExecutionFacts) -> KernelFinding {
-        let places = seen.undefined.iter().flat_map(|undefined| &undefined.where_);
+        let places = || seen.undefined.iter().flat_map(|undefined| &undefined.where_);
         let rule = broken_rule(reason).map_or(String::new(), |rule| format!(": {rule}"));
         let kind = FindingKind::of_undefined(reason);
-        let place = seen.undefined.iter().flat_map(|undefined| &undefined.where_).next();
-        let of_place = |&(thread, line)| outside::outside(&self.test.program, thread, line);
-        let nearest = place.filter(|_| kind == FindingKind::OutOfBounds).and_then(of_place);
-        let nearest = nearest.map_or(String::new(), |nearest| format!(": {nearest}"));
+        let outside = places().next().filter(|_| kind == FindingKind::OutOfBounds);
+        let nearest = self.nearest(outside.copied());
         KernelFinding {
             kind,
             message: format!("{reason}{rule}{nearest}"),
-            places: places.map(|&(thread, line)| self.place(thread, line)).collect(),
+            places: places().map(|&(thread, line)| self.place(thread, line)).collect(),
             like: 0,
         }
+    }
+
+    /// Which variable is nearest to an access outside of memory, for the end of a message; nothing if that is not known.
+    fn nearest(&self, at: Option<(ThreadId, u16)>) -> String {
+        let nearest =
+            at.and_then(|(thread, line)| outside::outside(&self.test.program, thread, line));
+        nearest.map_or(String::new(), |nearest| format!(": {nearest}"))
     }
 
     fn races(&self, seen: &ExecutionFacts) -> Vec<KernelFinding> {
@@ -614,10 +625,7 @@ impl Reader<'_> {
                 let faults = stuck.iter().filter(|stuck| stuck.why == Stays::Faults);
                 let faults: Vec<Stuck> = faults.copied().collect();
                 let kind = FindingKind::OutOfBounds;
-                let nearest = faults.first().and_then(|fault| {
-                    outside::outside(&self.test.program, fault.thread, fault.line)
-                });
-                let nearest = nearest.map_or(String::new(), |nearest| format!(": {nearest}"));
+                let nearest = self.nearest(faults.first().map(|fault| (fault.thread, fault.line)));
                 let message = format!(
                     "a run of the machine comes to an address outside all buffers{nearest}"
                 );

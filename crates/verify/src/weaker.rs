@@ -13,7 +13,7 @@ use repair::{ProgramEdit, RepairLimit, WeakerForms};
 use crate::columns::LAUNCH;
 use crate::compose::{ComposedLaunch, launched};
 use crate::edited::{EditedModule, KernelEdit, ModuleSpelling, edited};
-use crate::launch::{LaunchQuestion, LaunchSpec};
+use crate::launch::LaunchSpec;
 use crate::module::KernelModule;
 use crate::repairs::EditedLaunch;
 use crate::verification::{ADVICE, Verification, answered};
@@ -98,15 +98,12 @@ impl EditedLaunch<'_> {
 
 /// What is asked of a launch.
 fn asked(launch: &LaunchSpec, test: &Test) -> Vec<Property> {
-    let mut all: Vec<Property> =
-        launch.questions.iter().copied().map(LaunchQuestion::property).collect();
-    all.dedup();
-    let may_be = |of: &Property| match of {
+    let may_lack = |of: &Property| match of {
         Property::NoUninitialisedRead => may_have_uninitialised_reads(&test.program),
         Property::ProgramSpec | Property::NoDataRace | Property::Termination => true,
     };
-    all.retain(may_be);
-    all
+    let asked = Property::ALL.into_iter().filter(|property| launch.asks(*property));
+    asked.filter(may_lack).collect()
 }
 
 impl WeakerSearch<'_> {
