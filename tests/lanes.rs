@@ -1,4 +1,5 @@
-//! Exchanges of values between lanes: engines agree on random programs, and an exchange orders nothing.
+//! Exchanges of values between lanes: engines agree on random programs, and an exchange orders nothing. What lanes bring that are left
+//! out of a launch is not computed.
 
 use std::fmt::Write as _;
 
@@ -9,8 +10,10 @@ use model::ptx;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
+use verify::{FindingKind, LaunchSpec, ThreadChoice};
 
 use crate::agree::{Answer, ask, difference, number, runner};
+use crate::launches::{judged, kernel, kinds, launch};
 
 /// What all lanes of the warp do at one point. `%` is the number of the line.
 const TOGETHER: &[&str] = &[
@@ -252,4 +255,111 @@ fn a_warp_that_draws_places_for_its_lanes_is_decided() {
     let model = ptx::model();
     let task = judge::Task { engines: vec![&Enumerate], ..crate::suite::task(&model) };
     assert_eq!(judge::judge(&test, &task).verdict.name(), "holds");
+}
+
+/// Two warps add up 64 numbers: each in its own lanes, and then the first warp what both have left in shared memory. `sum` is what the
+/// first thread does with the sum in `%r9`.
+fn block_sum(barrier: &str, sum: &str) -> String {
+    let mut body = "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;\n\
+         mul.wide.u32 %rd3, %r1, 4; add.u64 %rd4, %rd1, %rd3; ld.global.u32 %r9, [%rd4];\n"
+        .to_owned();
+    let reduce = |body: &mut String| {
+        for by in [16, 8, 4, 2, 1] {
+            let step = format!("shfl.sync.down.b32 %r8|%p8, %r9, {by}, 31, -1;\n");
+            body.push_str(&(step + "add.u32 %r9, %r9, %r8;\n"));
+        }
+    };
+    reduce(&mut body);
+    body += "and.b32 %r2, %r1, 31; setp.ne.u32 %p1, %r2, 0; mov.u64 %rd5, s;\n\
+         shr.u32 %r3, %r1, 5; mul.wide.u32 %rd6, %r3, 4; add.u64 %rd6, %rd5, %rd6;\n\
+         @%p1 bra $B;\nst.shared.u32 [%rd6], %r9;\n";
+    writeln!(body, "$B: {barrier}").expect("a string takes all");
+    body += "setp.gt.u32 %p2, %r1, 31;\n@%p2 bra $E;\n\
+         mov.u32 %r9, 0; setp.gt.u32 %p3, %r1, 1; add.u64 %rd7, %rd5, %rd3;\n\
+         @%p3 bra $R;\nld.shared.u32 %r9, [%rd7];\n$R:\n";
+    reduce(&mut body);
+    writeln!(body, "setp.ne.u32 %p4, %r1, 0;\n@%p4 bra $E;\n{sum}\n$E: ret;")
+        .expect("a string takes all");
+    kernel(&["in", "out"], &format!(".shared .align 4 .b32 s[2];\n{body}"))
+}
+
+/// What is found with two lanes of the first warp, and one of the second; and what is open, and why.
+fn of_some_lanes(module: &str, assertions: &[&str]) -> (Vec<FindingKind>, Vec<String>) {
+    let some = ThreadChoice::OfEachCta(vec![0, 1, 32]);
+    let launch = launch(1, 64, &["in=u32[64]=1", "out=u32[1]=0"], assertions);
+    let found = judged(module, &LaunchSpec { threads: some, ..launch }).expect("it is judged");
+    let open = found.undecided.iter().map(|open| format!("{}: {}", open.property.name(), open.why));
+    (kinds(&found), open.collect())
+}
+
+#[test]
+fn a_reduction_of_a_block_is_decided_without_most_of_its_lanes() {
+    let (sync, stores) = ("bar.sync 0;", "st.global.u32 [%rd2], %r9;");
+    let right = block_sum(sync, stores);
+    assert_eq!(of_some_lanes(&right, &[]), (vec![], vec![]));
+    let without = of_some_lanes(&block_sum("", stores), &[]);
+    assert_eq!(without, (vec![FindingKind::DataRace], vec![]));
+    // What is stored is not computed, whatever it is.
+    let line = right.lines().position(|line| line.contains("shfl")).map_or(0, |line| line + 1);
+    for asserted in ["out[0] == 64", "out[0] == 0", "out[0] != 64"] {
+        let (found, open) = of_some_lanes(&right, &[asserted]);
+        assert_eq!(found, [], "{asserted}");
+        let why = format!(
+            "program_spec: lane 16 is left out: the value of `shfl.sync` (line {line}) is not computed, and the assertion depends on that: name all lanes of the warp, with `--lanes all`, or launch a block with fewer threads"
+        );
+        assert_eq!(open, [why], "{asserted}");
+    }
+    // What has nothing to do with it is decided.
+    let (found, open) = of_some_lanes(&right, &["in[0] == 2"]);
+    assert_eq!((found, open), (vec![FindingKind::Assert], vec![]));
+}
+
+#[test]
+fn what_the_value_of_a_lane_that_is_left_out_decides_is_open() {
+    let of = |sum: &str| {
+        let (found, open) = of_some_lanes(&block_sum("bar.sync 0;", sum), &[]);
+        let open = open.iter().map(|why| {
+            assert!(why.contains("lane 16 is left out"), "{why}");
+            why.split(':').next().unwrap_or_default().to_owned()
+        });
+        (found, open.collect::<Vec<String>>())
+    };
+    let (accesses, all) = (["program_spec", "no-data-race"], (vec![], vec!["termination"]));
+    let guarded = "setp.gt.u32 %p5, %r9, 3;\n@%p5 st.global.u32 [%rd2], 1;";
+    assert_eq!(of(guarded).1[..2], accesses);
+    let outside = "mul.wide.u32 %rd8, %r9, 4; add.u64 %rd8, %rd2, %rd8; st.global.u32 [%rd8], 1;";
+    let (found, open) = of(outside);
+    assert_eq!((found, &open[..2]), (vec![], &accesses.map(str::to_owned)[..]));
+    let endless = "setp.gt.u32 %p5, %r9, 3;\n$L: @%p5 bra $L;";
+    assert_eq!(of(endless), (all.0.clone(), vec!["termination".to_owned()]));
+    // A lane that it names: whether that is left out is not known.
+    let named = "shfl.sync.idx.b32 %r10, %r9, %r9, 31, 1; st.global.u32 [%rd2], %r10;";
+    assert_eq!(
+        of(named),
+        (
+            vec![],
+            vec!["program_spec".to_owned(), "no-data-race".to_owned(), "termination".to_owned()]
+        )
+    );
+}
+
+/// A barrier that only some threads of a warp come to, as a value of another lane says.
+#[test]
+fn a_barrier_behind_the_value_of_a_lane_that_is_left_out_is_open() {
+    let of = |value: &str, lanes: &[u32]| {
+        let body = format!(
+            "ld.param.u64 %rd1, [in]; ld.param.u64 %rd2, [out]; mov.u32 %r1, %tid.x;\n\
+             mul.wide.u32 %rd3, %r1, 4; add.u64 %rd4, %rd1, %rd3; ld.global.u32 %r9, [%rd4];\n\
+             {value}\nand.b32 %r9, %r9, 1; setp.eq.u32 %p1, %r9, 0;\n@%p1 bra $E;\nbar.sync 0;\n$E: ret;"
+        );
+        let launch = launch(1, 4, &["in=u32[4]={1,2,3,4}", "out=u32[1]"], &[]);
+        let threads = ThreadChoice::OfEachCta(lanes.to_vec());
+        let module = kernel(&["in", "out"], &body);
+        let found = judged(&module, &LaunchSpec { threads, ..launch }).expect("it is judged");
+        (kinds(&found), !found.undecided.is_empty())
+    };
+    let shuffled = "shfl.sync.idx.b32 %r9, %r9, 3, 31, -1;";
+    assert_eq!(of("", &[0, 1]), (vec![FindingKind::BarrierDivergence], false));
+    assert_eq!(of(shuffled, &[0, 1, 2, 3]), (vec![], false));
+    assert_eq!(of(shuffled, &[0, 1]), (vec![], true));
 }

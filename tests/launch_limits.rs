@@ -450,8 +450,9 @@ fn a_module_that_the_model_does_not_know_is_judged_with_a_note() {
 
 #[test]
 fn every_question_that_is_not_decided_is_told() {
-    let body = "ld.param.u64 %rd1, [a]; mov.u32 %r1, 1;\n\
-                shfl.sync.bfly.b32 %r2, %r1, 1, 0x1f, -1;\nst.global.u32 [%rd1], %r2; ret;";
+    // From which lane a value is shows in executions.
+    let body = "ld.param.u64 %rd1, [a]; mov.u32 %r1, 1; mov.u32 %r3, %tid.x; xor.b32 %r3, %r3, 1;\n\
+                shfl.sync.bfly.b32 %r2, %r1, %r3, 0x1f, -1;\nst.global.u32 [%rd1], %r2; ret;";
     let asked = |questions: &[LaunchQuestion]| {
         let launch = LaunchSpec {
             threads: ThreadChoice::OfEachCta(vec![0]),

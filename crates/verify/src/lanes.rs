@@ -3,10 +3,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lift::function::{Function, FunctionLine};
+use model::isa::Operand;
 use model::isa::bar::{Barrier, BarrierKind};
-use model::isa::warp::ExchangeOp;
-use model::isa::{Instruction, Operand};
+use model::isa::warp::{Exchange, ExchangeOp};
 
+use crate::absent::{ForgottenValue, absent_source, barriers, number, spare_register};
 use crate::launch::{LaunchError, LaunchSpec, ThreadPlace};
 use crate::special::LANES;
 
@@ -28,15 +29,17 @@ pub(crate) struct LeftOut {
     gap: Option<Warp>,
     /// Whether some CTA has threads that are not in the test.
     some: bool,
+    /// The first of them.
+    thread: u32,
     /// How many lanes of each warp are in the test, where each warp of a CTA has as many.
     of_each_warp: Option<u32>,
 }
 
 /// What helps.
-const REMEDY: &str =
-    "name all lanes of the warp, without --lanes, or launch a block with fewer threads";
+pub(crate) const REMEDY: &str =
+    "name all lanes of the warp, with `--lanes all`, or launch a block with fewer threads";
 const REMEDY_OF_CTA: &str =
-    "name all threads, without --lanes, or launch a block with fewer threads";
+    "name all threads, with `--lanes all`, or launch a block with fewer threads";
 
 impl LeftOut {
     pub(crate) fn of(launch: &LaunchSpec, places: &[ThreadPlace]) -> LeftOut {
@@ -52,6 +55,7 @@ impl LeftOut {
         let warps = ctas.len() * threads.div_ceil(LANES) as usize;
         let mut left_out = LeftOut {
             some: places.len() < ctas.len() * threads as usize,
+            thread: first_without(places, threads),
             of_each_warp: in_test
                 .first()
                 .copied()
@@ -100,44 +104,52 @@ impl LeftOut {
         self.some
     }
 
-    /// Makes the barriers of a kernel those of the threads of the test. From which lane a shuffle takes its value shows
-    /// later.
+    /// Makes the barriers of a kernel those of the threads of the test. What they get of threads that are left out is not
+    /// computed. From which lane a shuffle takes its value may show later.
     ///
     /// # Errors
-    /// What asks threads that are left out.
+    /// What asks threads that are left out, and cannot be written without them.
     pub(crate) fn adapt(&self, function: &mut Function) -> Result<(), Vec<LaunchError>> {
         let mut errors = Vec::new();
+        let spare = spare_register(function);
         for row in &mut function.rows {
-            if let Err(error) = self.adapt_row(row) {
+            let all = barriers(row);
+            let adapted = all.iter().try_for_each(|of| self.adapt_barrier(row, of, &spare));
+            if let Err(error) = adapted {
                 errors.push(error.at(row.line));
             }
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    fn adapt_row(&self, row: &mut FunctionLine) -> Result<(), LaunchError> {
-        let barriers = row.lines.iter().filter_map(|step| {
-            if let Instruction::Barrier(barrier) = &step.line.instruction {
-                Some(barrier)
-            } else {
-                None
-            }
-        });
-        let barriers: Vec<Barrier> = barriers.cloned().collect();
-        barriers.iter().try_for_each(|barrier| self.adapt_barrier(row, barrier))
-    }
-
-    fn adapt_barrier(&self, row: &mut FunctionLine, barrier: &Barrier) -> Result<(), LaunchError> {
+    fn adapt_barrier(
+        &self,
+        row: &mut FunctionLine,
+        barrier: &Barrier,
+        spare: &str,
+    ) -> Result<(), LaunchError> {
         let name = opcode(&row.text);
+        let of_test = self.lanes.values().filter_map(BTreeSet::first).max().copied();
+        let of_test = of_test.unwrap_or(LANES);
+        let forgotten = |of| ForgottenValue { of, spare, of_test };
         if let BarrierKind::Exchange(exchange) = &barrier.kind {
-            return self.check_exchange(name, exchange.op, barrier.id);
+            let asked = self.asked(name, exchange, number(barrier.id))?;
+            let of_lane = |lane| forgotten(format!("lane{lane}")).rows(row, barrier);
+            if let Some(text) = asked.and_then(of_lane) {
+                row.text = text;
+            }
+            return Ok(());
         }
         if barrier.warp || !self.some {
             return Ok(());
         }
         if let BarrierKind::Reduce { .. } = barrier.kind {
             let why = format!("`{name}` asks all threads of the CTA, and some are left out");
-            return Err(LaunchError::new(why).help(REMEDY_OF_CTA));
+            let without = forgotten(format!("thread{}", self.thread)).rows(row, barrier);
+            row.text = without
+                .filter(|_| barrier.count.is_none())
+                .ok_or_else(|| LaunchError::new(why).help(REMEDY_OF_CTA))?;
+            return Ok(());
         }
         match (barrier.count, self.of_each_warp) {
             (None, _) => Ok(()),
@@ -157,31 +169,47 @@ impl LeftOut {
         }
     }
 
-    fn check_exchange(&self, name: &str, op: ExchangeOp, mask: Operand) -> Result<(), LaunchError> {
+    /// A lane that is left out of which an exchange takes a value.
+    fn asked(
+        &self,
+        name: &str,
+        exchange: &Exchange,
+        mask: Option<u64>,
+    ) -> Result<Option<u32>, LaunchError> {
         if let Some((cta, warp)) = self.gap {
             let why = format!(
                 "`{name}`: the lanes of the test are not the first ones of warp {warp} of CTA {cta}, in their order"
             );
             return Err(LaunchError::new(why).help("--lanes 0,1"));
         }
-        // A shuffle asks one lane, which shows later. `elect` and `activemask` ask none.
-        let asks_one =
-            matches!(op, ExchangeOp::Shuffle(_) | ExchangeOp::Elect | ExchangeOp::Active);
-        let Operand::Imm(mask) = mask else { return Ok(()) };
-        let asked = |lane: &&u32| !asks_one && mask >> **lane & 1 == 1;
-        match self.lanes.values().flatten().find(asked) {
-            Some(lane) => {
-                let why = format!("`{name}` asks lane {lane}, which is left out");
-                Err(LaunchError::new(why).help(REMEDY))
+        let lanes = || self.lanes.values();
+        Ok(match exchange.op {
+            // These ask none.
+            ExchangeOp::Elect | ExchangeOp::Active => None,
+            ExchangeOp::Shuffle(shuffle) => absent_source(shuffle, exchange, mask, lanes()),
+            ExchangeOp::All
+            | ExchangeOp::Any
+            | ExchangeOp::Uniform
+            | ExchangeOp::Ballot
+            | ExchangeOp::MatchAny(_)
+            | ExchangeOp::MatchAll(_)
+            | ExchangeOp::Reduce(_) => {
+                mask.and_then(|mask| lanes().flatten().copied().find(|lane| mask >> lane & 1 == 1))
             }
-            None => Ok(()),
-        }
+        })
     }
 
     /// Why nothing is known of what a shuffle takes from a lane that is left out.
     pub(crate) fn unknown(text: &str) -> String {
         format!("`{text}` takes the value of a lane that is left out: {REMEDY}")
     }
+}
+
+/// The first thread of the first CTA that has no place.
+fn first_without(places: &[ThreadPlace], all: u32) -> u32 {
+    let of_first = places.iter().filter(|place| place.cta == places[0].cta);
+    let named: BTreeSet<u32> = of_first.map(|place| place.thread).collect();
+    (0..all).find(|thread| !named.contains(thread)).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -202,28 +230,105 @@ mod tests {
             .map_err(|errors| errors.into_iter().map(|error| error.message).collect())
     }
 
+    /// The instructions of the first thread, without the `mov` before them.
+    fn first_column(composed: &Composed) -> Vec<String> {
+        let rows = composed.text.lines().skip_while(|line| !line.starts_with(" P0@")).skip(1);
+        let rows = rows.take_while(|line| line.ends_with(';'));
+        let cell =
+            |row: &str| row.split(" | ").next().unwrap_or("").trim_matches([' ', ';']).to_owned();
+        rows.map(cell).filter(|cell| !cell.starts_with("mov.u32 r2")).collect()
+    }
+
+    fn rows(instruction: &str, block: u32, lanes: &[u32]) -> Vec<String> {
+        first_column(&composed(instruction, block, lanes).expect("it is composed"))
+    }
+
     /// What is said of a launch of four lanes, of which the test has some, of a kernel with this instruction.
     fn said(instruction: &str, lanes: &[u32]) -> Vec<String> {
         composed(instruction, 4, lanes).err().unwrap_or_default()
     }
 
     #[test]
-    fn a_vote_names_lanes_of_the_test() {
+    fn a_vote_of_lanes_of_the_test_is_computed() {
         let vote = "vote.sync.ballot.b32 %r1, %p1, %r2";
-        assert_eq!(said(vote, &[0, 1, 2, 3]), [""; 0]);
-        let asks = "`vote.sync.ballot.b32` asks lane 2, which is left out";
-        assert_eq!(said(vote, &[0, 1]), [asks]);
-        assert_eq!(said("vote.sync.ballot.b32 %r1, %p1, 3", &[0, 1]), [""; 0]);
-        assert_eq!(said("elect.sync %r1|%p1, -1", &[0, 1]), [""; 0]);
+        let rows = |instruction: &str, lanes: &[u32]| rows(instruction, 4, lanes);
+        let whole = "vote.sync.ballot.b32 r1, p1, -1";
+        assert_eq!(rows(vote, &[0, 1, 2, 3])[0], whole);
+        let value = "opaque.b32.left_out.lane2.vote.sync r1, r1";
+        assert_eq!(rows(vote, &[0, 1]), [whole, value]);
+        let of_test = "vote.sync.ballot.b32 %r1, %p1, 3";
+        assert_eq!(rows(of_test, &[0, 1]), ["vote.sync.ballot.b32 r1, p1, 3"]);
+        assert_eq!(rows("elect.sync %r1|%p1, -1", &[0, 1]), ["elect.sync r1|p1, -1"]);
+    }
+
+    #[test]
+    fn what_lanes_that_are_left_out_bring_is_not_computed() {
+        for (instruction, wanted) in [
+            (
+                "shfl.sync.down.b32 %r1|%p1, %r3, 2, 31, %r2",
+                &[
+                    "shfl.sync.bfly.b32 r1, r3, 0, 31, -1",
+                    "opaque.b32.left_out.lane2.shfl.sync r1, r1",
+                    "mov.pred p1, 1",
+                ][..],
+            ),
+            // In segments of two lanes, the second one is out of range.
+            (
+                "@%p1 shfl.sync.idx.b32 %r1|%p1, %r3, 2, 1, -1",
+                &["@p1 shfl.sync.idx.b32 r1|p1, r3, 2, 1, -1"],
+            ),
+            (
+                "shfl.sync.down.b32 %r1|%p1, %r3, 2, 2, -1",
+                &[
+                    "shfl.sync.bfly.b32 r1, r3, 0, 31, -1",
+                    "opaque.b32.left_out.lane2.shfl.sync r1, r1",
+                    "setp.ne.u32 p1, r1, 0",
+                ],
+            ),
+            // All lanes that it takes values of are there, or it cannot be told which they are.
+            ("shfl.sync.bfly.b32 %r1, %r3, 1, 31, -1", &["shfl.sync.bfly.b32 r1, r3, 1, 31, -1"]),
+            ("shfl.sync.up.b32 %r1, %r3, 2, 0, -1", &["shfl.sync.up.b32 r1, r3, 2, 0, -1"]),
+            ("shfl.sync.idx.b32 %r1, %r3, %r1, 31, -1", &["shfl.sync.idx.b32 r1, r3, r1, 31, -1"]),
+            // The kernel has no such lane, or it is not in the mask.
+            ("shfl.sync.idx.b32 %r1, %r3, 5, 31, -1", &["shfl.sync.idx.b32 r1, r3, 5, 31, -1"]),
+            ("shfl.sync.idx.b32 %r1, %r3, 2, 31, 3", &["shfl.sync.idx.b32 r1, r3, 2, 31, 3"]),
+            (
+                "@%p1 vote.sync.any.pred %p1, !%p1, -1",
+                &[
+                    "@p1 vote.sync.ballot.b32 left_out, !p1, -1",
+                    "@p1 opaque.b32.left_out.lane2.vote.sync left_out, left_out",
+                    "@p1 setp.ne.u32 p1, left_out, 0",
+                ],
+            ),
+            (
+                "redux.sync.add.u32 %r1, %r3, -1",
+                &["redux.sync.add.u32 r1, r3, -1", "opaque.b32.left_out.lane2.redux.sync r1, r1"],
+            ),
+            (
+                "match.all.sync.b32 %r1|%p1, %r3, -1",
+                &[
+                    "match.all.sync.b32 r1, r3, -1",
+                    "opaque.b32.left_out.lane2.match.sync r1, r1",
+                    "setp.ne.u32 p1, r1, 0",
+                ],
+            ),
+            (
+                "bar.red.and.pred %p1, 0, %p1",
+                &[
+                    "bar.red.popc.u32 left_out, 0, p1",
+                    "opaque.b32.left_out.thread2.bar.red left_out, left_out",
+                    "setp.ne.u32 p1, left_out, 0",
+                ],
+            ),
+        ] {
+            assert_eq!(rows(instruction, 4, &[0, 1]), wanted, "{instruction}");
+        }
     }
 
     #[test]
     fn a_barrier_counts_threads_of_the_test() {
         let text = |instruction: &str, block: u32, lanes: &[u32]| {
-            composed(instruction, block, lanes).map(|composed| {
-                let row = composed.text.lines().find(|line| line.contains("bar")).unwrap_or("");
-                row.split('|').next().unwrap_or("").trim_matches([' ', ';']).to_owned()
-            })
+            composed(instruction, block, lanes).map(|composed| first_column(&composed)[0].clone())
         };
         let counted = "bar.sync 1, 64";
         assert_eq!(text(counted, 64, &[0, 32]), Ok("bar.sync 1, 2".to_owned()));
@@ -234,8 +339,8 @@ mod tests {
             assert!(said[0].starts_with("`bar.sync` counts threads"), "{said:?}");
         }
         assert_eq!(text("bar.sync 1, 4", 4, &[0, 1, 2, 3]), Ok("bar.sync 1, 4".to_owned()));
-        let reduced = text("bar.red.popc.u32 %r1, 0, %p1", 64, &[0, 32]);
-        let said = reduced.expect_err("the predicates of others are not known");
+        let reduced = text("bar.red.popc.u32 %r1, 1, 64, %p1", 64, &[0, 32]);
+        let said = reduced.expect_err("how many it counts is not known");
         assert_eq!(said, ["`bar.red.popc.u32` asks all threads of the CTA, and some are left out"]);
     }
 

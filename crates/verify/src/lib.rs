@@ -7,6 +7,7 @@
 //!
 //! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
+mod absent;
 pub mod argument;
 mod columns;
 pub mod compose;

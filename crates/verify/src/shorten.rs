@@ -364,7 +364,10 @@ fn cells(rows: &[FunctionLine], left_out: &[bool]) -> Vec<(String, usize)> {
             labels.push_str(": ");
         }
         if !out && !row.lines.is_empty() {
-            cells.push((std::mem::take(&mut labels) + &row.text, row.line));
+            // A row may be several instructions.
+            for text in row.text.lines() {
+                cells.push((std::mem::take(&mut labels) + text, row.line));
+            }
         }
     }
     if !labels.is_empty() {

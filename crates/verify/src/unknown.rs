@@ -11,6 +11,7 @@ use lift::opaque::HASH;
 use litmus::{Comparand, Prop, Test};
 use model::isa::alu::AluOp;
 use model::isa::asynchronous::Asynchronous;
+use model::isa::bar::{Barrier, BarrierKind};
 use model::isa::roles::{AccessedPlace, OperandRole, PlaceEffect};
 use model::isa::tensor_memory::TensorOp;
 use model::isa::{Instruction, Line, Operand, Reg};
@@ -67,6 +68,12 @@ impl UncomputedValues {
     /// Whether a value that is not computed decides whether or where an instruction accesses memory, so that it may not do so.
     pub(crate) fn decide_access(&self, at: (ThreadId, u16)) -> bool {
         matches!(self.accesses.get(&at), Some(UnknownSource::Line { .. }))
+    }
+
+    /// A value that is not computed, and decides whether an instruction is executed, where, or with whom it meets.
+    pub(crate) fn decides(&self, at: (ThreadId, u16)) -> Option<UnknownSource> {
+        let source = self.accesses.get(&at).or_else(|| self.waits.get(&at)).copied();
+        source.filter(|source| matches!(source, UnknownSource::Line { .. }))
     }
 
     /// A value that may decide whether a launch has a property, whatever its assertion says. Races are of two threads.
@@ -194,6 +201,8 @@ struct LineFlow {
     /// Whether its result is not computed.
     is_source: bool,
     guard: Option<Reg>,
+    /// Which barrier a thread comes to, and whom it meets there.
+    meets: Vec<Reg>,
     /// Whether it may keep its thread from finishing.
     waits: bool,
 }
@@ -219,6 +228,14 @@ impl LineFlow {
             ..LineFlow::default()
         };
         flow.reads.extend(line.guard.map(|guard| guard.predicate));
+        if let Instruction::Barrier(Barrier { kind, id, count, .. }) = &line.instruction {
+            let of_shuffle = match kind {
+                BarrierKind::Exchange(exchange) => [exchange.lane, exchange.clamp],
+                BarrierKind::Arrive | BarrierKind::Sync | BarrierKind::Reduce { .. } => [*id; 2],
+            };
+            let all = of_shuffle.into_iter().chain([*id]).chain(*count);
+            flow.meets.extend(all.filter_map(Operand::register));
+        }
         line.instruction.roles(&mut |role, operand| {
             let read = !matches!(role, OperandRole::Destination);
             let written = !matches!(role, OperandRole::Source | OperandRole::Place(_));
@@ -436,7 +453,7 @@ impl<'p> ValueFlow<'p> {
                     Operand::Reg(register) => Some(register),
                     Operand::Address(_) | Operand::Imm(_) => None,
                 });
-                let mut registers = bases.chain(flow.guard);
+                let mut registers = bases.chain(flow.guard).chain(flow.meets.iter().copied());
                 let decided = self.control[own][at].or_else(|| {
                     registers.find_map(|of| self.registers[own][usize::from(of.0)].unknown)
                 });

@@ -16,11 +16,12 @@ use model::program::{Observed, Stays, Stuck, ThreadId};
 use model::value::Value;
 use text::Diagnostic;
 
+use crate::absent::left_out_value;
 use crate::columns::Composed;
 use crate::compose::{ComposedLaunch, launched};
 use crate::executions::{ShownExecution, executions, explained};
 use crate::finding::{FindingKind, FindingPlace, KernelFinding};
-use crate::lanes::{LeftOut, opcode};
+use crate::lanes::{LeftOut, REMEDY, opcode};
 use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
 use crate::module::KernelModule;
 use crate::other_launches::OtherLaunch;
@@ -299,9 +300,9 @@ impl Verification {
             Verdict::Undefined(reason) => {
                 let finding = reader.undefined(reason, seen);
                 let race = finding.kind == FindingKind::DataRace;
-                let at = seen.undefined.iter().flat_map(|undefined| &undefined.where_);
-                if at.copied().any(|at| reader.uncomputed.decide_access(at)) {
-                    self.undecided.extend(reader.not_decided(property));
+                let mut at = seen.undefined.iter().flat_map(|undefined| &undefined.where_);
+                if let Some(source) = at.find_map(|at| reader.uncomputed.decides(*at)) {
+                    self.undecided.push(reader.not_computed(property, source, OF_THREADS));
                     return Told::Undefined { race };
                 }
                 match reader.unknown(reason, &finding) {
@@ -438,6 +439,9 @@ const MACHINE_SHARE: f64 = 0.25;
 /// The first reasons are those of accesses that read from each other.
 const MOST_REASONS: usize = 2;
 
+/// What depends on a value that is not computed.
+const OF_THREADS: &str = "and what the threads access or wait for depends on that";
+
 /// Findings of a test.
 pub(crate) struct Reader<'r> {
     pub(crate) composed: &'r Composed,
@@ -549,11 +553,18 @@ impl Reader<'_> {
         let why = match source {
             UnknownSource::Line { thread, line } => {
                 let text = &self.test.program.threads[usize::from(thread.0)].lines;
-                let opcode = opcode_of(&text[usize::from(line)].text);
+                let name = opcode(&text[usize::from(line)].text);
                 let line = self.place(thread, line).line;
-                format!(
-                    "`{opcode}` (line {line}) is not computed: its results are any numbers, {depends}"
-                )
+                if let Some((of, instruction)) = left_out_value(name) {
+                    format!(
+                        "{of} is left out: the value of `{instruction}` (line {line}) is not computed, {depends}: {REMEDY}"
+                    )
+                } else {
+                    let opcode = opcode_of(name);
+                    format!(
+                        "`{opcode}` (line {line}) is not computed: its results are any numbers, {depends}"
+                    )
+                }
             }
             UnknownSource::Register { thread, register } => {
                 let column = usize::from(thread.0);
@@ -573,8 +584,7 @@ impl Reader<'_> {
     fn not_decided(&self, property: Property) -> Option<Undecided> {
         let threads = self.test.program.threads.len();
         let source = self.uncomputed.decide(property, threads)?;
-        let depends = "and what the threads access or wait for depends on that";
-        Some(self.not_computed(property, source, depends))
+        Some(self.not_computed(property, source, OF_THREADS))
     }
 
     fn assertion(&self, judgement: &Judgement) -> KernelFinding {
