@@ -64,6 +64,7 @@ mod pointers;
 mod reach;
 mod reading_numbers;
 mod readings;
+mod reasons;
 mod repairs;
 mod report_folder;
 mod robust;

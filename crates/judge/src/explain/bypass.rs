@@ -1,6 +1,6 @@
 //! Why a read of an allowed execution misses a write, where asynchronous operations or the async proxy are the reason.
 
-use execution::event::{EventKind, Resource};
+use execution::event::{BarrierUse, EventKind, Resource};
 use model::bits::{BitRel, BitRow};
 use model::given::{Fixed, Tag};
 use model::memory::Proxy;
@@ -26,6 +26,21 @@ pub(super) fn unseen<'c, R: BitRow>(
     });
     let between = candidate.rf.pairs().flat_map(|(write, read)| orders.between(write, read));
     missed.chain(early).chain(between).collect()
+}
+
+/// A sentence for each pair of a read and a write with barriers around them at which their threads do not meet, since they are in two
+/// CTAs. Where a fence or a flag is there, too, that says more.
+pub(super) fn of_two_ctas<'c, R: BitRow>(
+    model: &'c Model,
+    candidate: &'c Candidate<'_, R>,
+) -> Vec<String> {
+    let named = |name: &str| candidate.relation(model, name);
+    let (Some(base), Some(causality)) = (named("base-causality"), named("causality")) else {
+        return Vec::new();
+    };
+    let orders = Orders { model, candidate, base, causality };
+    let missed = candidate.fr.pairs().filter(|&(read, write)| !base.has(write, read));
+    missed.filter_map(|(read, write)| orders.two_ctas(write, read)).collect()
 }
 
 const ASYNC: &str = "async";
@@ -85,7 +100,7 @@ impl<R: BitRow> Orders<'_, R> {
         }
         let u = self.candidate.structure.unfolding;
         let why = self.kernels(write, read).or_else(|| self.barriers(write, read));
-        if let Some(why) = why.or_else(|| self.early_fence(write, read)) {
+        if let Some(why) = why.or_else(|| self.uncovered(write, read)) {
             return Some(why);
         }
         let (before, after) = (&u.events[write], &u.events[read]);
@@ -104,32 +119,108 @@ impl<R: BitRow> Orders<'_, R> {
         ))
     }
 
-    /// A fence that releases, and that stands before the barrier at which its thread learns of the write: it does not cover
-    /// the write, although the signal after the barrier does follow it.
-    fn early_fence(&self, write: usize, read: usize) -> Option<String> {
-        let u = self.candidate.structure.unfolding;
+    /// That a pattern of another thread of the writer's CTA, or of the reader's, does not cover the write, or the read.
+    fn uncovered(&self, write: usize, read: usize) -> Option<String> {
         let named = |name: &str| self.candidate.relation(self.model, name);
-        let (release, synchronizes) = (named("release-pattern")?, named("synchronizes")?);
-        let writer = u.events[write].thread?;
+        let synchronizes = named("synchronizes")?;
+        let (release, acquire) = (named("release-pattern")?, named("acquire-pattern")?);
+        self.unreleased(write, read, release, synchronizes)
+            .or_else(|| self.unacquired(write, read, acquire, synchronizes))
+    }
+
+    fn is_fence(&self, event: usize) -> bool {
+        let of = self.candidate.structure.unfolding.events[event].of;
+        of.is_some_and(|of| of.kind == EventKind::Fence)
+    }
+
+    /// Whether two events are of different threads of one CTA.
+    fn are_neighbours(&self, one: usize, other: usize) -> bool {
+        let events = &self.candidate.structure.unfolding.events;
+        let threads = [one, other].map(|event| events[event].thread);
+        threads.iter().all(Option::is_some)
+            && threads[0] != threads[1]
+            && self.candidate.structure.fixed(Fixed::SameCta).has(one, other)
+    }
+
+    /// That a release by another thread of the writer's CTA does not cover the write: a fence that stands before the barrier at
+    /// which its thread learns of the write, although the signal after the barrier does follow the write; or a release without
+    /// a barrier before it.
+    fn unreleased(
+        &self,
+        write: usize,
+        read: usize,
+        release: &BitRel<R>,
+        synchronizes: &BitRel<R>,
+    ) -> Option<String> {
         let reaches = |end: usize| end == read || self.base.has(end, read);
-        let (fence, signal) = release.pairs().find(|&(fence, signal)| {
-            u.events[fence].of.is_some_and(|of| of.kind == EventKind::Fence)
-                && u.events[fence].thread.is_some_and(|thread| thread != writer)
-                && self.base.has(write, signal)
-                && !self.base.has(write, fence)
-                && synchronizes.rows[fence].events().any(reaches)
-        })?;
-        Some(format!(
-            "{signals}'s `{fence}` stands before the barrier at which {signals} meets {writer}, and does not cover what \
-             {writer} wrote before it, such as `{wrote}`; it covers what {signals} did. A fence after the barrier does, or a release \
-             by `{signal}`, or `fence.sc` in both threads ({}).",
-            section::RELEASE_ACQUIRE_PATTERNS.number,
-            signals = self.candidate.instruction(fence).0,
-            fence = self.text(fence),
-            signal = self.text(signal),
-            writer = self.candidate.instruction(write).0,
-            wrote = self.text(write),
-        ))
+        let uncovering = |&(start, _): &(usize, usize)| {
+            self.are_neighbours(start, write)
+                && !self.base.has(write, start)
+                && synchronizes.rows[start].events().any(reaches)
+        };
+        let learns = |&(start, signal): &(usize, usize)| {
+            self.is_fence(start) && self.base.has(write, signal)
+        };
+        let all: Vec<(usize, usize)> = release.pairs().filter(uncovering).collect();
+        let &(start, signal) = all.iter().find(|of| learns(of)).or_else(|| all.first())?;
+        let (signals, released) = self.candidate.instruction(start);
+        let (writer, written) = self.candidate.instruction(write);
+        let section = section::RELEASE_ACQUIRE_PATTERNS.number;
+        Some(if learns(&(start, signal)) {
+            format!(
+                "{signals}'s `{released}` stands before the barrier at which {signals} meets {writer}, and does not cover what \
+                 {writer} wrote before it, such as `{written}`; it covers what {signals} did. A fence after the barrier does, or a \
+                 release by `{signal}`, or `fence.sc` in both threads ({section}).",
+                signal = self.text(signal),
+            )
+        } else {
+            format!(
+                "{signals}'s `{released}` covers what {signals} did, and not what {writer} wrote, such as `{written}`: no barrier of \
+                 their CTA is between the two. With `bar.sync` before `{released}`, it covers both ({section}).",
+            )
+        })
+    }
+
+    /// The same of an acquire by another thread of the reader's CTA: a fence that stands behind the barrier at which the reader
+    /// learns of the signal, or an acquire without a barrier behind it.
+    fn unacquired(
+        &self,
+        write: usize,
+        read: usize,
+        acquire: &BitRel<R>,
+        synchronizes: &BitRel<R>,
+    ) -> Option<String> {
+        let po = self.candidate.structure.fixed(Fixed::Po);
+        let released = |end: usize| {
+            let from = |&start: &usize| {
+                synchronizes.has(start, end)
+                    && (self.base.has(write, start) || po.has(write, start))
+            };
+            (0..synchronizes.events()).any(|start| from(&start))
+        };
+        let uncovering = |&(_, end): &(usize, usize)| {
+            self.are_neighbours(end, read) && !self.base.has(end, read) && released(end)
+        };
+        let learns =
+            |&(signal, end): &(usize, usize)| self.is_fence(end) && self.base.has(signal, read);
+        let all: Vec<(usize, usize)> = acquire.pairs().filter(uncovering).collect();
+        let &(signal, end) = all.iter().find(|of| learns(of)).or_else(|| all.first())?;
+        let (waits, acquired) = self.candidate.instruction(end);
+        let (reader, reads) = self.candidate.instruction(read);
+        let section = section::RELEASE_ACQUIRE_PATTERNS.number;
+        Some(if learns(&(signal, end)) {
+            format!(
+                "{waits}'s `{acquired}` stands behind the barrier at which {reader} meets {waits}, and does not cover what {reader} \
+                 reads after it, such as `{reads}`; it covers what {waits} does. A fence before the barrier does, or an acquire by \
+                 `{signal}` ({section}).",
+                signal = self.text(signal),
+            )
+        } else {
+            format!(
+                "{waits}'s `{acquired}` covers what {waits} does, and not what {reader} reads, such as `{reads}`: no barrier of \
+                 their CTA is between the two. With `bar.sync` behind `{acquired}`, it covers both ({section}).",
+            )
+        })
     }
 
     /// Why a write that seems to be between a write and a read of it is not.
@@ -254,59 +345,80 @@ impl<R: BitRow> Orders<'_, R> {
         named.into_iter().find_map(|(tag, name)| tags.has(tag).then_some(name))
     }
 
+    /// The arrivals at barriers after the write, and the waits at such barriers before the read, of two threads.
+    fn around(&self, write: usize, read: usize) -> Vec<(usize, usize)> {
+        let u = self.candidate.structure.unfolding;
+        let po = self.candidate.structure.fixed(Fixed::Po);
+        let all = 0..u.events.len();
+        // Then it is the fence that says why.
+        let fenced = |arrival: usize| {
+            all.clone().any(|at| self.is_fence(at) && po.has(write, at) && po.has(at, arrival))
+        };
+        let is_wait = |at: usize| u.events[at].of.is_some_and(|of| of.kind == EventKind::Wait);
+        let arrivals = all
+            .clone()
+            .filter(|&at| po.has(write, at) && self.barrier_of(at).is_some() && !fenced(at));
+        let waits = all
+            .clone()
+            .filter(|&at| po.has(at, read) && self.barrier_of(at).is_some() && is_wait(at));
+        let waits: Vec<usize> = waits.collect();
+        let pairs = arrivals.flat_map(|arrival| waits.iter().map(move |&wait| (arrival, wait)));
+        let alike = |&(arrival, wait): &(usize, usize)| {
+            let resource = |event| self.barrier_of(event).map(|used| used.resource);
+            resource(arrival) == resource(wait) && u.events[arrival].thread != u.events[wait].thread
+        };
+        pairs.filter(alike).collect()
+    }
+
+    fn barrier_of(&self, event: usize) -> Option<BarrierUse> {
+        self.candidate.structure.unfolding.events[event].of.and_then(|of| of.barrier)
+    }
+
+    /// That threads with a barrier after the write, and before the read, do not meet there: they are in two CTAs.
+    fn two_ctas(&self, write: usize, read: usize) -> Option<String> {
+        let same_cta = self.candidate.structure.fixed(Fixed::SameCta);
+        let is_of_cta = |&(arrival, _): &(usize, usize)| {
+            self.barrier_of(arrival).is_some_and(|of| matches!(of.resource, Resource::Cta { .. }))
+        };
+        if same_cta.has(write, read) {
+            return None;
+        }
+        let (arrival, wait) = self.around(write, read).into_iter().find(is_of_cta)?;
+        let (here, one) = self.candidate.instruction(arrival);
+        let (there, _) = self.candidate.instruction(wait);
+        Some(format!(
+            "`{one}` is a barrier of the threads of one CTA: {here} and {there} are in two CTAs, and do not meet at it ({}).",
+            section::of_opcode("bar").number,
+        ))
+    }
+
     /// That a barrier after the write and one before the read do not order them.
     fn barriers(&self, write: usize, read: usize) -> Option<String> {
         let u = self.candidate.structure.unfolding;
-        let po = self.candidate.structure.fixed(Fixed::Po);
-        let used = |event: usize| u.events[event].of.and_then(|of| of.barrier);
-        let all = 0..u.events.len();
-        let fence = |at: usize| u.events[at].of.is_some_and(|of| of.kind == EventKind::Fence);
-        // Then it is the fence that says why.
-        let fenced = |arrival: usize| {
-            all.clone().any(|at| fence(at) && po.has(write, at) && po.has(at, arrival))
-        };
-        let arrivals =
-            all.clone().filter(|&at| po.has(write, at) && used(at).is_some() && !fenced(at));
-        let is_wait = |at: usize| u.events[at].of.is_some_and(|of| of.kind == EventKind::Wait);
-        let waits: Vec<usize> = all
-            .clone()
-            .filter(|&at| po.has(at, read) && used(at).is_some() && is_wait(at))
-            .collect();
-        let same_cta = self.candidate.structure.fixed(Fixed::SameCta);
-        arrivals.flat_map(|arrival| waits.iter().map(move |&wait| (arrival, wait))).find_map(
-            |(arrival, wait)| {
-                let (first, second) = (used(arrival)?, used(wait)?);
-                let [(here, one), (there, other)] =
-                    [arrival, wait].map(|event| self.candidate.instruction(event));
-                if first.resource != second.resource || here == there {
-                    return None;
-                }
-                let together = u.events[arrival].generation == u.events[wait].generation;
-                match first.resource {
-                    Resource::Cluster if first.relaxed && together => Some(format!(
-                        "{here}'s `{one}` releases nothing: what {here} did before it, such as `{}`, is not ordered before \
-                         what follows {there}'s `{other}` ({}).",
-                        self.text(write),
-                        section::of_opcode("barrier.cluster").number,
-                    )),
-                    Resource::Cta { .. } if !same_cta.has(write, read) => Some(format!(
-                        "`{one}` is a barrier of the threads of one CTA: {here} and {there} are in two CTAs, and do not meet \
-                         at it ({}).",
-                        section::of_opcode("bar").number,
-                    )),
-                    Resource::Warp { .. } if first.reduce.is_some() && together => Some(format!(
-                        "{here}'s `{one}` and {there}'s `{other}` exchange values, and order no accesses of memory, as \
-                         `bar.warp.sync` does: `{}` is not ordered before what follows them ({}).",
-                        self.text(write),
-                        section::BAR_WARP_SYNC.number,
-                    )),
-                    Resource::Cluster
-                    | Resource::Cta { .. }
-                    | Resource::Warp { .. }
-                    | Resource::Mbarrier { .. } => None,
-                }
-            },
-        )
+        self.around(write, read).into_iter().find_map(|(arrival, wait)| {
+            let first = self.barrier_of(arrival)?;
+            let [(here, one), (there, other)] =
+                [arrival, wait].map(|event| self.candidate.instruction(event));
+            let together = u.events[arrival].generation == u.events[wait].generation;
+            match first.resource {
+                Resource::Cluster if first.relaxed && together => Some(format!(
+                    "{here}'s `{one}` releases nothing: what {here} did before it, such as `{}`, is not ordered before \
+                     what follows {there}'s `{other}` ({}).",
+                    self.text(write),
+                    section::of_opcode("barrier.cluster").number,
+                )),
+                Resource::Warp { .. } if first.reduce.is_some() && together => Some(format!(
+                    "{here}'s `{one}` and {there}'s `{other}` exchange values, and order no accesses of memory, as \
+                     `bar.warp.sync` does: `{}` is not ordered before what follows them ({}).",
+                    self.text(write),
+                    section::BAR_WARP_SYNC.number,
+                )),
+                Resource::Cta { .. }
+                | Resource::Cluster
+                | Resource::Warp { .. }
+                | Resource::Mbarrier { .. } => None,
+            }
+        })
     }
 
     fn text(&self, event: usize) -> &str {

@@ -368,6 +368,17 @@ fn stays(u: &Unfolding<'_>, stuck: &Stuck) -> WitnessEvent {
     }
 }
 
+/// Several pairs of events may have one reason.
+fn each_once(reasons: impl Iterator<Item = String>) -> Vec<String> {
+    let mut all: Vec<String> = Vec::new();
+    for reason in reasons {
+        if !all.contains(&reason) {
+            all.push(reason);
+        }
+    }
+    all
+}
+
 /// The pairs of the flags, each in one direction.
 fn flagged<R: BitRow>(model: &Model, nodes: &[BitRel<R>]) -> Vec<(usize, usize, usize)> {
     let mut all = Vec::new();
@@ -481,12 +492,9 @@ impl Survey<'_> {
                 .into_iter()
                 .chain(in_flight::waits(self.model, candidate))
                 .chain(apart::unordered(self.model, candidate));
-            // Several pairs of events may have one reason.
-            let mut unseen: Vec<String> = Vec::new();
-            for reason in reasons {
-                if !unseen.contains(&reason) {
-                    unseen.push(reason);
-                }
+            let mut unseen = each_once(reasons);
+            if notes.is_empty() && unseen.is_empty() {
+                unseen = each_once(bypass::of_two_ctas(self.model, candidate).into_iter());
             }
             (flagged(self.model, candidate.nodes), unseen)
         } else {

@@ -1,0 +1,79 @@
+//! What `causeway verify` says of a finding: why accesses are not ordered, where threads stay, and what is said of repairs.
+
+use verify::{FindingKind, Verification};
+
+use crate::launches::{judged, kernel, kinds, launch};
+
+/// CTA 0 writes, one element by each thread, meets at a barrier and signals; CTA 1 waits with its first thread, meets at a barrier and
+/// reads, each thread the element of the other. `%p2` is true in the first thread.
+struct Signalling {
+    /// Before and behind the barrier of CTA 0.
+    writes: [&'static str; 2],
+    /// The same of CTA 1.
+    reads: [&'static str; 2],
+}
+
+const SIGNAL: &str = "@%p2 atom.global.exch.b32 %r4, [%rd2], 1;";
+const FENCE: &str = "@%p2 fence.acq_rel.gpu;";
+const FENCED_SIGNAL: &str = "@%p2 fence.acq_rel.gpu;\n@%p2 atom.global.exch.b32 %r4, [%rd2], 1;";
+const WAIT: &str = "@!%p2 bra $M;\n$W: atom.global.add.u32 %r5, [%rd2], 0; setp.eq.u32 %p3, %r5, 0; @%p3 bra $W;\n$M:";
+const ACQUIRE: &str = "@!%p2 bra $M;\n$W: ld.acquire.gpu.global.u32 %r5, [%rd2]; setp.eq.u32 %p3, %r5, 0; @%p3 bra $W;\n$M:";
+
+impl Signalling {
+    fn judged(&self) -> Verification {
+        let Signalling { writes: [early, late], reads: [first, last] } = self;
+        let body = format!(
+            "ld.param.u64 %rd1, [data]; ld.param.u64 %rd2, [flag]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x;\n\
+             setp.eq.u32 %p2, %r2, 0; mul.wide.u32 %rd3, %r2, 4; add.u64 %rd4, %rd1, %rd3; sub.u64 %rd5, %rd1, %rd3;\n\
+             setp.ne.u32 %p1, %r1, 0;\n@%p1 bra $R;\nst.global.u32 [%rd4], 1;\n{early}\nbar.sync 0;\n{late}\nret;\n\
+             $R: {first}\nbar.sync 0;\n{last}\nld.global.u32 %r6, [%rd5+4];\nret;"
+        );
+        let arguments = ["data=u32[2]=0", "flag=u32[1]=0"];
+        judged(&kernel(&["data", "flag"], &body), &launch(2, 2, &arguments, &[]))
+            .expect("it is judged")
+    }
+
+    /// What is said of its race, each sentence by its first words behind the name of a thread and an instruction.
+    fn reasons(&self) -> Vec<String> {
+        let found = self.judged();
+        assert_eq!(kinds(&found), [FindingKind::DataRace], "{found:?}");
+        found.reasons
+    }
+}
+
+#[test]
+fn a_guarded_fence_that_does_not_cover_what_others_wrote_is_the_reason() {
+    let acquires = [ACQUIRE, ""];
+    let behind = Signalling { writes: ["", FENCED_SIGNAL], reads: acquires };
+    assert_eq!(kinds(&behind.judged()), []);
+    let before = Signalling { writes: [FENCE, SIGNAL], reads: acquires }.reasons();
+    let early = "CTA 0 thread 0's `@p2 fence.acq_rel.gpu` stands before the barrier at which CTA 0 thread 0 meets CTA 0 thread 1, and does not cover what CTA 0 thread 1 wrote before it, such as `st.global.u32 [rd4], 1`; it covers what CTA 0 thread 0 did. A fence after the barrier does, or a release by `@p2 atom.global.exch.b32 r4, [rd2], 1`, or `fence.sc` in both threads (8.8).";
+    assert_eq!(before, [early]);
+    // In one block with the signal, before the barrier.
+    let alone = Signalling { writes: [FENCED_SIGNAL, ""], reads: acquires }.reasons();
+    let no_barrier = "CTA 0 thread 0's `@p2 fence.acq_rel.gpu` covers what CTA 0 thread 0 did, and not what CTA 0 thread 1 wrote, such as `st.global.u32 [rd4], 1`: no barrier of their CTA is between the two. With `bar.sync` before `@p2 fence.acq_rel.gpu`, it covers both (8.8).";
+    assert_eq!(alone, [no_barrier]);
+}
+
+#[test]
+fn a_guarded_fence_that_does_not_cover_what_others_read_is_the_reason() {
+    let writes = ["", FENCED_SIGNAL];
+    let late = Signalling { writes, reads: [WAIT, FENCE] }.reasons();
+    let behind = "CTA 1 thread 0's `@p2 fence.acq_rel.gpu` stands behind the barrier at which CTA 1 thread 1 meets CTA 1 thread 0, and does not cover what CTA 1 thread 1 reads after it, such as `ld.global.u32 r6, [rd5+4]`; it covers what CTA 1 thread 0 does. A fence before the barrier does, or an acquire by `atom.global.add.u32 r5, [rd2], 0` (8.8).";
+    assert_eq!(late, [behind]);
+    let alone = Signalling { writes, reads: ["", ACQUIRE] }.reasons();
+    assert!(alone[0].contains("`ld.acquire.gpu.global.u32 r5, [rd2]` covers what CTA 1 thread 0 does, and not what CTA 1 thread 1 reads"), "{alone:?}");
+}
+
+/// That a barrier is of one CTA is the reason where nothing else is.
+#[test]
+fn two_ctas_are_the_reason_without_a_fence_or_a_flag() {
+    let of_two_ctas = |reasons: &[String]| {
+        reasons.iter().filter(|reason| reason.contains("are in two CTAs")).count()
+    };
+    let nothing = Signalling { writes: ["", ""], reads: ["", ""] }.reasons();
+    assert!(!nothing.is_empty() && of_two_ctas(&nothing) == nothing.len(), "{nothing:?}");
+    let flag = Signalling { writes: ["", SIGNAL], reads: [WAIT, ""] }.reasons();
+    assert_eq!(of_two_ctas(&flag), 0, "{flag:?}");
+    assert!(flag[0].contains("no release pattern ends with"), "{flag:?}");
+}
