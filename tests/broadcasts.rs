@@ -6,6 +6,7 @@ use std::fmt::Write;
 use engine::enumerate::Enumerate;
 use judge::{Property, Task, judge};
 use model::ptx;
+use model::reading::Readings;
 
 use crate::spins::outcomes;
 
@@ -90,6 +91,32 @@ fn what_one_thread_tells_the_others_in_each_iteration_hides_no_outcome() {
         }
     }
     assert!(decided > 100, "{decided} programs are looked at in full");
+}
+
+/// Where an exit orders nothing (R49), a thread that has left the loop may read what later iterations write.
+#[test]
+fn who_has_left_the_loop_reads_what_later_iterations_say() {
+    let lines = [
+        "setp.eq.u32 w, r5, 0",
+        "L: bar.sync 0",
+        "@w ld.relaxed.gpu.u32 r3, [l]",
+        "@w st.relaxed.cta.shared.u32 [S], r3",
+        "bar.sync 0",
+        "ld.relaxed.cta.shared.u32 r2, [S]",
+        "setp.eq.u32 q, r2, 0",
+        "@w setp.ne.u32 q, r2, 2",
+        "@q bra L",
+        "ld.relaxed.cta.shared.u32 r1, [S]",
+    ];
+    let meanwhile =
+        "st.relaxed.gpu.u32 [l], 1; st.relaxed.gpu.u32 [l], 0; st.relaxed.gpu.u32 [l], 2";
+    let written =
+        broadcast(&lines, meanwhile).replace("P0:r0=1 /\\ P1:r2=1", "P1:r2=1").replace("x=0;", "");
+    for (choice, between) in [("R49=nothing", true), ("R49=dependency", false)] {
+        let readings = Readings::default().switch(choice).expect("there is such a choice");
+        let (seen, _) = outcomes(&written, &ptx::under(readings), 4);
+        assert_eq!(seen.contains(&vec![1, 0]), between, "{seen:?} of\n{written}");
+    }
 }
 
 /// The loop of Triton, which needs both barriers, is decided, with and without the order that it asks for.

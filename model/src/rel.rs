@@ -151,6 +151,9 @@ pub struct Conventions {
     /// Whether values may come out of thin air, as axioms that use no dependencies allow it (reading R13, `none`).
     /// [`Builder::finish`] says it.
     pub thin_air: bool,
+    /// Whether nothing orders what a thread does before its exit with what waits for the exit (reading R49, `nothing`).
+    /// [`Builder::finish`] says it.
+    pub exits_order_nothing: bool,
     /// Whether `elect.sync` elects some lane of its mask, the same one each time, and not the lowest (reading B16).
     pub elects_any_lane: bool,
     /// Whether an iteration whose atomics write what is there changes nothing, as one without writes
@@ -335,6 +338,8 @@ impl Builder {
         let mut model = self.inner.into_inner().model;
         model.conventions.counts_iterations = !closed::is_closed(&model, true);
         model.conventions.thin_air = model.has_thin_air();
+        let exits = |node: &Node| matches!(node, Node::Fixed(Fixed::Exited));
+        model.conventions.exits_order_nothing = !model.nodes.iter().any(exits);
         model
     }
 

@@ -172,10 +172,12 @@ impl Walk<'_> {
     fn writes_for_itself(&self, state: &PathState, from: usize, target: usize) -> bool {
         let (program, layout, accessed) = (self.program, self.layout, &self.facts.accessed);
         state.events[from..].iter().filter(|event| event.value.is_some()).all(|event| {
+            // A thread that has left the loop may still look at what is written, where its exit orders nothing.
             self.is_unseen(event, target)
-                || event.access.is_some_and(|access| {
-                    is_rewritten(program, layout, accessed, self.thread, target, access.pa)
-                })
+                || !self.conventions.exits_order_nothing
+                    && event.access.is_some_and(|access| {
+                        is_rewritten(program, layout, accessed, self.thread, target, access.pa)
+                    })
         })
     }
 
