@@ -7,6 +7,7 @@ use engine::enumerate::Enumerate;
 use engine::{ENGINES, Engine};
 use litmus::Test;
 use model::ptx;
+use model::value::Value;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
@@ -206,6 +207,55 @@ fn exchanges_of_what_nobody_writes_are_those_that_happen() {
         }
     }
     assert!(compared > 150, "{compared} programs are compared");
+}
+
+/// A warp whose lanes bring constants to an exchange in a loop: what one gets later depends on who has left it meanwhile.
+#[test]
+fn an_exchange_in_a_loop_has_other_results_when_lanes_have_left() {
+    let after = [
+        "mov.u32 r6, 9",
+        "shfl.sync.idx.b32 r2, r6, 0, 31, 3",
+        "shfl.sync.idx.b32 r3, r6, 0, 31, 3",
+    ];
+    for (exchange, after, found) in [
+        ("vote.sync.ballot.b32 r1, p, 3", &[][..], [1, 3]),
+        ("redux.sync.add.u32 r1, r5, 3", &[], [5, 11]),
+        // The other lane is at its second exchange.
+        ("shfl.sync.idx.b32 r1, r5, 1, 31, 3", &after, [6, 9]),
+    ] {
+        let exchange = format!("L: {exchange}");
+        let lines = [&*exchange, "ld.relaxed.gpu.u32 n, [x]", "setp.eq.u32 q, n, A", "@q bra L"];
+        let mut written = "PTX leaves\n{ x=0; P0:r5=5; P1:r5=6; P0:p=1; P1:p=1; }\n \
+                           P0@warp 0,cta 0 | P1@warp 0,cta 0 | P2@cta 1 ;\n"
+            .to_owned();
+        for (at, line) in lines.iter().chain(after).enumerate() {
+            let stored = ["st.relaxed.gpu.u32 [x], 7", "st.relaxed.gpu.u32 [x], 0"];
+            let other = stored.get(at).copied().unwrap_or("");
+            let [one, two] = ["7", "8"].map(|again| line.replace(", A", &format!(", {again}")));
+            writeln!(written, " {one} | {two} | {other} ;").expect("a string takes all");
+        }
+        written += "exists (P0:r1=0)\n";
+        let (outcomes, _) = crate::spins::outcomes(&written, &ptx::model(), 2);
+        let outcomes: Vec<Value> = outcomes.into_iter().flatten().collect();
+        assert_eq!(outcomes, found, "{written}");
+    }
+}
+
+/// What a lane with a known result brings, another one may get, whose result is not known.
+#[test]
+fn a_lane_whose_result_is_known_brings_its_value_to_the_others() {
+    let written = "PTX brings\n{ x=0; a=0; b=0; P0:r5=a; P1:r5=b; }\n \
+        P0@warp 0,cta 0 | P1@warp 0,cta 0 | P2@cta 1 ;\n \
+        mov.u32 r7, 0 | ld.relaxed.gpu.u32 r7, [x] | st.relaxed.gpu.u32 [x], 1 ;\n \
+        shfl.sync.idx.b32 r8, r5, r7, 31, 3 | shfl.sync.idx.b32 r8, r5, r7, 31, 3 | ;\n \
+        mov.u32 r4, 0 | st.relaxed.gpu.u32 [r8], 4 | ;\n \
+        ld.relaxed.gpu.u32 r9, [a] | ld.relaxed.gpu.u32 r9, [a] | ;\n \
+        setp.eq.u32 p, r9, 4 | setp.eq.u32 p, r9, 4 | ;\n \
+        vote.sync.ballot.b32 r2, p, 3 | vote.sync.ballot.b32 r2, p, 3 | ;\n\
+        exists (P0:r2=3)\n";
+    let (outcomes, _) = crate::spins::outcomes(written, &ptx::model(), 2);
+    let outcomes: Vec<Value> = outcomes.into_iter().flatten().collect();
+    assert_eq!(outcomes, [0, 2, 3]);
 }
 
 /// A warp that adds up how many of its lanes have work, and draws places for them: each way of the ballot and each place would multiply

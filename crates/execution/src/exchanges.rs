@@ -2,7 +2,8 @@
 //!
 //! Up to the first decision that a read makes, a thread comes to the same lines in every execution. An exchange in front of it, at one
 //! line of all lanes of its mask and behind the same other barriers of the warp, is one exchange of these lanes: if they bring
-//! constants, its results are constants. So a ballot says which lanes have work, and a reduction in a warp adds up what nobody writes.
+//! constants, its results are constants, unless it is in a loop that lanes may leave one by one. So a ballot says which lanes
+//! have work, and a reduction in a warp adds up what nobody writes.
 
 use std::collections::BTreeMap;
 
@@ -31,7 +32,9 @@ pub fn add_exchanges(
         let mut found: BTreeMap<(ThreadId, usize), ExchangedValues> = BTreeMap::new();
         for id in threads() {
             let barriers = lanes.prefixes[usize::from(id.0)].iter().map(|(line, _)| *line);
-            let open = barriers.filter(|&line| !given.exchanged.contains_key(&(id, line)));
+            let open = barriers.filter(|&line| {
+                !given.exchanged.contains_key(&(id, line)) && !may_repeat(program, &all, id, line)
+            });
             found.extend(open.filter_map(|line| Some(((id, line), lanes.values(id, line)?))));
         }
         if found.is_empty() {
@@ -50,6 +53,17 @@ const MOST_TURNS: usize = 32;
 pub fn exchanges(program: &Program) -> bool {
     let mut lines = program.threads.iter().flat_map(|thread| &thread.lines);
     lines.any(|line| line.instruction.as_exchange().is_some())
+}
+
+/// Whether a thread may come to a line again. Then other lanes may have left the loop, and bring something else, or nothing.
+fn may_repeat(program: &Program, constants: &[Constants], id: ThreadId, line: usize) -> bool {
+    let constants = &constants[usize::from(id.0)];
+    let mut back = program.threads[usize::from(id.0)].back_branches();
+    back.any(|(branch, target)| {
+        let decision = constants.decision(branch);
+        let jumps = constants.may_execute(branch) && decision.taken != Some(false);
+        jumps && (target..=branch).contains(&line)
+    })
 }
 
 /// The barriers of its warp that a thread comes to in every execution, in order, with their masks.

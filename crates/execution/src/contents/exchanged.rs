@@ -18,6 +18,12 @@ impl FixedPoint<'_> {
     /// Lanes take values from those that do the same, wherever they do it.
     pub(super) fn exchange(&mut self, by: HoldsBy<'_>, line: usize, of: &Exchange) {
         let thread = by.thread;
+        let warp = self.warp(thread);
+        let brought = self.brought(thread, of);
+        let all = self.brought.entry((warp[0], of.op)).or_insert_with(|| Some(BTreeSet::new()));
+        self.changed |= join(all, brought);
+        let all = all.clone();
+        // Whoever takes something of this lane may not know of which one it does.
         if let Some(known) = self.given.get(&(thread, line)) {
             let value = Some(BTreeSet::from([known.result]));
             self.contents.exchanged.insert((thread, line), value.clone());
@@ -29,11 +35,6 @@ impl FixedPoint<'_> {
             }
             return;
         }
-        let warp = self.warp(thread);
-        let brought = self.brought(thread, of);
-        let all = self.brought.entry((warp[0], of.op)).or_insert_with(|| Some(BTreeSet::new()));
-        self.changed |= join(all, brought);
-        let all = all.clone();
         let values = self.given(thread, of.op, &warp, all);
         let known = self.contents.exchanged.entry((thread, line));
         join(known.or_insert_with(|| Some(BTreeSet::new())), values.clone());
