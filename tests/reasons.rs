@@ -77,3 +77,33 @@ fn two_ctas_are_the_reason_without_a_fence_or_a_flag() {
     assert_eq!(of_two_ctas(&flag), 0, "{flag:?}");
     assert!(flag[0].contains("no release pattern ends with"), "{flag:?}");
 }
+
+#[test]
+fn threads_that_stay_alike_are_told_together() {
+    let message = |body: &str, block: u32| {
+        let arguments = ["data=u32[2]=0"];
+        let found = judged(&kernel(&["data"], body), &launch(2, block, &arguments, &[]));
+        let found = found.expect("it is judged").findings;
+        assert_eq!(found.iter().map(|of| of.kind).collect::<Vec<_>>(), [FindingKind::Hang]);
+        found[0].message.clone()
+    };
+    let waits = "ld.param.u64 %rd1, [data];\n$L: ld.relaxed.gpu.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra $L;\nret;";
+    let loops = "repeat a loop for ever at `@p1 bra _L`";
+    assert_eq!(message(waits, 3), format!("CTA 0 threads 0 to 2 and CTA 1 threads 0 to 2 {loops}"));
+    assert_eq!(
+        message(waits, 2),
+        format!("CTA 0 threads 0 and 1 and CTA 1 threads 0 and 1 {loops}")
+    );
+    // At two places.
+    let apart = format!(
+        "mov.u32 %r2, %tid.x; setp.ne.u32 %p2, %r2, 1;\n@%p2 bra $A;\n{waits}\n$A: {}",
+        waits.replace("$L", "$M").replace("%p1", "%p3")
+    );
+    let message = message(&apart, 3);
+    let others = loops.replace("p1", "p3").replace("_L", "_M");
+    let said = [
+        format!("CTA 0 threads 0 and 2 and CTA 1 threads 0 and 2 {others}"),
+        format!("CTA 0 thread 1 and CTA 1 thread 1 {loops}"),
+    ];
+    assert_eq!(message, said.join(", "));
+}

@@ -8,8 +8,8 @@ use engine::exit::Exit;
 use judge::Property;
 use verify::file::CLEAN;
 use verify::{
-    FindingKind, FindingPlace, KernelEdit, KernelRepair, KernelWeakening, LaunchQuestion,
-    LaunchSpec, OtherAnswer, Verification,
+    FindingKind, FindingPlace, KernelEdit, KernelFinding, KernelRepair, KernelWeakening,
+    LaunchQuestion, LaunchSpec, OtherAnswer, Verification,
 };
 
 use super::JudgedLaunch;
@@ -85,6 +85,24 @@ impl JudgedLaunch<'_> {
             Some(column) => format!("{}: `{}`", self.composed.thread_name(column), place.text),
             None => format!("`{}`", place.text),
         }
+    }
+
+    /// The instructions of a finding with their lines. Threads that never finish are together where they are at one.
+    fn places(&self, finding: &KernelFinding) -> Vec<String> {
+        let is_hang = finding.kind == FindingKind::Hang;
+        let alike = |one: &FindingPlace, other: &FindingPlace| {
+            is_hang && (one.line, &one.text) == (other.line, &other.text)
+        };
+        let group = |places: &[FindingPlace]| {
+            let columns: Vec<usize> = places.iter().filter_map(|place| place.column).collect();
+            let instruction = if columns.len() > 1 {
+                format!("{}: `{}`", self.composed.thread_names(&columns), places[0].text)
+            } else {
+                self.in_words(&places[0])
+            };
+            format!("{instruction} ({})", self.lines(places[0].line))
+        };
+        finding.places.chunk_by(alike).map(group).collect()
     }
 
     /// The repairs, each with its edits, a line each.
@@ -188,8 +206,8 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
     writeln!(out, "{}: {word}   ({threads}; {:.1} s)", judged.read.name, verification.seconds)?;
     for finding in &verification.findings {
         writeln!(out, "\n{}: {}", finding.kind.name(), finding.message)?;
-        for place in &finding.places {
-            writeln!(out, "  {} ({})", judged.in_words(place), judged.lines(place.line))?;
+        for place in judged.places(finding) {
+            writeln!(out, "  {place}")?;
         }
         match finding.like {
             0 => {}

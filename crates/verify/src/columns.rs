@@ -62,6 +62,32 @@ impl Composed {
         format!("{kernel}CTA {cta} thread {number}")
     }
 
+    /// The threads of columns in words, those of a CTA together: `CTA 0 threads 0 to 31 and CTA 1 thread 0`.
+    pub fn thread_names(&self, columns: &[usize]) -> String {
+        let place = |column: usize| self.threads[column].place;
+        let of_one_cta = |one: &usize, other: &usize| {
+            let kernel = |column: usize| self.threads[column].kernel;
+            (kernel(*one), place(*one).cta) == (kernel(*other), place(*other).cta)
+        };
+        let group = |group: &[usize]| {
+            let first = self.thread_name(group[0]);
+            let numbers: Vec<u32> = group.iter().map(|&column| place(column).thread).collect();
+            if numbers.len() == 1 {
+                return first;
+            }
+            let words: Vec<String> = numbers
+                .chunk_by(|one, next| one + 1 == *next)
+                .flat_map(|run| match run {
+                    [first, .., last] if run.len() > 2 => vec![format!("{first} to {last}")],
+                    few => few.iter().map(u32::to_string).collect(),
+                })
+                .collect();
+            let (cta, _) = first.rsplit_once(' ').unwrap_or((&first, ""));
+            format!("{cta}s {}", joined(&words))
+        };
+        joined(&columns.chunk_by(of_one_cta).map(group).collect::<Vec<String>>())
+    }
+
     /// A sentence about columns, `P0`, with the threads of the launch in their places.
     pub fn with_thread_names(&self, text: &str) -> String {
         let mut out = String::new();
@@ -158,6 +184,14 @@ impl Composed {
     /// The line of the module of a line of the test, in the first column that has an instruction there.
     pub fn line_of_some_column(&self, line: usize) -> Option<usize> {
         (0..self.threads.len()).find_map(|column| self.module_line(column, line))
+    }
+}
+
+/// `1, 2 and 5`
+fn joined(words: &[String]) -> String {
+    match words.split_last() {
+        Some((last, rest)) if !rest.is_empty() => format!("{} and {last}", rest.join(", ")),
+        Some(_) | None => words.concat(),
     }
 }
 

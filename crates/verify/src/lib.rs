@@ -30,6 +30,7 @@ pub mod repairs;
 mod resident;
 mod shorten;
 mod special;
+mod staying;
 pub mod survey;
 mod tensor;
 mod unknown;

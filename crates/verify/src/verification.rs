@@ -458,7 +458,7 @@ fn reasons(composed: &Composed, test: &Test, task: &Task<'_>) -> Vec<String> {
 }
 
 impl Reader<'_> {
-    fn place(&self, thread: ThreadId, line: u16) -> FindingPlace {
+    pub(crate) fn place(&self, thread: ThreadId, line: u16) -> FindingPlace {
         let column = usize::from(thread.0);
         let of_test = self.test.line_number(thread, line).unwrap_or(0);
         let of = &self.test.program.threads[column];
@@ -654,24 +654,5 @@ impl Reader<'_> {
     /// Where threads stay for ever.
     fn stuck(&self, seen: &ExecutionFacts) -> Option<KernelFinding> {
         seen.stuck.as_ref().map(|stuck| self.staying(stuck))
-    }
-
-    pub(crate) fn staying(&self, stuck: &[Stuck]) -> KernelFinding {
-        let word = |stuck: &Stuck| match stuck.why {
-            Stays::Waits => "waits for ever",
-            Stays::Loops => "repeats a loop for ever",
-            Stays::Faults => "faults",
-        };
-        let places: Vec<FindingPlace> =
-            stuck.iter().map(|stuck| self.place(stuck.thread, stuck.line)).collect();
-        let place = |(stuck, place): (&Stuck, &FindingPlace)| {
-            let thread = self.composed.thread_name(usize::from(stuck.thread.0));
-            let object = judge::stuck::object(stuck);
-            format!("{thread} {} at `{}`{object}", word(stuck), place.text)
-        };
-        let texts: Vec<String> = stuck.iter().zip(&places).map(place).collect();
-        let count = stuck.iter().find_map(|stuck| judge::stuck::count(self.test, stuck));
-        let message = texts.join(", ") + &count.unwrap_or_default();
-        KernelFinding { kind: FindingKind::Hang, message, places, like: 0 }
     }
 }

@@ -1,0 +1,55 @@
+//! Where threads stay for ever, those that stay alike together.
+
+use model::program::{Stays, Stuck};
+
+use crate::finding::{FindingKind, FindingPlace, KernelFinding};
+use crate::verification::Reader;
+
+/// Threads that stay at one instruction for one reason.
+struct StuckTogether<'s> {
+    stuck: &'s Stuck,
+    place: &'s FindingPlace,
+    columns: Vec<usize>,
+}
+
+impl StuckTogether<'_> {
+    fn words(&self) -> &'static str {
+        let several = self.columns.len() > 1;
+        match self.stuck.why {
+            Stays::Waits if several => "wait for ever",
+            Stays::Waits => "waits for ever",
+            Stays::Loops if several => "repeat a loop for ever",
+            Stays::Loops => "repeats a loop for ever",
+            Stays::Faults if several => "fault",
+            Stays::Faults => "faults",
+        }
+    }
+}
+
+impl Reader<'_> {
+    pub(crate) fn staying(&self, stuck: &[Stuck]) -> KernelFinding {
+        let places: Vec<FindingPlace> =
+            stuck.iter().map(|stuck| self.place(stuck.thread, stuck.line)).collect();
+        let mut groups: Vec<StuckTogether<'_>> = Vec::new();
+        for (stuck, place) in stuck.iter().zip(&places) {
+            let column = usize::from(stuck.thread.0);
+            let is_alike = |of: &&mut StuckTogether<'_>| {
+                (of.stuck.why, of.stuck.object) == (stuck.why, stuck.object)
+                    && (of.place.line, &of.place.text) == (place.line, &place.text)
+            };
+            match groups.iter_mut().find(is_alike) {
+                Some(group) => group.columns.push(column),
+                None => groups.push(StuckTogether { stuck, place, columns: vec![column] }),
+            }
+        }
+        let group = |group: &StuckTogether<'_>| {
+            let threads = self.composed.thread_names(&group.columns);
+            let object = judge::stuck::object(group.stuck);
+            format!("{threads} {} at `{}`{object}", group.words(), group.place.text)
+        };
+        let texts: Vec<String> = groups.iter().map(group).collect();
+        let count = stuck.iter().find_map(|stuck| judge::stuck::count(self.test, stuck));
+        let message = texts.join(", ") + &count.unwrap_or_default();
+        KernelFinding { kind: FindingKind::Hang, message, places, like: 0 }
+    }
+}
