@@ -107,3 +107,40 @@ fn threads_that_stay_alike_are_told_together() {
     ];
     assert_eq!(message, said.join(", "));
 }
+
+/// Threads of a warp branch on what they read, and come to a barrier or not. CTA 1 writes that, or does not.
+fn branching(value: &str) -> String {
+    let body = format!(
+        "ld.param.u64 %rd1, [data]; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %tid.x; setp.ne.u32 %p1, %r1, 0;\n\
+         @%p1 bra $W;\n{value}\nsetp.eq.u32 %p2, %r3, 0;\n@%p2 bra $E;\nbar.sync 0;\n$E: ret;\n\
+         $W: st.global.u32 [%rd1], 1;\nret;"
+    );
+    kernel(&["data"], &body)
+}
+
+#[test]
+fn a_race_that_decides_who_comes_to_a_barrier_is_named() {
+    let of = |value: &str| {
+        let found = judged(&branching(value), &launch(2, 2, &["data=u32[2]=0"], &[]));
+        let found = found.expect("it is judged").findings;
+        let kinds: Vec<FindingKind> = found.iter().map(|finding| finding.kind).collect();
+        assert_eq!(kinds, [FindingKind::BarrierDivergence], "{value}");
+        let places: Vec<String> = found[0].places.iter().map(|of| of.text.clone()).collect();
+        (found[0].message.clone(), places)
+    };
+    let diverges = "threads of one warp do not execute the same aligned barrier";
+    let (message, places) = of("ld.global.u32 %r3, [%rd1];");
+    let races = "what CTA 0 thread 0's `ld.global.u32 r3, [rd1]` reads decides whether it comes there, and that races with CTA 1 thread 0's `st.global.u32 [rd1], 1`";
+    assert_eq!(message, format!("{diverges}: {races}"));
+    let access = ["ld.global.u32 r3, [rd1]", "st.global.u32 [rd1], 1"];
+    assert_eq!(places, ["bar.sync 0", access[0], access[1]]);
+    // It races, and decides nothing; or what decides does not race.
+    let others = [
+        "ld.global.u32 %r4, [%rd1]; mov.u32 %r3, %r2;",
+        "ld.global.u32 %r4, [%rd1+4]; add.u32 %r3, %r2, %r4;",
+    ];
+    for value in others {
+        let (message, places) = of(value);
+        assert_eq!((&message[..], places.len()), (diverges, 1), "{value}");
+    }
+}

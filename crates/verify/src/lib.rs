@@ -13,6 +13,7 @@ mod columns;
 pub mod compose;
 pub mod condition;
 mod directives;
+mod diverged;
 mod edited;
 mod executions;
 pub mod file;

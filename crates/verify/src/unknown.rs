@@ -291,16 +291,43 @@ struct ExchangePlace {
     line: usize,
 }
 
+/// A read, of some instructions, that decides whether its thread comes to one of these barriers.
+pub(crate) fn deciding(
+    program: &Program,
+    of: &BTreeSet<(ThreadId, u16)>,
+    barriers: &BTreeSet<(ThreadId, u16)>,
+) -> Option<(ThreadId, u16)> {
+    let mut lines = ValueFlow::lines(program);
+    for (thread, lines) in (0u8..).map(ThreadId).zip(&mut lines) {
+        for (line, flow) in (0u16..).zip(lines) {
+            let mut effects = flow.places.iter().map(|place| place.effect);
+            let reads = effects.any(|of| matches!(of, PlaceEffect::Read | PlaceEffect::Update));
+            flow.is_source = reads && of.contains(&(thread, line));
+        }
+    }
+    let decided = ValueFlow::new(program, lines).followed().decided(LineFlow::waits);
+    barriers.iter().find_map(|at| match decided.get(at)? {
+        UnknownSource::Line { thread, line } => Some((*thread, *line)),
+        UnknownSource::Register { .. } => None,
+    })
+}
+
 impl<'p> ValueFlow<'p> {
     /// `None` where all is known.
     fn of(program: &'p Program, composed: &Composed) -> Option<ValueFlow<'p>> {
-        let lines: Vec<Vec<LineFlow>> = program
-            .threads
-            .iter()
-            .map(|thread| {
-                (0..).zip(&thread.lines).map(|(at, line)| LineFlow::of(at, line)).collect()
-            })
-            .collect();
+        let mut flow = ValueFlow::new(program, ValueFlow::lines(program));
+        flow.has_sources(composed).then(|| flow.followed())
+    }
+
+    fn lines(program: &Program) -> Vec<Vec<LineFlow>> {
+        let of = |lines: &[Line]| {
+            lines.iter().enumerate().map(|(at, line)| LineFlow::of(at, line)).collect()
+        };
+        program.threads.iter().map(|thread| of(&thread.lines)).collect()
+    }
+
+    /// Before values are followed.
+    fn new(program: &'p Program, lines: Vec<Vec<LineFlow>>) -> ValueFlow<'p> {
         let initial = |value: &InitialValue| match value {
             InitialValue::Value(_) => FlowFact::default(),
             InitialValue::Address { variable, .. } => {
@@ -310,7 +337,7 @@ impl<'p> ValueFlow<'p> {
         let registers = program.threads.iter().map(|thread| {
             thread.registers.iter().map(|register| initial(&register.initial)).collect()
         });
-        let mut flow = ValueFlow {
+        ValueFlow {
             program,
             registers: registers.collect(),
             variables: vec![FlowFact::default(); program.variables.len()],
@@ -319,15 +346,17 @@ impl<'p> ValueFlow<'p> {
             exchanged: BTreeMap::new(),
             has_addresses: false,
             lines,
-        };
-        if !flow.has_sources(composed) {
-            return None;
         }
-        flow.regions = program.threads.iter().map(|of| BranchRegions::new(&of.lines)).collect();
-        while flow.pass() {}
-        flow.has_addresses = true;
-        while flow.pass() {}
-        Some(flow)
+    }
+
+    /// Follows values to all that depends on them.
+    fn followed(mut self) -> ValueFlow<'p> {
+        let threads = &self.program.threads;
+        self.regions = threads.iter().map(|of| BranchRegions::new(&of.lines)).collect();
+        while self.pass() {}
+        self.has_addresses = true;
+        while self.pass() {}
+        self
     }
 
     /// Marks the registers that begin with any number. Returns whether there are such, or instructions that are not computed.

@@ -255,6 +255,9 @@ impl Verification {
                 Told::Undefined { race } => {
                     lacking.has_meaning = race;
                     lacking.properties.push(property);
+                    if let [finding] = &mut self.findings[before..] {
+                        reader.name_race(&judgement.found.seen, finding, &task);
+                    }
                     // Where the reason is not one of the kernel, the questions behind this one stay open, too.
                     if self.findings.len() == before {
                         let uninitialised = Property::NoUninitialisedRead;
