@@ -1,6 +1,7 @@
 //! What `causeway verify` says of a finding: why accesses are not ordered, where threads stay, and what is said of repairs.
 
-use verify::{FindingKind, Verification};
+use judge::Task;
+use verify::{FindingKind, KernelModule, LaunchSpec, RepairEffort, Verification, verify};
 
 use crate::launches::{judged, kernel, kinds, launch};
 
@@ -78,36 +79,6 @@ fn two_ctas_are_the_reason_without_a_fence_or_a_flag() {
     assert!(flag[0].contains("no release pattern ends with"), "{flag:?}");
 }
 
-#[test]
-fn threads_that_stay_alike_are_told_together() {
-    let message = |body: &str, block: u32| {
-        let arguments = ["data=u32[2]=0"];
-        let found = judged(&kernel(&["data"], body), &launch(2, block, &arguments, &[]));
-        let found = found.expect("it is judged").findings;
-        assert_eq!(found.iter().map(|of| of.kind).collect::<Vec<_>>(), [FindingKind::Hang]);
-        found[0].message.clone()
-    };
-    let waits = "ld.param.u64 %rd1, [data];\n$L: ld.relaxed.gpu.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra $L;\nret;";
-    let loops = "repeat a loop for ever at `@p1 bra _L`";
-    assert_eq!(message(waits, 3), format!("CTA 0 threads 0 to 2 and CTA 1 threads 0 to 2 {loops}"));
-    assert_eq!(
-        message(waits, 2),
-        format!("CTA 0 threads 0 and 1 and CTA 1 threads 0 and 1 {loops}")
-    );
-    // At two places.
-    let apart = format!(
-        "mov.u32 %r2, %tid.x; setp.ne.u32 %p2, %r2, 1;\n@%p2 bra $A;\n{waits}\n$A: {}",
-        waits.replace("$L", "$M").replace("%p1", "%p3")
-    );
-    let message = message(&apart, 3);
-    let others = loops.replace("p1", "p3").replace("_L", "_M");
-    let said = [
-        format!("CTA 0 threads 0 and 2 and CTA 1 threads 0 and 2 {others}"),
-        format!("CTA 0 thread 1 and CTA 1 thread 1 {loops}"),
-    ];
-    assert_eq!(message, said.join(", "));
-}
-
 /// Threads of a warp branch on what they read, and come to a barrier or not. CTA 1 writes that, or does not.
 fn branching(value: &str) -> String {
     let body = format!(
@@ -143,4 +114,75 @@ fn a_race_that_decides_who_comes_to_a_barrier_is_named() {
         let (message, places) = of(value);
         assert_eq!((&message[..], places.len()), (diverges, 1), "{value}");
     }
+}
+
+#[test]
+fn threads_that_stay_alike_are_told_together() {
+    let message = |body: &str, block: u32| {
+        let arguments = ["data=u32[2]=0"];
+        let found = judged(&kernel(&["data"], body), &launch(2, block, &arguments, &[]));
+        let found = found.expect("it is judged").findings;
+        assert_eq!(found.iter().map(|of| of.kind).collect::<Vec<_>>(), [FindingKind::Hang]);
+        found[0].message.clone()
+    };
+    let waits = "ld.param.u64 %rd1, [data];\n$L: ld.relaxed.gpu.global.u32 %r1, [%rd1]; setp.eq.u32 %p1, %r1, 0; @%p1 bra $L;\nret;";
+    let loops = "repeat a loop for ever at `@p1 bra _L`";
+    assert_eq!(message(waits, 3), format!("CTA 0 threads 0 to 2 and CTA 1 threads 0 to 2 {loops}"));
+    assert_eq!(
+        message(waits, 2),
+        format!("CTA 0 threads 0 and 1 and CTA 1 threads 0 and 1 {loops}")
+    );
+    // At two places.
+    let apart = format!(
+        "mov.u32 %r2, %tid.x; setp.ne.u32 %p2, %r2, 1;\n@%p2 bra $A;\n{waits}\n$A: {}",
+        waits.replace("$L", "$M").replace("%p1", "%p3")
+    );
+    let message = message(&apart, 3);
+    let others = loops.replace("p1", "p3").replace("_L", "_M");
+    let said = [
+        format!("CTA 0 threads 0 and 2 and CTA 1 threads 0 and 2 {others}"),
+        format!("CTA 0 thread 1 and CTA 1 thread 1 {loops}"),
+    ];
+    assert_eq!(message, said.join(", "));
+}
+
+/// What is said where there is no repair.
+fn unrepaired(module: &str, launch: &LaunchSpec, effort: RepairEffort) -> Option<String> {
+    let read = KernelModule::read("k.ptx", module).expect("a module");
+    let model = model::ptx::model();
+    let task = Task { counts: false, ..Task::new(&model) };
+    let judged = verify(&read, launch, &task, &effort.into());
+    judged.expect("it is judged").1.unrepaired
+}
+
+#[test]
+fn it_is_told_why_there_is_no_repair() {
+    let full = RepairEffort::FULL;
+    let data = ["data=u32[2]=0"];
+    let stores = kernel(&["data"], "ld.param.u64 %rd1, [data]; st.global.u32 [%rd1], 1;\nret;");
+    let of = |module: &str, assertions: &[&str], effort| {
+        unrepaired(module, &launch(2, 1, &data, assertions), effort)
+    };
+    // There is one, it was not asked for, or nothing was found.
+    assert_eq!(of(&stores, &[], full), None);
+    let wrong = ["data[1] == 1"];
+    let one_cta =
+        |assertions: &[&str], effort| unrepaired(&stores, &launch(1, 1, &data, assertions), effort);
+    assert_eq!(one_cta(&wrong, RepairEffort::BRIEF), None);
+    assert_eq!(one_cta(&[], full), None);
+    let tried = "none was found: no edit of orders, scopes, fences, barriers and waits that was tried suffices";
+    assert_eq!(one_cta(&wrong, full).as_deref(), Some(tried));
+    let few = RepairEffort { questions: 0, ..full };
+    let limited = of(&stores, &wrong, few).expect("there is none");
+    assert!(limited.starts_with("none was found: the search ended at a limit: "), "{limited}");
+    let diverged = branching("mov.u32 %r3, %r2;");
+    let diverged = unrepaired(&diverged, &launch(1, 2, &data, &[]), full).expect("there is none");
+    assert!(diverged.starts_with("none was looked for: with `barrier-divergence`"), "{diverged}");
+    let unwritten = unrepaired(
+        &kernel(&["data"], "ld.param.u64 %rd1, [data]; ld.global.u32 %r1, [%rd1];\nret;"),
+        &launch(1, 1, &["data=u32[2]=?"], &[]),
+        full,
+    );
+    let unwritten = unwritten.expect("there is none");
+    assert!(unwritten.contains("and `uninitialised` is none of these here"), "{unwritten}");
 }

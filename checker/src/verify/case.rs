@@ -146,6 +146,7 @@ fn of_finding(judged: &JudgedLaunch<'_>, finding: &KernelFinding, level: Level) 
     remarks.extend(
         judged.repairs().into_iter().map(|repair| ("repair", repair.trim_end().to_owned())),
     );
+    remarks.extend(judged.verification.unrepaired.iter().map(|why| ("repair", why.clone())));
     ReportFinding {
         related: related.collect(),
         remarks,

@@ -32,6 +32,8 @@ pub(crate) struct VerifyObject<'o> {
     reasons: &'o [String],
     /// Edits of the kernel after which findings are gone; each entry is one way.
     repairs: Vec<RepairObject<'o>>,
+    /// Why there is none, with `--repair`; `null` where there is one, and where nothing was found.
+    unrepaired: Option<&'o str>,
     /// What a clean launch does not need; `null` without `--weaken`.
     weaker: Option<WeakerObject<'o>>,
     /// Assumptions about the kernels and the launch.
@@ -197,6 +199,7 @@ pub(super) fn judged<'j>(judged: &'j JudgedLaunch<'_>) -> VerifyObject<'j> {
                 elsewhere: repair.elsewhere.iter().map(elsewhere).collect(),
             })
             .collect(),
+        unrepaired: verification.unrepaired.as_deref(),
         weaker: verification.weaker.as_ref().map(|weaker| WeakerObject {
             excluded: weaker.excluded,
             alone: judged.edits(&weaker.alone),
@@ -222,6 +225,7 @@ pub(super) fn unread(unread: &UnreadInput<'_>) -> VerifyObject<'static> {
         undecided: Vec::new(),
         reasons: &[],
         repairs: Vec::new(),
+        unrepaired: None,
         weaker: None,
         notes: &[],
         seconds: 0.0,

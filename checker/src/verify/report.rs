@@ -224,6 +224,9 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
     for repair in judged.repairs() {
         write!(out, "\nrepair: {repair}")?;
     }
+    if let Some(why) = &verification.unrepaired {
+        writeln!(out, "\nrepair: {why}")?;
+    }
     for weaker in judged.weaker() {
         write!(out, "\nweaker: {weaker}")?;
     }

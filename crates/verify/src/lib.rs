@@ -35,6 +35,7 @@ mod staying;
 pub mod survey;
 mod tensor;
 mod unknown;
+mod unrepaired;
 pub mod verification;
 mod volatile;
 mod weaker;

@@ -6,7 +6,7 @@ use engine::clock::Deadline;
 use judge::{Property, Task, Verdict, judge};
 use litmus::Test;
 use litmus::revise::SourceTest;
-use repair::{RepairOptions, repair};
+use repair::{RepairOptions, RepairState, repair};
 
 use crate::columns::{Composed, LAUNCH};
 use crate::compose::launched;
@@ -16,6 +16,7 @@ use crate::edited::{
 use crate::launch::LaunchSpec;
 use crate::module::KernelModule;
 use crate::other_launches::{OtherAnswer, OtherLaunch};
+use crate::unrepaired::FruitlessSearch;
 use crate::verification::{ADVICE, AdviceOptions};
 
 /// Edits that together give the launch properties that it lacks.
@@ -85,8 +86,12 @@ impl<'r> EditedLaunch<'r> {
     }
 
     /// The cheapest edits after which the launch has all properties that it lacks, or else as many as one search finds edits
-    /// for. Each is judged again as an edit of the module.
-    pub(crate) fn repairs(&self, lacking: &[Property]) -> Vec<KernelRepair> {
+    /// for. Each is judged again as an edit of the module. `search`: told what kept edits from being repairs.
+    pub(crate) fn repairs(
+        &self,
+        lacking: &[Property],
+        search: &mut FruitlessSearch,
+    ) -> Vec<KernelRepair> {
         let EditedLaunch { module, composed, task, .. } = self;
         let effort = self.advice.effort;
         let Ok(source) = SourceTest::read(LAUNCH, composed.text.as_bytes()) else {
@@ -106,15 +111,26 @@ impl<'r> EditedLaunch<'r> {
                 ..RepairOptions::new(task.model)
             };
             let mut complete: Vec<KernelRepair> = Vec::new();
-            for proposal in repair(&source, &options).proposals {
+            let found = repair(&source, &options);
+            found.limit.iter().for_each(|limit| search.reach(limit.text()));
+            if let RepairState::Excluded(why) = found.state {
+                search.exclude(why);
+            }
+            for proposal in found.proposals {
                 let lines = proposal.edits.iter().flat_map(|edit| &edit.lines);
                 // Edits that are none of the module are no repair of it.
-                let Some(edits) = spelling.instruction_edits(lines) else { continue };
+                let Some(edits) = spelling.instruction_edits(lines) else {
+                    search.note_unwritten();
+                    continue;
+                };
                 let mut wider = BARRIERS.iter().filter_map(|barrier| with_barrier(&edits, barrier));
                 let mended = wider
                     .find_map(|wider| self.mended(&wider, property, lacking, false))
                     .or_else(|| self.mended(&edits, property, lacking, true));
-                let Some((EditedModule { text, edits }, properties)) = mended else { continue };
+                let Some((EditedModule { text, edits }, properties)) = mended else {
+                    search.note_refused();
+                    continue;
+                };
                 let rest = lacking.iter().filter(|of| !properties.contains(of));
                 let rest: Vec<Property> = rest.copied().collect();
                 let to = if rest.is_empty() { &mut complete } else { &mut partial };

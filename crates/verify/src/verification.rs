@@ -27,9 +27,10 @@ use crate::module::KernelModule;
 use crate::other_launches::OtherLaunch;
 use crate::repairs::{EditedLaunch, KernelRepair, RepairEffort};
 use crate::unknown::{UncomputedValues, UnknownSource, opcode_of};
+use crate::unrepaired::FruitlessSearch;
 use crate::volatile::as_volatile;
 use crate::weaker::KernelWeakening;
-use crate::{machine_runs, outside, resident};
+use crate::{machine_runs, outside, resident, unrepaired};
 
 /// What was found of a launch. Reading R116.
 #[derive(Debug, Default)]
@@ -41,6 +42,8 @@ pub struct Verification {
     pub reasons: Vec<String>,
     /// Edits of the kernel, of which each suffices for a property that it lacks.
     pub repairs: Vec<KernelRepair>,
+    /// Why there is none, where all repairs of findings were asked for.
+    pub unrepaired: Option<String>,
     /// What the launch does not need, if that was asked.
     pub weaker: Option<KernelWeakening>,
     /// An execution for each property that it lacks, if that was asked.
@@ -112,16 +115,22 @@ pub fn verify(
     let AnsweredLaunch { composed, test, mut verification, lacking } =
         answered(module, launch, task)?;
     let edited = |time| EditedLaunch::new(module, launch, &composed, task, advice, time);
+    let brief = advice.effort.work.is_some();
+    let mut search = FruitlessSearch::default();
     if lacking.has_meaning {
         if lacking.properties.contains(&Property::NoDataRace) {
             verification.reasons = reasons(&composed, &test, task);
         }
-        let brief = advice.effort.work.is_some();
         let time = if brief { Some(ADVICE) } else { task.timeout };
-        verification.repairs = edited(time).repairs(&lacking.properties);
+        verification.repairs = edited(time).repairs(&lacking.properties, &mut search);
         if brief {
             verification.repairs.truncate(1);
         }
+    }
+    if !brief && verification.repairs.is_empty() && !verification.findings.is_empty() {
+        let sought = lacking.has_meaning.then_some(&lacking.properties[..]);
+        let reason = unrepaired::reason(&verification.findings, sought, &search);
+        verification.unrepaired = Some(reason);
     }
     if advice.weaken {
         verification.weaker = Some(edited(task.timeout).weaker(&test, &verification));
