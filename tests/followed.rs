@@ -202,6 +202,21 @@ fn readings_without_no_thin_air_of_instructions_follow_all_addresses() {
     }
 }
 
+/// An atomic may add to a value whose bytes racing accesses have mixed.
+#[test]
+fn a_torn_counter_comes_farther_than_what_is_added() {
+    let written = "PTX torn\n{ c=255; .global .b32 a[4]; P2:ra=a; }\n \
+        P0@cta 0,gpu 0 | P1@cta 1,gpu 0 | P2@cta 2,gpu 0 ;\n \
+        red.relaxed.cta.add.u32 [c], 1 | red.relaxed.cta.add.u32 [c], 1 | ld.relaxed.cta.u32 r1, [c] ;\n \
+        mov.u32 r0, 0 | mov.u32 r0, 0 | shr.u32 r2, r1, 8 ;\n \
+        mov.u32 r0, 0 | mov.u32 r0, 0 | mul.wide.u32 rd, r2, 4 ;\n \
+        mov.u32 r0, 0 | mov.u32 r0, 0 | add.u64 rd, rd, ra ;\n \
+        mov.u32 r0, 0 | mov.u32 r0, 0 | st.relaxed.gpu.u32 [rd], 1 ;\n\
+        exists (P2:r1=512)\n";
+    let test = litmus::parse("torn", written.as_bytes()).expect("it is a test");
+    assert_eq!(compared(&test), Ok(8));
+}
+
 /// What all lanes of the warp do at one point.
 const TOGETHER: &[&str] = &[
     "shfl.sync.idx.b32 r0, r0, 0, 31, 3",

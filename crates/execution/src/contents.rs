@@ -566,7 +566,8 @@ impl FixedPoint<'_> {
         for (variable, bytes) in places {
             let place = (variable, bytes.start, bytes.length);
             self.changed |= self.sums.note(place, by, added);
-            let most = self.initial(variable, bytes).and_then(|of| self.sums.most(place, of));
+            let most = self.initial(variable, bytes);
+            let most = most.and_then(|of| self.sums.most(place, of, self.contents.tearing));
             let values = values.clone().map(|mut values| {
                 values.retain(|value| most.is_none_or(|most| *value <= most));
                 values

@@ -7,7 +7,7 @@ use model::isa::TypeKind;
 use model::isa::atom::{Atomic, AtomicOp};
 use model::memory::VariableId;
 use model::program::ThreadId;
-use model::value::Value;
+use model::value::{Value, low_bits};
 
 /// The variable, the first byte and the number of bytes of a write.
 pub(super) type WrittenPlace = (VariableId, u32, u32);
@@ -57,8 +57,9 @@ impl AddedSums {
         std::mem::take(&mut self.changed)
     }
 
-    /// The greatest value of a place that holds at most `initial` at first; `None` if it may be any.
-    pub(super) fn most(&self, place: WrittenPlace, initial: Value) -> Option<Value> {
+    /// The greatest value of a place that holds at most `initial` at first; `None` if it may be any. Where racing accesses may mix the
+    /// bytes of values, an atomic may add to a value that is greater than all sums, unless these have one byte.
+    pub(super) fn most(&self, place: WrittenPlace, initial: Value, tearing: bool) -> Option<Value> {
         let (variable, start, length) = place;
         let overlaps = |other: &WrittenPlace| {
             other.0 == variable && other.1 < start + length && start < other.1 + other.2
@@ -68,6 +69,7 @@ impl AddedSums {
             return None;
         }
         let all: Value = self.added.get(&place)?.values().sum();
-        (initial <= MOST_ADDED && all <= MOST_ADDED).then_some(initial + all)
+        let limit = if tearing { low_bits(8) } else { MOST_ADDED };
+        initial.checked_add(all).filter(|&most| all <= MOST_ADDED && most <= limit)
     }
 }
