@@ -413,3 +413,19 @@ fn a_barrier_behind_the_value_of_a_lane_that_is_left_out_is_open() {
     assert_eq!(of(shuffled, &[0, 1, 2, 3]), (vec![], false));
     assert_eq!(of(shuffled, &[0, 1]), (vec![], true));
 }
+
+/// A shuffle in a branch waits for the lanes of the test, whatever it gets of others.
+#[test]
+fn a_shuffle_that_asks_a_lane_that_is_left_out_waits_for_the_others() {
+    let of = |guard: &str| {
+        let body = format!(
+            "mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0;\n{guard}\n\
+             shfl.sync.down.b32 %r2, %r1, 2, 31, -1;\n$S: barrier.sync 0;\nret;"
+        );
+        let threads = ThreadChoice::OfEachCta(vec![0, 1]);
+        let launch = LaunchSpec { threads, ..launch(1, 4, &[], &[]) };
+        kinds(&judged(&kernel(&[], &body), &launch).expect("it is judged"))
+    };
+    assert_eq!(of(""), []);
+    assert_eq!(of("@%p1 bra $S;"), [FindingKind::Hang]);
+}

@@ -6,8 +6,9 @@ use std::collections::BTreeSet;
 use lift::function::{Function, FunctionLine};
 use model::isa::bar::{Barrier, BarrierKind, Reduction};
 use model::isa::warp::{Exchange, ExchangeOp, Shuffle};
-use model::isa::{Instruction, Operand};
+use model::isa::{Instruction, Line, Operand};
 
+use crate::regions::BranchRegions;
 use crate::special::LANES;
 
 /// The name of a value of lanes that are left out, as the test writes it.
@@ -89,6 +90,9 @@ pub(crate) struct ForgottenValue<'f> {
     pub(crate) spare: &'f str,
     /// The most lanes of a warp that are in the test.
     pub(crate) of_test: u32,
+    /// Whether each thread comes to the row once, whatever happens: lanes that only take their own values there need not wait for one
+    /// another.
+    pub(crate) always: bool,
 }
 
 impl ForgottenValue<'_> {
@@ -134,7 +138,18 @@ impl ForgottenValue<'_> {
             }
             BarrierKind::Arrive | BarrierKind::Sync => return None,
         };
-        let mut rows = vec![together, format!("{VALUE}{}.{kind} {value}, {value}", self.of)];
+        let uncomputed = |from: &str| format!("{VALUE}{}.{kind} {value}, {from}", self.of);
+        let is_shuffle = matches!(
+            &barrier.kind,
+            BarrierKind::Exchange(Exchange { op: ExchangeOp::Shuffle(_), .. })
+        );
+        let all = (1_u64 << self.of_test.min(LANES)) - 1;
+        let in_mask = number(barrier.id).is_some_and(|mask| mask & all == all);
+        let mut rows = if is_shuffle && self.always && in_mask {
+            vec![uncomputed(sources(0)?.split(',').next()?)]
+        } else {
+            vec![together, uncomputed(value)]
+        };
         rows.extend(predicate.map(|predicate| match self.range_of(barrier) {
             Some(in_range) => format!("mov.pred {predicate}, {}", u8::from(in_range)),
             None => format!("setp.ne.u32 {predicate}, {value}, 0"),
@@ -147,6 +162,23 @@ impl ForgottenValue<'_> {
         let ExchangeOp::Shuffle(shuffle) = exchange.op else { return None };
         in_range(shuffle, exchange, self.of_test)
     }
+}
+
+/// For each row of a function, whether each thread comes to it once, whatever happens.
+pub(crate) fn always_executed(function: &Function) -> Vec<bool> {
+    let lines: Vec<Line> =
+        function.rows.iter().flat_map(|row| &row.lines).map(|step| step.line.clone()).collect();
+    let regions = BranchRegions::new(&lines);
+    let branches =
+        lines.iter().enumerate().filter(|(_, line)| line.instruction.as_branch().is_some());
+    let decided: BTreeSet<usize> = branches.flat_map(|(at, _)| regions.decided_by(at)).collect();
+    let mut next = 0;
+    let always = |row: &FunctionLine| {
+        let own = next..next + row.lines.len();
+        next = own.end;
+        own.clone().all(|line| !decided.contains(&line) && lines[line].guard.is_none())
+    };
+    function.rows.iter().map(always).collect()
 }
 
 /// The name for a register that the function has not.

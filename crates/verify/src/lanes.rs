@@ -7,7 +7,9 @@ use model::isa::Operand;
 use model::isa::bar::{Barrier, BarrierKind};
 use model::isa::warp::{Exchange, ExchangeOp};
 
-use crate::absent::{ForgottenValue, absent_source, barriers, number, spare_register};
+use crate::absent::{
+    ForgottenValue, absent_source, always_executed, barriers, number, spare_register,
+};
 use crate::launch::{LaunchError, LaunchSpec, ThreadPlace};
 use crate::special::LANES;
 
@@ -112,9 +114,14 @@ impl LeftOut {
     pub(crate) fn adapt(&self, function: &mut Function) -> Result<(), Vec<LaunchError>> {
         let mut errors = Vec::new();
         let spare = spare_register(function);
-        for row in &mut function.rows {
+        let of_test = self.lanes.values().filter_map(BTreeSet::first).max().copied();
+        let of_test = of_test.unwrap_or(LANES);
+        let always = if self.some { always_executed(function) } else { Vec::new() };
+        for (at, row) in function.rows.iter_mut().enumerate() {
+            let always = always.get(at).copied().unwrap_or(false);
+            let forgotten = |of| ForgottenValue { of, spare: &spare, of_test, always };
             let all = barriers(row);
-            let adapted = all.iter().try_for_each(|of| self.adapt_barrier(row, of, &spare));
+            let adapted = all.iter().try_for_each(|of| self.adapt_barrier(row, of, &forgotten));
             if let Err(error) = adapted {
                 errors.push(error.at(row.line));
             }
@@ -122,16 +129,13 @@ impl LeftOut {
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
 
-    fn adapt_barrier(
+    fn adapt_barrier<'f>(
         &self,
         row: &mut FunctionLine,
         barrier: &Barrier,
-        spare: &str,
+        forgotten: &dyn Fn(String) -> ForgottenValue<'f>,
     ) -> Result<(), LaunchError> {
         let name = opcode(&row.text);
-        let of_test = self.lanes.values().filter_map(BTreeSet::first).max().copied();
-        let of_test = of_test.unwrap_or(LANES);
-        let forgotten = |of| ForgottenValue { of, spare, of_test };
         if let BarrierKind::Exchange(exchange) = &barrier.kind {
             let asked = self.asked(name, exchange, number(barrier.id))?;
             let of_lane = |lane| forgotten(format!("lane{lane}")).rows(row, barrier);
@@ -266,11 +270,16 @@ mod tests {
         for (instruction, wanted) in [
             (
                 "shfl.sync.down.b32 %r1|%p1, %r3, 2, 31, %r2",
+                &["opaque.b32.left_out.lane2.shfl.sync r1, r3", "mov.pred p1, 1"][..],
+            ),
+            // Not each lane comes to it.
+            (
+                "@%p1 shfl.sync.down.b32 %r1|%p1, %r3, 2, 31, %r2",
                 &[
-                    "shfl.sync.bfly.b32 r1, r3, 0, 31, -1",
-                    "opaque.b32.left_out.lane2.shfl.sync r1, r1",
-                    "mov.pred p1, 1",
-                ][..],
+                    "@p1 shfl.sync.bfly.b32 r1, r3, 0, 31, -1",
+                    "@p1 opaque.b32.left_out.lane2.shfl.sync r1, r1",
+                    "@p1 mov.pred p1, 1",
+                ],
             ),
             // In segments of two lanes, the second one is out of range.
             (
@@ -279,11 +288,7 @@ mod tests {
             ),
             (
                 "shfl.sync.down.b32 %r1|%p1, %r3, 2, 2, -1",
-                &[
-                    "shfl.sync.bfly.b32 r1, r3, 0, 31, -1",
-                    "opaque.b32.left_out.lane2.shfl.sync r1, r1",
-                    "setp.ne.u32 p1, r1, 0",
-                ],
+                &["opaque.b32.left_out.lane2.shfl.sync r1, r3", "setp.ne.u32 p1, r1, 0"],
             ),
             // All lanes that it takes values of are there, or it cannot be told which they are.
             ("shfl.sync.bfly.b32 %r1, %r3, 1, 31, -1", &["shfl.sync.bfly.b32 r1, r3, 1, 31, -1"]),
