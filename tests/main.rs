@@ -14,6 +14,7 @@ mod brute_force;
 mod cited;
 mod cli;
 mod contexts;
+mod counters;
 mod cxx;
 mod defects;
 mod directed;

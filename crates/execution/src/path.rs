@@ -33,6 +33,7 @@ pub use self::barrier::UNLISTED;
 use self::barrier::cluster_barrier;
 use self::covered::{Arrivals, joins};
 pub use self::facts::LoopFacts;
+pub use self::impossible::KnownMemory;
 pub use self::private::{PrivateAccess, PrivateFinal};
 pub use self::spin::Round;
 use self::state::{PathState, PendingPaths, Visits, proxy_tag, scope_tag};

@@ -7,7 +7,9 @@ mod beyond;
 mod dependent;
 mod guessed;
 mod hidden;
+mod joined;
 mod limit;
+mod listing;
 mod rounds;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -17,7 +19,7 @@ use crate::event::{Access, Combination, EventKind, ObjectPhase, PathEvent, Resou
 use crate::expr::{Expr, ExprId};
 use crate::generation::{self, Generations, Misuse, Waiting};
 use crate::layout::Layout;
-use crate::path::{self, Assumption, LoopFacts, LoopRule, Path, PathEnd, PrivateFinal};
+use crate::path::{Assumption, LoopFacts, LoopRule, Path, PathEnd, PrivateFinal};
 use model::given::Tag;
 use model::memory::Extent;
 use model::program::{AwaitedObject, Observed, Program, Stays, Stuck, Thread, ThreadId};
@@ -89,82 +91,9 @@ impl<'p> Unfolded<'p> {
         Unfolded::by_rule(program, conventions, LoopRule { silent: 1, ..rule }, ends)
     }
 
-    fn by_rule(
-        program: &'p Program,
-        conventions: Conventions,
-        loops: LoopRule,
-        ends: Ends<'p>,
-    ) -> Result<Unfolded<'p>, UnfoldLimit> {
-        let layout = Layout::new(program);
-        let facts = LoopFacts::new(program, &layout, conventions);
-        let tearing = conventions.tearing;
-        let counts = !facts.written.counters.is_empty();
-        let mut unfolded = Unfolded::by_facts(program, layout, facts, conventions, loops, ends)?;
-        if counts && unfolded.contradicts_counters(tearing) {
-            let Unfolded { layout, mut facts, .. } = unfolded;
-            facts.written.counters.clear();
-            unfolded = Unfolded::by_facts(program, layout, facts, conventions, loops, ends)?;
-        }
-        Ok(unfolded)
-    }
-
-    /// Whether some thread may access a counter by an address that is not known.
-    fn contradicts_counters(&self, tearing: bool) -> bool {
-        (0..self.paths.len()).any(|thread| {
-            let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
-            self.every(thread).any(|path| {
-                path.contradicts(&self.facts, id) && !path.is_impossible(&self.facts, id, tearing)
-            })
-        })
-    }
-
-    fn by_facts(
-        program: &'p Program,
-        layout: Layout,
-        facts: LoopFacts<'p>,
-        conventions: Conventions,
-        loops: LoopRule,
-        ends: Ends<'p>,
-    ) -> Result<Unfolded<'p>, UnfoldLimit> {
-        let tearing = conventions.tearing;
-        let mut paths = Vec::with_capacity(program.threads.len());
-        let mut spinning = Vec::with_capacity(program.threads.len());
-        let mut covered = Vec::with_capacity(program.threads.len());
-        let mut cut = Vec::with_capacity(program.threads.len());
-        let mut held = 0;
-        for thread in 0..program.threads.len() {
-            let id = ThreadId(u8::try_from(thread).expect("a test has few threads"));
-            let mut list =
-                path::paths(program, &layout, &facts, id, conventions, loops, &|more| {
-                    ends(held + more)
-                })?;
-            held += list.iter().map(Path::bytes).sum::<usize>();
-            let mut beyond = Vec::new();
-            for path in list.extract_if(.., |path| path.end == PathEnd::Cut) {
-                if let Some(limit) = ends(held) {
-                    return Err(limit);
-                }
-                if !path.is_impossible(&facts, id, tearing) {
-                    beyond.push(path);
-                }
-            }
-            cut.push(beyond);
-            let spins = |path: &mut Path| matches!(path.end, PathEnd::Spins { .. });
-            spinning.push(list.extract_if(.., spins).collect());
-            covered.push(list.extract_if(.., |path| path.end == PathEnd::Covered).collect());
-            paths.push(list);
-        }
-        Ok(Unfolded { program, layout, paths, covered, spinning, cut, facts, tearing, held, ends })
-    }
-
     /// Whether some path was cut at the loop bound: outcomes may be missing.
     pub fn bound_reached(&self) -> bool {
         self.cut.iter().any(|cut| !cut.is_empty())
-    }
-
-    /// How many combinations of paths there are.
-    pub fn combinations(&self) -> u128 {
-        self.paths.iter().map(|list| list.len() as u128).product()
     }
 
     /// Calls `visit` for each unfolding in which no thread is in a loop for ever, until it returns
@@ -174,7 +103,7 @@ impl<'p> Unfolded<'p> {
         visit: &mut dyn FnMut(&Unfolding<'_>) -> bool,
     ) -> Result<bool, UnfoldLimit> {
         let lists: Vec<Vec<&Path>> = self.paths.iter().map(|list| list.iter().collect()).collect();
-        self.combine(&lists, &mut |paths, placements| self.grouped(paths, placements, visit))
+        self.join(&lists, &mut |paths, placements| self.grouped(paths, placements, visit))
     }
 
     /// The same for the other unfoldings: those in which some thread is in a loop for ever.
@@ -188,41 +117,10 @@ impl<'p> Unfolded<'p> {
         let all = self.paths.iter().zip(&self.spinning);
         let lists: Vec<Vec<&Path>> =
             all.map(|(ends, spins)| ends.iter().chain(spins).collect()).collect();
-        self.combine(&lists, &mut |paths, placements| {
+        self.join(&lists, &mut |paths, placements| {
             let spins = paths.iter().any(|path| matches!(path.end, PathEnd::Spins { .. }));
             if spins { self.grouped(paths, placements, visit) } else { Ok(true) }
         })
-    }
-
-    /// Calls `visit` with each combination of one path from each list until it returns false.
-    fn combine(&self, lists: &[Vec<&Path>], visit: &mut Combined<'_>) -> Result<bool, UnfoldLimit> {
-        let placements: Vec<Placement> =
-            self.program.threads.iter().map(|thread| thread.placement).collect();
-        if lists.iter().any(Vec::is_empty) {
-            return Ok(true);
-        }
-        let mut at = vec![0; lists.len()];
-        loop {
-            if let Some(limit) = (self.ends)(self.held) {
-                return Err(limit);
-            }
-            let paths: Vec<&Path> = at.iter().zip(lists).map(|(&at, list)| list[at]).collect();
-            if !visit(&paths, &placements)? {
-                return Ok(false);
-            }
-            let mut thread = at.len();
-            loop {
-                if thread == 0 {
-                    return Ok(true);
-                }
-                thread -= 1;
-                at[thread] += 1;
-                if at[thread] < lists[thread].len() {
-                    break;
-                }
-                at[thread] = 0;
-            }
-        }
     }
 
     /// Visits the unfoldings of one combination of paths, one for each grouping of its barriers.

@@ -4,7 +4,8 @@
 //! with what these write, a path whose reads would have to return something else is impossible. A *counter* is only
 //! added to, always up or always down, by atomics that are morally strong: what a thread reads there goes one way. Its values
 //! stay within what all threads add on the longest paths, as those that would need more are among the impossible ones;
-//! of executions that contradict this, No-Thin-Air excludes the first one.
+//! of executions that contradict this, No-Thin-Air excludes the first one. What all paths of a thread write, and how far they
+//! move counters, says more than its instructions do: it is learned from them, once they are listed.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -40,6 +41,10 @@ pub struct WrittenBytes {
     initial: Value,
     /// What each thread writes; `None` if that is not known.
     by_thread: BTreeMap<ThreadId, Option<BTreeSet<Value>>>,
+    /// The lines that access them, as far as they are known.
+    lines: BTreeSet<(ThreadId, usize)>,
+    /// Whether an address that is not known may be one of them: it is looked at where paths are listed.
+    is_assumed: bool,
 }
 
 /// Bytes that are only added to.
@@ -52,8 +57,8 @@ pub struct Counter {
     steps: BTreeMap<(ThreadId, usize), Value>,
     /// The lines that access it, as far as they are known.
     lines: BTreeSet<(ThreadId, usize)>,
-    /// The farthest that it comes.
-    pub most: Value,
+    /// How far each thread moves it at most.
+    by_thread: BTreeMap<ThreadId, Value>,
 }
 
 impl Written {
@@ -97,7 +102,8 @@ impl Written {
             {
                 written.counters.insert(bytes, counter);
             }
-            if !reached(&unknown) {
+            let is_assumed = reached(&unknown);
+            if !is_assumed || !conventions.thin_air {
                 let mut by_thread: BTreeMap<ThreadId, Option<BTreeSet<Value>>> = BTreeMap::new();
                 for access in here {
                     if matches!(access.instruction, Instruction::Load(_)) {
@@ -120,10 +126,45 @@ impl Written {
                         (Some(_), None) => {}
                     }
                 }
-                written.bytes.insert(bytes, WrittenBytes { initial, by_thread });
+                let lines = here.iter().map(|of| (of.thread, of.line)).collect();
+                let of = WrittenBytes { initial, by_thread, lines, is_assumed };
+                written.bytes.insert(bytes, of);
             }
         }
         written
+    }
+
+    /// Whether it says anything.
+    pub fn is_known(&self) -> bool {
+        !self.counters.is_empty() || !self.bytes.is_empty()
+    }
+
+    /// Whether what threads write says more of some bytes.
+    pub fn is_open(&self) -> bool {
+        let open = |of: &WrittenBytes| of.by_thread.values().any(Option::is_none);
+        !self.counters.is_empty() || self.bytes.values().any(open)
+    }
+
+    /// The lines that access the bytes of which each access is taken to be known, though addresses that are not known may be theirs.
+    pub fn assumed_lines(
+        &self,
+    ) -> impl Iterator<Item = (Extent, &BTreeSet<(ThreadId, usize)>)> + '_ {
+        let counters = self.counters.iter().map(|(&bytes, of)| (bytes, &of.lines));
+        let assumed = self.bytes.iter().filter(|(_, of)| of.is_assumed);
+        counters.chain(assumed.map(|(&bytes, of)| (bytes, &of.lines)))
+    }
+
+    /// Without what is taken to be known.
+    pub fn certain(mut self) -> Written {
+        self.counters.clear();
+        self.bytes.retain(|_, of| !of.is_assumed);
+        self
+    }
+
+    /// Whether all writes to these bytes, of which each access is known, are of this thread.
+    pub fn are_of_alone(&self, thread: ThreadId, bytes: Extent) -> bool {
+        let of = self.bytes.get(&bytes);
+        of.is_some_and(|of| of.by_thread.keys().all(|by| *by == thread))
     }
 }
 
@@ -137,6 +178,29 @@ fn written_operand(instruction: &Instruction) -> Option<usize> {
 }
 
 impl WrittenBytes {
+    pub fn initial(&self) -> Value {
+        self.initial
+    }
+
+    /// The threads that write them.
+    pub fn writers(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        self.by_thread.keys().copied()
+    }
+
+    /// Whether it is not known what a thread writes there.
+    pub fn is_open(&self, thread: ThreadId) -> bool {
+        self.by_thread.get(&thread).is_some_and(Option::is_none)
+    }
+
+    /// Takes over what a thread writes there, if there are few values; whether it is new.
+    pub fn learn(&mut self, thread: ThreadId, values: BTreeSet<Value>) -> bool {
+        let learns = self.is_open(thread) && values.len() <= MOST_VALUES;
+        if learns {
+            self.by_thread.insert(thread, Some(values));
+        }
+        learns
+    }
+
     /// What a read of a thread may return that has written these values there before, its last one at the end.
     pub fn read(
         &self,
@@ -149,8 +213,13 @@ impl WrittenBytes {
         for (_, values) in self.by_thread.iter().filter(|(other, _)| **other != thread) {
             all.extend(values.as_ref()?);
         }
-        put_together(bytes, &[(bytes, all)], tearing, MOST_VALUES)
+        mixed(bytes, all, tearing)
     }
+}
+
+/// What a read may return of these values of its bytes, if they are few: also mixtures of them if `tearing`.
+pub fn mixed(bytes: Extent, all: BTreeSet<Value>, tearing: bool) -> Option<BTreeSet<Value>> {
+    put_together(bytes, &[(bytes, all)], tearing, MOST_VALUES)
 }
 
 impl Counter {
@@ -173,13 +242,32 @@ impl Counter {
             ways.insert(taken < added);
             steps.insert((access.thread, access.line), added.min(taken));
         }
-        let largest = *steps.values().max()?;
-        // Each path has fewer atomics than events.
-        let atomics = program.threads.len() * MAX_EVENTS;
-        let most = largest.checked_mul(Value::try_from(atomics).ok()?)?;
         let smallest = *steps.values().min()?;
+        let by_thread = farthest(program, &steps);
+        let most = by_thread.values().try_fold(0, |all: Value, of| all.checked_add(*of))?;
         let counts = ways.len() == 1 && smallest > 0 && most <= MOST_COUNTED.min(low_bits(bits));
-        counts.then_some(Counter { initial, bits, down: ways.contains(&true), steps, lines, most })
+        let down = ways.contains(&true);
+        counts.then_some(Counter { initial, bits, down, steps, lines, by_thread })
+    }
+
+    /// The farthest that it comes.
+    pub fn most(&self) -> Value {
+        self.by_thread.values().sum()
+    }
+
+    /// The threads that move it.
+    pub fn movers(&self) -> impl Iterator<Item = ThreadId> + '_ {
+        self.by_thread.keys().copied()
+    }
+
+    pub fn is_moved_by(&self, thread: ThreadId) -> bool {
+        self.by_thread.contains_key(&thread)
+    }
+
+    /// Takes over how far a thread moves it at most; whether that is less than was known.
+    pub fn learn(&mut self, thread: ThreadId, most: Value) -> bool {
+        let known = self.by_thread.get_mut(&thread).filter(|known| **known > most);
+        known.map(|known| *known = most).is_some()
     }
 
     /// The value so far from the first one.
@@ -192,9 +280,30 @@ impl Counter {
     pub fn step(&self, thread: ThreadId, line: usize) -> Value {
         self.steps.get(&(thread, line)).copied().unwrap_or(0)
     }
+}
 
-    /// Whether it is known that this line accesses it.
-    pub fn is_known(&self, thread: ThreadId, line: usize) -> bool {
-        self.lines.contains(&(thread, line))
+/// How far each thread moves a counter at most: an atomic outside of loops once, and those in loops as often as a path has events.
+fn farthest(
+    program: &Program,
+    steps: &BTreeMap<(ThreadId, usize), Value>,
+) -> BTreeMap<ThreadId, Value> {
+    let mut once: BTreeMap<ThreadId, Value> = BTreeMap::new();
+    let mut again: BTreeMap<ThreadId, Value> = BTreeMap::new();
+    for (&(thread, line), &step) in steps {
+        let mut back = program.threads[usize::from(thread.0)].back_branches();
+        let sum = once.entry(thread).or_default();
+        if back.any(|(branch, target)| (target..=branch).contains(&line)) {
+            let largest = again.entry(thread).or_default();
+            *largest = step.max(*largest);
+        } else {
+            *sum = sum.saturating_add(step);
+        }
     }
+    for (thread, largest) in again {
+        let all =
+            Value::try_from(MAX_EVENTS).map_or(Value::MAX, |most| largest.saturating_mul(most));
+        let sum = once.entry(thread).or_default();
+        *sum = sum.saturating_add(all);
+    }
+    once
 }

@@ -50,10 +50,11 @@ impl Walk<'_> {
         }
     }
 
-    /// What the thread has written last to bytes that no other thread accesses, and what that depends on: a read returns it
+    /// What the thread has written last to bytes that no other thread writes, and what that depends on: a read returns it
     /// (8.10.1). Not where only real dependencies count: what depends on the read would come to depend on nothing.
     fn last_own(&self, state: &mut PathState, bytes: Extent) -> Option<(ExprId, Mask)> {
-        if self.conventions.semantic_dependencies || !self.live.is_own(bytes) {
+        let alone = self.live.is_own(bytes) || self.facts.written.are_of_alone(self.thread, bytes);
+        if self.conventions.semantic_dependencies || !alone {
             return None;
         }
         let here = |of: &&PathEvent| of.access.is_some_and(|of| of.pa == bytes);

@@ -1,12 +1,13 @@
 //! The values that an expression can have, where the program says which values other threads write.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
+use super::Walk;
+use super::impossible::Assumed;
 use super::state::PathState;
-use super::{Assumption, Walk};
 use crate::contents::{MemoryContents, put_together};
 use crate::event::EventKind;
-use crate::expr::{Expr, ExprId};
+use crate::expr::ExprId;
 use model::given::Tag;
 use model::memory::Extent;
 use model::program::ThreadId;
@@ -57,70 +58,27 @@ impl Walk<'_> {
     }
 
     fn values(&self, state: &PathState, expr: ExprId, from: ValuesFrom) -> Option<BTreeSet<Value>> {
-        let mut reads: BTreeMap<u16, Vec<Value>> = BTreeMap::new();
-        let mut known = from != ValuesFrom::Contexts { depth: 0 };
-        state.exprs.leaves(expr, &mut |leaf| match leaf {
-            Expr::Read(event) => {
-                reads.entry(event).or_default();
-            }
-            Expr::Reduced(event) if from == ValuesFrom::Contents => {
-                reads.entry(event).or_default();
-            }
-            Expr::Const(_)
-            | Expr::Reduced(_)
-            | Expr::Alu { .. }
-            | Expr::Atomic { .. }
-            | Expr::Extend { .. } => known = false,
-        });
-        if !known {
+        if from == (ValuesFrom::Contexts { depth: 0 }) {
             return None;
         }
-        let mut combinations = 1;
-        for (read, values) in &mut reads {
-            *values = self.returned(state, *read, from)?.into_iter().collect();
-            combinations *= values.len();
-            if combinations > MOST {
-                return None;
-            }
-        }
-        let mut all = BTreeSet::new();
-        for combination in 0..combinations {
-            let mut rest = combination;
-            let chosen: BTreeMap<u16, Value> = reads
-                .iter()
-                .map(|(read, values)| {
-                    let value = values[rest % values.len()];
-                    rest /= values.len();
-                    (*read, value)
-                })
-                .collect();
-            let mut leaf = |leaf: Expr| match leaf {
-                Expr::Read(event) | Expr::Reduced(event) => chosen.get(&event).copied(),
-                Expr::Const(_) | Expr::Alu { .. } | Expr::Atomic { .. } | Expr::Extend { .. } => {
-                    None
-                }
-            };
-            let holds = |check: &Assumption, leaf: &mut dyn FnMut(Expr) -> Option<Value>| {
-                state.exprs.eval(check.expr(), leaf).is_none_or(|value| check.holds(value))
-            };
-            if state.checks.iter().all(|check| holds(check, &mut leaf)) {
-                all.insert(state.exprs.eval(expr, &mut leaf)?);
-            }
-        }
-        Some(all)
+        Assumed::of(state).values(expr, &|read| self.returned(state, read, from))
     }
 
     /// All values that a read can return, or an exchange. Parts of a read may be from different writes.
     fn returned(&self, state: &PathState, read: u16, from: ValuesFrom) -> Option<BTreeSet<Value>> {
         let event = &state.events[usize::from(read)];
         if event.kind == EventKind::Wait {
-            return self.contents()?.exchanged(self.thread, event.line.into());
+            let contents = self.contents().filter(|_| from == ValuesFrom::Contents)?;
+            return contents.exchanged(self.thread, event.line.into());
         }
         let bytes = event.access?.pa;
         let depth = match from {
             ValuesFrom::Contexts { depth } => depth,
             ValuesFrom::Contents if event.tags.has(Tag::TensorMemory) => return None,
-            ValuesFrom::Contents => return self.contents()?.read(self.layout, bytes),
+            ValuesFrom::Contents => {
+                let known = Assumed::of(state).domain(read.into(), self.known_memory());
+                return known.or_else(|| self.contents()?.read(self.layout, bytes));
+            }
         };
         let location = &self.layout.locations[usize::from(bytes.object)];
         let initial = &location.initial[bytes.start as usize..bytes.end() as usize];

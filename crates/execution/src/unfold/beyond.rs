@@ -15,7 +15,7 @@ use model::rel::Conventions;
 use model::scope::Placement;
 
 /// The most combinations of paths that are visited.
-const MOST_COMBINATIONS: u128 = 20_000;
+const MOST_COMBINATIONS: usize = 20_000;
 
 /// The most ways to go on that are tried for one path.
 const MOST_WAYS: usize = 256;
@@ -38,20 +38,20 @@ impl Unfolded<'_> {
                 all.chain(&self.cut[thread]).collect()
             })
             .collect();
-        let combinations: u128 = lists.iter().map(|list| list.len() as u128).product();
         let mut lines = program.threads.iter().flat_map(|thread| &thread.lines);
         if !program.launches.is_empty()
             || !lines.all(|line| is_followed(&line.instruction))
             || !lists.iter().flatten().all(|path| waits_for_all(path))
             || self.covered.iter().any(|covered| !covered.is_empty())
-            || combinations > MOST_COMBINATIONS
         {
             return Ok(None);
         }
-        let mut known = true;
-        let complete = self.combine(&lists, &mut |paths, placements| {
-            if paths.iter().all(|path| path.end != PathEnd::Cut) {
-                return Ok(true);
+        let (mut known, mut combinations) = (true, 0);
+        let complete = self.join(&lists, &mut |paths, placements| {
+            combinations += 1;
+            known &= combinations <= MOST_COMBINATIONS;
+            if !known || paths.iter().all(|path| path.end != PathEnd::Cut) {
+                return Ok(known);
             }
             let ends = |more| (self.ends)(self.held + more);
             let groupings = generation::groupings(paths, placements, &self.layout, &ends)?;

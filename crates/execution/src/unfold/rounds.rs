@@ -359,7 +359,7 @@ impl BarrierRun<'_> {
             [Expr::Read(read)] => read,
             _ => return None,
         };
-        let returned = path.returned(&unfolded.facts, thread, of_read, unfolded.tearing)?;
+        let returned = path.returned(of_read, unfolded.known_memory(thread))?;
         let admitted = returned.into_iter().filter_map(|value| {
             let known = |leaf| (leaf == Expr::Read(of_read)).then_some(value);
             path.admits(&known).then(|| path.exprs.eval(brought, &mut { known }))
