@@ -37,7 +37,7 @@ use model::rel::Model;
 use model::value::Value;
 
 use clock::Deadline;
-pub use enumerate::beyond::goes_beyond;
+pub use enumerate::beyond::{complete_bound, goes_beyond};
 use sought::Sought;
 use witness::Witness;
 

@@ -12,6 +12,7 @@ pub mod argument;
 mod columns;
 pub mod compose;
 pub mod condition;
+mod deeper;
 mod directives;
 mod diverged;
 mod edited;

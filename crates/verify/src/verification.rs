@@ -7,9 +7,7 @@ use engine::clock::Deadline;
 use engine::{ExecutionFacts, Limit};
 use explore::Exploration;
 use judge::explain::broken_rule;
-use judge::{
-    CLUSTER_EXITED, Judgement, Property, Task, Verdict, judge, may_have_uninitialised_reads,
-};
+use judge::{CLUSTER_EXITED, Judgement, Property, Task, Verdict, may_have_uninitialised_reads};
 use litmus::Test;
 use model::isa::bar::BarrierMisuse;
 use model::program::{Observed, Stays, Stuck, ThreadId};
@@ -19,6 +17,7 @@ use text::Diagnostic;
 use crate::absent::left_out_value;
 use crate::columns::Composed;
 use crate::compose::{ComposedLaunch, launched};
+use crate::deeper::{DeepAnswer, deeper};
 use crate::executions::{ShownExecution, executions, explained};
 use crate::finding::{FindingKind, FindingPlace, KernelFinding};
 use crate::lanes::{LeftOut, REMEDY, opcode};
@@ -114,6 +113,7 @@ pub fn verify(
     let start = Instant::now();
     let AnsweredLaunch { composed, test, mut verification, lacking } =
         answered(module, launch, task)?;
+    let task = &Task { bound: lacking.bound, ..task.clone() };
     let edited = |time| EditedLaunch::new(module, launch, &composed, task, advice, time);
     let brief = advice.effort.work.is_some();
     let mut search = FruitlessSearch::default();
@@ -208,6 +208,8 @@ struct LackedProperties {
     properties: Vec<Property>,
     /// Whether the document gives the kernel a meaning, or a race alone takes it away.
     has_meaning: bool,
+    /// The loop bound that the answers took.
+    bound: u32,
 }
 
 /// What is known of one property.
@@ -230,7 +232,8 @@ impl Verification {
         task: &Task<'_>,
     ) -> LackedProperties {
         let races = Property::NoDataRace;
-        let mut lacking = LackedProperties { properties: Vec::new(), has_meaning: true };
+        let mut lacking =
+            LackedProperties { properties: Vec::new(), has_meaning: true, bound: task.bound };
         // Of an earlier question than whether every execution finishes.
         let mut stuck = None;
         // One thread alone has no race.
@@ -252,7 +255,8 @@ impl Verification {
                 races: property == races,
                 ..task.clone()
             };
-            let judgement = self.judgement(reader, &task);
+            let DeepAnswer { judgement, bound } = self.judgement(reader, &task);
+            lacking.bound = lacking.bound.max(bound);
             let before = self.findings.len();
             if let Verdict::Stuck(_) = judgement.verdict {
                 let decided = reader.not_decided(Property::Termination).is_none();
@@ -296,12 +300,12 @@ impl Verification {
     }
 
     /// The answer to a question. The first disagreement of engines is kept.
-    fn judgement(&mut self, reader: &Reader<'_>, task: &Task<'_>) -> Judgement {
-        let judgement = judge(reader.test, task);
+    fn judgement(&mut self, reader: &Reader<'_>, task: &Task<'_>) -> DeepAnswer {
+        let answer = deeper(reader.test, task);
         if self.disagreement.is_none() {
-            self.disagreement.clone_from(&judgement.disagreement);
+            self.disagreement.clone_from(&answer.judgement.disagreement);
         }
-        judgement
+        answer
     }
 
     /// Adds what was found of one property.
@@ -373,8 +377,8 @@ impl Verification {
         let property = Property::NoUninitialisedRead;
         let timeout = task.until.map(|until| until.left());
         let task = Task { timeout, property, verdict_only: true, races: false, ..task.clone() };
-        let judgement = self.judgement(reader, &task);
-        self.add(reader, property, &judgement);
+        let answer = self.judgement(reader, &task);
+        self.add(reader, property, &answer.judgement);
     }
 
     /// Adds the reads of memory that nobody has written. One that races is told as that.

@@ -48,6 +48,22 @@ pub fn goes_beyond(model: &Model, program: &Program, limits: &Limits) -> Option<
     (open == 0).then_some(true)
 }
 
+/// The smallest loop bound from that of the limits up to `most` beyond which no paths of the threads go together. It takes no search, and
+/// there may be a smaller one.
+pub fn complete_bound(model: &Model, program: &Program, limits: &Limits, most: u32) -> Option<u32> {
+    if !model.is_closed() {
+        return None;
+    }
+    let ends = |held| limits.of_unfolding(held);
+    (limits.bound..=most).find(|&bound| {
+        let conventions = model.conventions;
+        Unfolded::within(program, conventions, bound, &ends).is_ok_and(|unfolded| {
+            let beyond = || unfolded.visit_beyond(conventions, &mut |_| false);
+            !unfolded.bound_reached() || beyond() == Ok(Some(true))
+        })
+    })
+}
+
 fn goes_beyond_bound(model: &Model, program: &Program, limits: &Limits) -> Result<bool, Limit> {
     let ends = |held| limits.of_unfolding(held);
     let unfolded = Unfolded::within(program, model.conventions, limits.bound, &ends)?;

@@ -21,7 +21,7 @@ use model::value::Value;
 const FEW: usize = 1;
 
 /// A read that takes a write of another thread.
-struct Need {
+struct NeededWrite {
     bytes: Extent,
     /// What it may return.
     values: BTreeSet<Value>,
@@ -49,7 +49,7 @@ struct JoinedWrite {
 /// What a path of a thread has to do with others.
 struct JoinedPath<'u> {
     path: &'u Path,
-    needs: Vec<Need>,
+    needs: Vec<NeededWrite>,
     written: Vec<JoinedWrite>,
     /// The barriers that it certainly comes to if the others of its CTA do.
     barriers: Vec<&'u PathEvent>,
@@ -126,7 +126,11 @@ impl Unfolded<'_> {
                     let need = self.need(thread, path, at);
                     let barriers = joined.barriers.len();
                     let last = of_cta.filter(|_| barriers > 0).unwrap_or(thread);
-                    let with = |need: Need| Need { barriers, last: need.last.max(last), ..need };
+                    let with = |need: NeededWrite| NeededWrite {
+                        barriers,
+                        last: need.last.max(last),
+                        ..need
+                    };
                     joined.needs.extend(need.map(with));
                 }
                 EventKind::Write => {
@@ -155,7 +159,7 @@ impl Unfolded<'_> {
     }
 
     /// What a read takes of other threads; `None` if it may return what is there without them, or anything.
-    fn need(&self, thread: usize, path: &Path, at: u16) -> Option<Need> {
+    fn need(&self, thread: usize, path: &Path, at: u16) -> Option<NeededWrite> {
         let id = thread_id(thread);
         let bytes = path.events[usize::from(at)].access?.pa;
         let written = &self.facts.written;
@@ -178,7 +182,7 @@ impl Unfolded<'_> {
         let writers: Vec<usize> =
             by.into_iter().filter(|by| *by != id).map(|by| by.0.into()).collect();
         let last = writers.iter().copied().max().unwrap_or(thread);
-        Some(Need { bytes, values, own, is_initial, writers, barriers: 0, last })
+        Some(NeededWrite { bytes, values, own, is_initial, writers, barriers: 0, last })
     }
 }
 
@@ -234,7 +238,7 @@ impl<'j> Join<'j, '_> {
     }
 
     /// Whether some write gives a read what it needs, if its thread gets there.
-    fn is_met(&self, thread: usize, need: &Need, chosen: &[&JoinedPath<'_>]) -> bool {
+    fn is_met(&self, thread: usize, need: &NeededWrite, chosen: &[&JoinedPath<'_>]) -> bool {
         let here = self.placements[thread];
         let mut there = BTreeSet::new();
         let mut is_overwritten = false;
@@ -272,7 +276,7 @@ impl<'j> Join<'j, '_> {
     }
 
     /// Whether the thread certainly comes to the read.
-    fn is_reached(&self, thread: usize, need: &Need, chosen: &[&JoinedPath<'_>]) -> bool {
+    fn is_reached(&self, thread: usize, need: &NeededWrite, chosen: &[&JoinedPath<'_>]) -> bool {
         let here = self.placements[thread];
         let mut threads = chosen.iter().zip(self.placements);
         need.barriers == 0

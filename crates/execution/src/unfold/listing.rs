@@ -48,7 +48,7 @@ impl<'p> Unfolded<'p> {
         let layout = Layout::new(program);
         let mut facts = LoopFacts::new(program, &layout, conventions);
         let first = facts.written.clone();
-        let listing = Listing { program, layout, conventions, loops, ends };
+        let listing = PathListing { program, layout, conventions, loops, ends };
         let listed = listing.all(&mut facts)?;
         let unfolded = Unfolded::of(listing, listed, facts);
         if !unfolded.contradicts() {
@@ -56,13 +56,13 @@ impl<'p> Unfolded<'p> {
         }
         let Unfolded { layout, mut facts, .. } = unfolded;
         facts.written = first.certain();
-        let listing = Listing { program, layout, conventions, loops, ends };
+        let listing = PathListing { program, layout, conventions, loops, ends };
         let listed = listing.all(&mut facts)?;
         Ok(Unfolded::of(listing, listed, facts))
     }
 
-    fn of(listing: Listing<'p>, listed: ListedPaths, facts: LoopFacts<'p>) -> Unfolded<'p> {
-        let Listing { program, layout, conventions, ends, .. } = listing;
+    fn of(listing: PathListing<'p>, listed: ListedPaths, facts: LoopFacts<'p>) -> Unfolded<'p> {
+        let PathListing { program, layout, conventions, ends, .. } = listing;
         let tearing = conventions.tearing;
         let ListedPaths { paths, covered, spinning, cut, held } = listed;
         Unfolded { program, layout, paths, covered, spinning, cut, facts, tearing, held, ends }
@@ -70,7 +70,7 @@ impl<'p> Unfolded<'p> {
 }
 
 /// What paths are listed of, and how.
-struct Listing<'p> {
+struct PathListing<'p> {
     program: &'p Program,
     layout: Layout,
     conventions: Conventions,
@@ -78,7 +78,7 @@ struct Listing<'p> {
     ends: Ends<'p>,
 }
 
-impl Listing<'_> {
+impl PathListing<'_> {
     /// The paths of all threads; the facts come to have what these say.
     fn all(&self, facts: &mut LoopFacts<'_>) -> Result<ListedPaths, UnfoldLimit> {
         // Without No-Thin-Air, what is written may come of nothing.
@@ -119,7 +119,7 @@ impl Listing<'_> {
         held: usize,
         is_first: bool,
     ) -> Result<ThreadPaths, UnfoldLimit> {
-        let Listing { program, ref layout, conventions, loops, .. } = *self;
+        let PathListing { program, ref layout, conventions, loops, .. } = *self;
         let ends = |more| {
             let is_long = is_first && more > MOST_AT_FIRST;
             (self.ends)(held + more).or(is_long.then_some(UnfoldLimit::Paths))
