@@ -481,3 +481,27 @@ fn a_refusal_says_what_helps() {
     let label = help("bra $L; ret;").expect("it helps");
     assert_eq!(label, "a branch leads to a label of its own function");
 }
+
+/// Blocks draw items until there are none left. Three iterations are enough for two items, which is more than the loop bound.
+#[test]
+fn a_loop_is_followed_as_far_as_its_paths_go_together() {
+    let queue = |second: &str| {
+        let body = format!(
+            ".shared .align 4 .b32 item; .reg .pred %q<3>;\nld.param.u64 %rd1, [n];\n\
+             ld.param.u64 %rd2, [out];\nmov.u32 %r1, %tid.x;\nsetp.ne.u32 %q1, %r1, 0;\nbra.uni DRAW;\n\
+             WORK:\nshl.b32 %r3, %r2, 1;\nadd.u32 %r3, %r3, %r1;\nmul.wide.u32 %rd3, %r3, 4;\n\
+             add.s64 %rd3, %rd2, %rd3;\nld.global.u32 %r4, [%rd3];\nadd.u32 %r4, %r4, %r2;\n\
+             add.u32 %r4, %r4, 1;\nst.global.u32 [%rd3], %r4;\nDRAW:\n@%q1 bra TOLD;\n\
+             atom.relaxed.gpu.global.add.u32 %r4, [%rd1], 1;\nst.shared.u32 [item], %r4;\nTOLD:\n\
+             bar.sync 0;\nld.shared.u32 %r2, [item];\n{second}setp.lt.u32 %q2, %r2, 2;\n\
+             @%q2 bra WORK;\nret;"
+        );
+        let module = kernel(&["n", "out"], &body);
+        let args = ["n=u32[1]=0", "out=u32[4]=0"];
+        let asserts = ["out[0]==1", "out[1]==1", "out[2]==2", "out[3]==2"];
+        judged(&module, &launch(2, 2, &args, &asserts)).expect("it is judged")
+    };
+    let right = queue("bar.sync 0;\n");
+    assert!(right.findings.is_empty() && right.undecided.is_empty(), "{right:?}");
+    assert!(!queue("").findings.is_empty(), "an item is overwritten while a thread reads it");
+}
