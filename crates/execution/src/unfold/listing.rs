@@ -124,22 +124,19 @@ impl PathListing<'_> {
             let is_long = is_first && more > MOST_AT_FIRST;
             (self.ends)(held + more).or(is_long.then_some(UnfoldLimit::Paths))
         };
-        let mut list = path::paths(program, layout, facts, thread, conventions, loops, &ends)?;
+        let list = path::paths(program, layout, facts, thread, conventions, loops, &ends)?;
         let bytes = list.iter().map(Path::bytes).sum();
         let known = KnownMemory { written: &facts.written, thread, tearing: conventions.tearing };
-        let mut possible = Vec::with_capacity(list.len());
-        for path in list.drain(..) {
+        let mut listed = ThreadPaths { held: bytes, ..ThreadPaths::default() };
+        for path in list {
             if let Some(limit) = (self.ends)(held + bytes) {
                 return Err(limit);
             }
             // Which dependencies there are takes all paths to say.
             let stays = conventions.semantic_dependencies && path.end != PathEnd::Cut;
-            if stays || !path.is_impossible(known) {
-                possible.push(path);
+            if !stays && path.is_impossible(known) {
+                continue;
             }
-        }
-        let mut listed = ThreadPaths { held: bytes, ..ThreadPaths::default() };
-        for path in possible {
             let list = match path.end {
                 PathEnd::Cut => &mut listed.cut,
                 PathEnd::Spins { .. } => &mut listed.spinning,

@@ -15,11 +15,7 @@ pub(super) fn unseen<'c, R: BitRow>(
     model: &'c Model,
     candidate: &'c Candidate<'_, R>,
 ) -> Vec<String> {
-    let named = |name: &str| candidate.relation(model, name);
-    let (Some(base), Some(causality)) = (named("base-causality"), named("causality")) else {
-        return Vec::new();
-    };
-    let orders = Orders { model, candidate, base, causality };
+    let Some(orders) = Orders::of(model, candidate) else { return Vec::new() };
     let missed = candidate.fr.pairs().filter_map(|(read, write)| orders.missed(write, read));
     let early = candidate.rf.pairs().filter_map(|(write, read)| {
         orders.proxies(read, write).or_else(|| orders.kernels(read, write))
@@ -34,12 +30,8 @@ pub(super) fn of_two_ctas<'c, R: BitRow>(
     model: &'c Model,
     candidate: &'c Candidate<'_, R>,
 ) -> Vec<String> {
-    let named = |name: &str| candidate.relation(model, name);
-    let (Some(base), Some(causality)) = (named("base-causality"), named("causality")) else {
-        return Vec::new();
-    };
-    let orders = Orders { model, candidate, base, causality };
-    let missed = candidate.fr.pairs().filter(|&(read, write)| !base.has(write, read));
+    let Some(orders) = Orders::of(model, candidate) else { return Vec::new() };
+    let missed = candidate.fr.pairs().filter(|&(read, write)| !orders.base.has(write, read));
     missed.filter_map(|(read, write)| orders.two_ctas(write, read)).collect()
 }
 
@@ -92,7 +84,14 @@ struct Orders<'c, R: BitRow> {
     causality: &'c BitRel<R>,
 }
 
-impl<R: BitRow> Orders<'_, R> {
+impl<'c, R: BitRow> Orders<'c, R> {
+    /// `None` under a model without these relations.
+    fn of(model: &'c Model, candidate: &'c Candidate<'_, R>) -> Option<Orders<'c, R>> {
+        let base = candidate.relation(model, "base-causality")?;
+        let causality = candidate.relation(model, "causality")?;
+        Some(Orders { model, candidate, base, causality })
+    }
+
     /// Why a read does not return what this write wrote.
     fn missed(&self, write: usize, read: usize) -> Option<String> {
         if self.base.has(write, read) {
