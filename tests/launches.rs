@@ -6,8 +6,9 @@ use std::path::PathBuf;
 use judge::Task;
 use verify::file::{self, LaunchFile};
 use verify::{
-    ArgumentValue, Dim3, ElementType, FindingKind, KernelModule, LaunchArgument, LaunchQuestion,
-    LaunchSpec, RepairEffort, ThreadChoice, Verification, VerifyError, VolatileMeaning, verify,
+    ArgumentValue, Dim3, ElementKind, ElementType, FindingKind, KernelModule, LaunchArgument,
+    LaunchQuestion, LaunchSpec, RepairEffort, ThreadChoice, Verification, VerifyError,
+    VolatileMeaning, verify,
 };
 
 use crate::suite;
@@ -216,11 +217,17 @@ fn arguments_are_read_and_wrong_ones_are_refused() {
     assert_eq!(value("n=1.5"), ArgumentValue::Untyped("1.5".to_owned()));
     assert_eq!(
         value("n=u32=0x10"),
-        ArgumentValue::Number { bits: 16, ty: ElementType { float: false, bits: 32 } }
+        ArgumentValue::Number {
+            bits: 16,
+            ty: ElementType { kind: ElementKind::Unsigned, bits: 32 }
+        }
     );
     assert_eq!(
         value("x=f32=1.5"),
-        ArgumentValue::Number { bits: 0x3fc0_0000, ty: ElementType { float: true, bits: 32 } }
+        ArgumentValue::Number {
+            bits: 0x3fc0_0000,
+            ty: ElementType { kind: ElementKind::Float, bits: 32 }
+        }
     );
     let inside = ArgumentValue::Inside { buffer: "a".to_owned(), offset: 16 };
     assert_eq!(value("b=@a+16"), inside);

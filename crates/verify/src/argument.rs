@@ -2,6 +2,7 @@
 
 use lift::function::Parameter;
 use model::isa::float;
+use model::value::Value;
 
 use crate::launch::LaunchError;
 use crate::tensor::TensorArgument;
@@ -56,22 +57,57 @@ pub struct Buffer {
 /// The type of an element: `u32`, `f32`.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct ElementType {
-    pub float: bool,
+    pub kind: ElementKind,
     pub bits: u16,
+}
+
+/// What the bits of an element are.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum ElementKind {
+    Float,
+    Signed,
+    Unsigned,
+    /// What they are is not said.
+    Bits,
 }
 
 impl ElementType {
     pub fn parse(name: &str) -> Option<ElementType> {
-        let float = name.starts_with('f');
-        let integer = name.starts_with(['u', 's', 'i', 'b']);
+        let kind = match name.chars().next()? {
+            'f' => ElementKind::Float,
+            's' | 'i' => ElementKind::Signed,
+            'u' => ElementKind::Unsigned,
+            'b' => ElementKind::Bits,
+            _ => return None,
+        };
         let bits: u16 = name.get(1..)?.parse().ok()?;
-        let known = if float { matches!(bits, 32 | 64) } else { matches!(bits, 8 | 16 | 32 | 64) };
-        (known && (float || integer)).then_some(ElementType { float, bits })
+        let narrow = kind != ElementKind::Float && matches!(bits, 8 | 16);
+        (narrow || matches!(bits, 32 | 64)).then_some(ElementType { kind, bits })
+    }
+
+    pub(crate) fn unsigned(bits: u16) -> ElementType {
+        ElementType { kind: ElementKind::Unsigned, bits }
+    }
+
+    /// Of a parameter, which is a float or an integer.
+    pub(crate) fn of_parameter(parameter: &Parameter) -> ElementType {
+        let &Parameter { float, bits, .. } = parameter;
+        if float { ElementType { kind: ElementKind::Float, bits } } else { Self::unsigned(bits) }
+    }
+
+    pub fn is_float(self) -> bool {
+        self.kind == ElementKind::Float
     }
 
     /// `u32`, as words have it.
     pub(crate) fn name(self) -> String {
-        format!("{}{}", if self.float { 'f' } else { 'u' }, self.bits)
+        let kind = match self.kind {
+            ElementKind::Float => 'f',
+            ElementKind::Signed => 's',
+            ElementKind::Unsigned => 'u',
+            ElementKind::Bits => 'b',
+        };
+        format!("{kind}{}", self.bits)
     }
 
     /// The bits of a number: in decimal, with a fraction if it is a float, or in hexadecimal, which is bits of a float.
@@ -84,11 +120,25 @@ impl ElementType {
         if let Some(hex) = digits.strip_prefix("0x") {
             return self.integer(negative, u64::from_str_radix(hex, 16).ok()?);
         }
-        if !self.float && !is_fraction(text) {
+        if !self.is_float() && !is_fraction(text) {
             return self.integer(negative, digits.parse().ok()?);
         }
-        let value: f64 = text.strip_suffix(['f', 'F']).unwrap_or(text).parse().ok()?;
-        float::bits_of(self.bits.into(), value)
+        float::bits_of(self.bits.into(), Self::parse_float(text)?)
+    }
+
+    /// The number that bits are, if it is another one than that of the bits.
+    pub(crate) fn decimal(self, bits: Value) -> Option<String> {
+        let sign = 1 << (self.bits - 1);
+        match self.kind {
+            ElementKind::Float => float::decimal(self.bits, bits),
+            ElementKind::Signed if bits >= sign => Some(format!("-{}", 2 * sign - bits)),
+            ElementKind::Signed | ElementKind::Unsigned | ElementKind::Bits => None,
+        }
+    }
+
+    /// A float in decimal, as C has it.
+    pub(crate) fn parse_float(text: &str) -> Option<f64> {
+        text.strip_suffix(['f', 'F']).unwrap_or(text).parse().ok()
     }
 
     /// The bits of a value of an argument that has this type.
@@ -97,7 +147,7 @@ impl ElementType {
     /// If it is not one of this type.
     pub(crate) fn read(self, name: &str, text: &str) -> Result<u64, LaunchError> {
         let (ty, text) = (self.name(), text.trim());
-        if !self.float && is_fraction(text) {
+        if !self.is_float() && is_fraction(text) {
             let why = format!("`{text}` is a float, and the type of `{name}` is `{ty}`");
             return Err(LaunchError::new(why).help("f32 or f64 in its place, or a whole number"));
         }
@@ -108,7 +158,7 @@ impl ElementType {
             let error = LaunchError::new(format!("`{text}`, of `{name}`, does not fit `{ty}`"));
             let least = 1_u64 << (self.bits - 1);
             let most = u64::MAX >> (64 - self.bits);
-            if self.float { error } else { error.help(format!("from -{least} to {most}")) }
+            if self.is_float() { error } else { error.help(format!("from -{least} to {most}")) }
         })
     }
 
@@ -132,8 +182,8 @@ pub(crate) fn is_fraction(text: &str) -> bool {
 
 /// Whether a text is a number of some type.
 pub(crate) fn is_number(text: &str) -> bool {
-    let bits = ElementType { float: false, bits: 64 };
-    let float = ElementType { float: true, bits: 64 };
+    let bits = ElementType::unsigned(64);
+    let float = ElementType { kind: ElementKind::Float, bits: 64 };
     text.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit())
         && (bits.bits_of(text).is_some() || float.bits_of(text).is_some())
 }
@@ -164,7 +214,7 @@ impl LaunchArgument {
                     ty.name()
                 ));
                 let right = ElementType { bits: parameter.bits, ..*ty }.name();
-                let value = if ty.float { "1.5".to_owned() } else { bits.to_string() };
+                let value = if ty.is_float() { "1.5".to_owned() } else { bits.to_string() };
                 Some(error.help(format!("--arg {name}={value}, or --arg {name}={right}={value}")))
             }
             ArgumentValue::Untyped(text) if pointer && !is_zero(text) => {
@@ -198,7 +248,7 @@ const TENSORMAP_BYTES: u16 = 128;
 
 /// Whether a number is 0, a pointer to nothing.
 fn is_zero(text: &str) -> bool {
-    ElementType { float: false, bits: 64 }.bits_of(text) == Some(0)
+    ElementType::unsigned(64).bits_of(text) == Some(0)
 }
 
 /// What a buffer has in the place of values that nobody has given it, as a test has it, too.
@@ -332,7 +382,7 @@ impl Inside {
     pub(crate) fn parse(text: &str) -> Option<Inside> {
         let inside = text.trim().strip_prefix('@')?;
         let (buffer, offset) = inside.split_once('+').unwrap_or((inside, "0"));
-        let offset = ElementType { float: false, bits: 64 }.bits_of(offset)?;
+        let offset = ElementType::unsigned(64).bits_of(offset)?;
         Some(Inside { buffer: buffer.trim().to_owned(), offset })
     }
 }

@@ -3,18 +3,21 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 
-use lift::function::{EntryValue, Function, FunctionVariable, Parameter};
+use lift::function::{EntryValue, Function, FunctionVariable};
 use lift::module::HEAP;
 use litmus::Test;
 use litmus::print::TestText;
-use model::isa::{Type, TypeKind, float};
+use model::isa::{Type, TypeKind};
 use model::memory::Space;
 use model::program::{AccessEvents, Observed};
 use model::scope::Placement;
 use model::value::Value;
 use text::Diagnostic;
 
-use crate::argument::{ArgumentValue, ElementType, LaunchArgument, NO_VALUE, is_fraction};
+use crate::argument::{
+    ArgumentValue, ElementKind, ElementType, LaunchArgument, NO_VALUE, is_fraction,
+};
+use crate::compared::ElementTypes;
 use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, ThreadPlace};
 use crate::shorten::{ShortFunction, SpecialRead};
@@ -40,8 +43,8 @@ pub struct Composed {
     pub(crate) plain: BTreeSet<(usize, usize)>,
     /// Of each function, the registers that begin with a number of which nothing is known.
     pub(crate) any_numbers: Vec<BTreeMap<String, SpecialRead>>,
-    /// The variables with elements that are floats, of these bits.
-    pub(crate) floats: BTreeMap<String, u16>,
+    /// The types of the elements of variables, as the launch or the module gives them.
+    pub(crate) types: ElementTypes,
 }
 
 /// The thread of a column.
@@ -109,20 +112,19 @@ impl Composed {
         out
     }
 
-    /// An outcome of the test, with floats as numbers.
+    /// An outcome of the test, with floats and signed numbers as such.
     pub(crate) fn outcome_in_words(&self, test: &Test, outcome: &[Value]) -> String {
         let program = &test.program;
         let part = |(&observed, value): (&Observed, Value)| {
             let name = litmus::proposition::name(program, observed);
-            let float = match observed {
+            let typed = match observed {
                 Observed::Memory { variable, length, .. } => {
                     let of = &program.variables[usize::from(program.root(variable).0)].name;
-                    let bits = self.floats.get(of).copied();
-                    bits.filter(|bits| u32::from(bits / 8) == length)
+                    self.types.get(of).filter(|ty| u32::from(ty.bits / 8) == length)
                 }
                 Observed::Register { .. } => None,
             };
-            match float.and_then(|bits| float::decimal(bits, value)) {
+            match typed.and_then(|ty| ty.decimal(value)) {
                 Some(number) => format!("{name}={number};"),
                 None => format!("{name}={value};"),
             }
@@ -272,7 +274,7 @@ impl ColumnTest<'_> {
             left_out: LeftOut::default(),
             plain: BTreeSet::new(),
             any_numbers: Vec::new(),
-            floats: BTreeMap::new(),
+            types: ElementTypes::new(),
             text: test.to_string(),
         }
     }
@@ -339,8 +341,7 @@ impl ColumnValues<'_> {
             EntryValue::Value(value) => Ok(value.to_string()),
             EntryValue::Address(variable) => Ok(variable.clone()),
             EntryValue::Parameter(index) => {
-                let Parameter { bits, float, .. } = of.function.parameters[*index];
-                let ty = ElementType { float, bits };
+                let ty = ElementType::of_parameter(&of.function.parameters[*index]);
                 self.scalar(self.arguments[*index], ty)
             }
             EntryValue::Piece { parameter, offset, bits } => {
@@ -387,7 +388,7 @@ impl ColumnValues<'_> {
             ArgumentValue::Fields(_) => None,
         };
         let bits = bits.ok_or_else(|| {
-            let kind = if ty.float { "float" } else { "number" };
+            let kind = if ty.is_float() { "float" } else { "number" };
             LaunchError::new(format!("the value of `{name}` is no {kind} of {} bits", ty.bits))
         })?;
         Ok(bits.to_string())
@@ -401,7 +402,7 @@ impl ColumnValues<'_> {
         bits: u16,
     ) -> Result<String, LaunchError> {
         let name = &argument.name;
-        let ty = ElementType { float: false, bits };
+        let ty = ElementType::unsigned(bits);
         let ArgumentValue::Fields(fields) = &argument.value else {
             return match (&argument.value, offset) {
                 (value, 0) => self.passed(name, value, ty),
@@ -416,7 +417,7 @@ impl ColumnValues<'_> {
             return Ok("0".to_owned());
         };
         let inside = offset - field.offset;
-        let all = ElementType { float: false, bits: 64 };
+        let all = ElementType::unsigned(64);
         let number = match &field.value {
             ArgumentValue::Number { bits, .. } => Some(*bits),
             // A float is as wide as what is read of it.
@@ -562,8 +563,13 @@ pub(crate) fn element_of(variable: &FunctionVariable, bytes: u32) -> ElementType
         [8, 4, 2, 1].into_iter().find(fits).unwrap_or(1)
     };
     let size = wide.unwrap_or_else(aligned);
-    let float = declared.is_some_and(|ty| ty.kind == TypeKind::Float && ty.bytes() == size);
-    ElementType { float: float && size >= 4, bits: [8, 16, 32, 64][size.ilog2() as usize] }
+    let kind = match declared.filter(|ty| ty.bytes() == size).map(|ty| ty.kind) {
+        Some(TypeKind::Float) if size >= 4 => ElementKind::Float,
+        Some(TypeKind::Signed) => ElementKind::Signed,
+        Some(TypeKind::Unsigned) => ElementKind::Unsigned,
+        Some(_) | None => ElementKind::Bits,
+    };
+    ElementType { kind, bits: [8, 16, 32, 64][size.ilog2() as usize] }
 }
 
 /// A placement as the first row of a test has it. `kernels`: whether there are several kernels.

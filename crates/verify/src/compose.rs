@@ -13,7 +13,8 @@ use crate::argument::{ArgumentValue, Buffer, LaunchArgument, NO_VALUE, PassedAdd
 use crate::columns::{
     self, ColumnMemory, ColumnTest, ColumnValues, Composed, PlacedColumn, UnwrittenMemory,
 };
-use crate::condition;
+use crate::compared::ElementTypes;
+use crate::condition::{self, ConditionScope};
 use crate::directives;
 use crate::functions::{self, FunctionName, list, named, own_name};
 use crate::lanes::LeftOut;
@@ -79,6 +80,8 @@ pub(crate) fn launched(
     }
     let kept = condition::words_of(launch.assertions.iter().map(String::as_str));
     let mut kernels = columns::shortened(kernels, &kept);
+    let types = element_types(launch, &kernels);
+    condition::compared(&launch.assertions, &types)?;
     let target = module.module.target().map(|target| target.to_string());
     let compose = |kernels: &[ShortFunction]| {
         let notes = kernels.iter().flat_map(|kernel| kernel.function.notes.iter().cloned());
@@ -96,8 +99,8 @@ pub(crate) fn launched(
             notes.insert(COUNTS_AS_WRITTEN.to_owned());
         }
         let arguments = &arguments;
-        let composer =
-            Composer { launch, launches: &launches, kernels, arguments, unwritten, notes };
+        let (launches, types) = (&launches, &types);
+        let composer = Composer { launch, launches, kernels, arguments, unwritten, types, notes };
         composer.composed(&places, target.clone()).map_err(one)
     };
     let mut composed = compose(&kernels)?;
@@ -125,12 +128,12 @@ pub(crate) fn launched(
     if test.is_err() {
         let columns = kernels.iter().flat_map(|kernel| places.iter().map(|_| &kernel.function));
         let of_columns: Vec<&Function> = columns.collect();
-        condition::asserted(&composed.text, &launch.assertions, &of_columns)?;
+        let scope = ConditionScope { functions: &of_columns, types: &types };
+        condition::asserted(&composed.text, &launch.assertions, scope)?;
     }
-    let floats = floats(launch, &kernels);
     let of_function = |short: &ShortFunction| short.any_numbers.clone();
     let any_numbers = kernels.iter().map(of_function).collect();
-    let composed = Composed { left_out, plain, any_numbers, floats, ..composed };
+    let composed = Composed { left_out, plain, any_numbers, types, ..composed };
     Ok(ComposedLaunch { composed, test })
 }
 
@@ -142,8 +145,8 @@ fn tensors(passed: &[&LaunchArgument]) -> BTreeMap<usize, TensorLayout> {
     passed.iter().enumerate().filter_map(tensor).collect()
 }
 
-/// The variables with elements that are floats, and the bits of these.
-fn floats(launch: &LaunchSpec, kernels: &[ShortFunction]) -> BTreeMap<String, u16> {
+/// The types of the elements of buffers, and of variables of the module.
+fn element_types(launch: &LaunchSpec, kernels: &[ShortFunction]) -> ElementTypes {
     let buffers = launch.arguments.iter().filter_map(|argument| match &argument.value {
         ArgumentValue::Buffer(buffer) => Some((&argument.name, buffer.element)),
         ArgumentValue::Number { .. }
@@ -155,8 +158,7 @@ fn floats(launch: &LaunchSpec, kernels: &[ShortFunction]) -> BTreeMap<String, u1
     });
     let own = kernels.iter().flat_map(|kernel| &kernel.function.variables);
     let own = own.map(|variable| (&variable.name, columns::element_of(variable, variable.bytes)));
-    let floats = buffers.chain(own).filter(|(_, element)| element.float);
-    floats.map(|(name, element)| (name.clone(), element.bits)).collect()
+    own.chain(buffers).map(|(name, element)| (name.clone(), element)).collect()
 }
 
 /// The rows with volatile accesses that are plain ones in each of their columns.
@@ -360,6 +362,7 @@ struct Composer<'c> {
     /// Of each kernel.
     arguments: &'c [Vec<&'c LaunchArgument>],
     unwritten: UnwrittenMemory,
+    types: &'c ElementTypes,
     notes: BTreeSet<String>,
 }
 
@@ -464,8 +467,9 @@ impl Composer<'_> {
         let functions: Vec<&Function> =
             columns.iter().map(|column| &self.kernels[column.function].function).collect();
         let assertions = self.launch.assertions.iter();
+        let scope = ConditionScope { functions: &functions, types: self.types };
         let mut all: Vec<String> =
-            assertions.map(|text| condition::in_words_of_tests(text, &functions)).collect();
+            assertions.map(|text| condition::in_words_of_tests(text, scope)).collect();
         if self.kernels.iter().any(|kernel| has_trap(&kernel.function)) {
             all.push(format!("{TRAP} = 0"));
         }

@@ -10,6 +10,7 @@ use text::Diagnostic;
 use text::diagnostic::Span;
 use text::report::{ByteSpan, Diagnostics};
 
+use crate::compared::{self, ElementTypes, MistypedComparison, RewrittenWords};
 use crate::launch::LaunchError;
 
 /// What a condition says of outcomes.
@@ -40,15 +41,23 @@ impl WordsQuestion {
         }
     }
 
-    /// The condition with its quantifier. `functions`: that of each column.
-    pub(crate) fn quantified(self, condition: &str, functions: &[&Function]) -> String {
-        format!("{} {}", self.quantifier(), in_words_of_tests(condition, functions))
+    /// The condition with its quantifier.
+    pub(crate) fn quantified(self, condition: &str, scope: ConditionScope<'_>) -> String {
+        format!("{} {}", self.quantifier(), in_words_of_tests(condition, scope))
     }
 }
 
-/// A condition in parentheses, with registers in the place of results. `functions`: that of each column.
-pub(crate) fn in_words_of_tests(condition: &str, functions: &[&Function]) -> String {
-    RewrittenCondition::new("", condition.trim(), functions).text
+/// What the names of a condition mean.
+#[derive(Clone, Copy)]
+pub(crate) struct ConditionScope<'s> {
+    /// That of each column.
+    pub(crate) functions: &'s [&'s Function],
+    pub(crate) types: &'s ElementTypes,
+}
+
+/// A condition in parentheses, with registers in the place of results, and comparisons of bits in that of typed ones.
+pub(crate) fn in_words_of_tests(condition: &str, scope: ConditionScope<'_>) -> String {
+    RewrittenCondition::new("", condition.trim(), scope).text
 }
 
 /// Reads a condition of a test, whose text has another one. The errors point into the words of the user.
@@ -56,7 +65,7 @@ pub(crate) fn check(
     test: &str,
     question: WordsQuestion,
     condition: &str,
-    functions: &[&Function],
+    scope: ConditionScope<'_>,
 ) -> Result<(), Vec<Diagnostic>> {
     let path = question.option();
     let empty = condition.trim().is_empty().then_some((0, 0, "there is no condition"));
@@ -67,8 +76,14 @@ pub(crate) fn check(
         report.error("syntax", ByteSpan::new(start, end), why).help("out[0]=1 && flag!=0");
         return Err(report.finish(path, condition));
     }
+    if let Err(MistypedComparison { at, error }) = compared::typed(condition, scope.types) {
+        let mut report = Diagnostics::default();
+        let at = ByteSpan::new(at.start, at.end);
+        report.error("type", at, error.message).help_if(error.help);
+        return Err(report.finish(path, condition));
+    }
     let rewritten =
-        RewrittenCondition::new(&format!("{} ", question.quantifier()), condition, functions);
+        RewrittenCondition::new(&format!("{} ", question.quantifier()), condition, scope);
     let read = litmus::parse_question(path, test.as_bytes(), &rewritten.text);
     read.map(|_| ()).map_err(|diagnostics| {
         let moved = |of: Diagnostic| {
@@ -94,16 +109,30 @@ pub(crate) fn check(
 pub(crate) fn asserted(
     test: &str,
     assertions: &[String],
-    functions: &[&Function],
+    scope: ConditionScope<'_>,
 ) -> Result<(), Vec<LaunchError>> {
     let mut errors = Vec::new();
     for assertion in assertions {
-        let checked = check(test, WordsQuestion::Always, assertion, functions);
+        let checked = check(test, WordsQuestion::Always, assertion, scope);
         errors.extend(checked.err().unwrap_or_default().into_iter().map(|of| {
             let why = format!("the assertion `{assertion}`: {}", of.message);
             LaunchError { message: why, line: None, help: of.help }
         }));
     }
+    if errors.is_empty() { Ok(()) } else { Err(errors) }
+}
+
+/// Checks what the assertions of a launch compare.
+pub(crate) fn compared(
+    assertions: &[String],
+    types: &ElementTypes,
+) -> Result<(), Vec<LaunchError>> {
+    let wrong = |assertion: &String| {
+        let MistypedComparison { error, .. } = compared::typed(assertion, types).err()?;
+        let message = format!("the assertion `{assertion}`: {}", error.message);
+        Some(LaunchError { message, ..error })
+    };
+    let errors: Vec<LaunchError> = assertions.iter().filter_map(wrong).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors) }
 }
 
@@ -135,7 +164,7 @@ struct RewrittenPart {
 
 impl RewrittenCondition {
     /// `before`: what comes before the parenthesis.
-    fn new(before: &str, condition: &str, functions: &[&Function]) -> RewrittenCondition {
+    fn new(before: &str, condition: &str, scope: ConditionScope<'_>) -> RewrittenCondition {
         let mut text = format!("{before}(");
         let mut parts = Vec::new();
         let mut at = 0;
@@ -144,22 +173,15 @@ impl RewrittenCondition {
             text.push_str(written);
             at = end;
         };
+        let typed = compared::typed(condition, scope.types).unwrap_or_default();
+        let mut changed = results(condition, scope.functions);
+        changed.extend(typed);
+        changed.sort_by_key(|of| of.at.start);
         let mut from = 0;
-        while let Some(found) = condition[from..].find(RESULT) {
-            let (start, end) = (from + found, from + found + RESULT.len());
-            let before = &condition[..start];
-            let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-            let column: Option<usize> = before[start - digits..].parse().ok();
-            let rest = &condition[end..];
-            let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
-            let function = column.filter(|_| ends).and_then(|column| functions.get(column));
-            if let Some(word) = function.and_then(|function| function.result.first()) {
-                part(&mut text, &condition[from..start], start);
-                part(&mut text, &format!(":{}", word.register), end);
-            } else {
-                part(&mut text, &condition[from..end], end);
-            }
-            from = end;
+        for RewrittenWords { at, text: new } in changed {
+            part(&mut text, &condition[from..at.start], at.start);
+            part(&mut text, &new, at.end);
+            from = at.end;
         }
         part(&mut text, &condition[from..], condition.len());
         text.push(')');
@@ -187,6 +209,22 @@ impl RewrittenCondition {
 }
 
 const RESULT: &str = ":return";
+
+/// What functions return, as registers. `functions`: that of each column.
+fn results(condition: &str, functions: &[&Function]) -> Vec<RewrittenWords> {
+    let register = |(start, _): (usize, &str)| {
+        let end = start + RESULT.len();
+        let before = &condition[..start];
+        let digits = before.len() - before.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+        let column: Option<usize> = before[start - digits..].parse().ok();
+        let rest = &condition[end..];
+        let ends = !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_');
+        let function = functions.get(column.filter(|_| ends)?)?;
+        let word = function.result.first()?;
+        Some(RewrittenWords { at: start..end, text: format!(":{}", word.register) })
+    };
+    condition.match_indices(RESULT).filter_map(register).collect()
+}
 
 /// The words of conditions, which may be names of registers.
 pub(crate) fn words_of<'c>(conditions: impl IntoIterator<Item = &'c str>) -> BTreeSet<String> {

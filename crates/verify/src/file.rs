@@ -313,7 +313,7 @@ impl ArgumentText {
                 None => None,
             };
             if let Some(values) = &self.value_of_gpu {
-                let ty = ty.unwrap_or(ElementType { float: false, bits: 64 });
+                let ty = ty.unwrap_or(ElementType::unsigned(64));
                 let all = values.get_ref().iter().map(|value| bits(&name, ty, value));
                 ArgumentValue::OfGpu(all.collect::<Result<_, _>>().map_err(at(values))?)
             } else {
@@ -416,7 +416,7 @@ fn by_value(
     match (ty, number(value)) {
         (None, Some(text)) => Ok(ArgumentValue::Untyped(text)),
         (ty, _) => {
-            let ty = ty.unwrap_or(ElementType { float: false, bits: 64 });
+            let ty = ty.unwrap_or(ElementType::unsigned(64));
             bits(name, ty, value).map(|bits| ArgumentValue::Number { bits, ty })
         }
     }

@@ -10,6 +10,7 @@
 mod absent;
 pub mod argument;
 mod columns;
+mod compared;
 pub mod compose;
 pub mod condition;
 mod deeper;
@@ -42,7 +43,7 @@ mod volatile;
 mod weaker;
 pub mod words;
 
-pub use argument::{ArgumentValue, ElementType, LaunchArgument};
+pub use argument::{ArgumentValue, ElementKind, ElementType, LaunchArgument};
 pub use columns::{ColumnThread, Composed};
 pub use compose::compose;
 pub use condition::WordsQuestion;

@@ -49,7 +49,7 @@ impl<'t> InitialEntry<'t> {
         let inner = place.strip_prefix('[').and_then(|place| place.strip_suffix(']'));
         let place = inner.unwrap_or(place).trim();
         let number = |text: &str| -> Option<u32> {
-            let bits = ElementType { float: false, bits: 32 }.bits_of(text)?;
+            let bits = ElementType::unsigned(32).bits_of(text)?;
             u32::try_from(bits).ok()
         };
         let (name, at) = if let Some((name, offset)) = place.split_once('+') {

@@ -10,6 +10,7 @@ use super::initial::{InitialEntry, InitialPlace};
 use super::read::{FunctionWords, WordsValue};
 use crate::argument::{ArgumentValue, ElementType, LaunchArgument, buffer};
 use crate::columns::element_of;
+use crate::compared::ElementTypes;
 use crate::functions::list;
 use crate::launch::LaunchError;
 use crate::reach::ParameterAccess;
@@ -97,7 +98,7 @@ impl Locations {
                 Some(LaunchError::new(format!("`{name}` has two sizes")))
             }
             (_, Some(count)) => {
-                let u32 = ElementType { float: false, bits: 32 };
+                let u32 = ElementType::unsigned(32);
                 buffer(name, u32, count, None).err()
             }
             _ => None,
@@ -111,6 +112,12 @@ impl Locations {
     pub(super) fn reserved(&self) -> BTreeSet<String> {
         let own = self.all.iter().filter(|(_, location)| !location.of_module);
         own.map(|(name, _)| name.clone()).collect()
+    }
+
+    /// The types that the words give.
+    pub(super) fn types(&self) -> ElementTypes {
+        let typed = self.all.iter().filter_map(|(name, location)| Some((name, location.ty?)));
+        typed.map(|(name, ty)| (name.clone(), ty)).collect()
     }
 
     /// What a function accesses through an argument.
@@ -269,10 +276,7 @@ impl NamedMemory {
             let widest = self.widths.last().copied();
             let one = widest.filter(|_| self.widths.len() == 1 || self.count.is_none());
             let bytes = one.unwrap_or(4);
-            ElementType {
-                float: false,
-                bits: [8, 16, 32, 64][bytes.trailing_zeros().min(3) as usize],
-            }
+            ElementType::unsigned([8, 16, 32, 64][bytes.trailing_zeros().min(3) as usize])
         });
         let bytes = u32::from(ty.bits) / 8;
         let count = self.count.unwrap_or_else(|| self.end.div_ceil(bytes).clamp(1, MOST_ELEMENTS));

@@ -20,7 +20,7 @@ use crate::columns::{
     self, ColumnMemory, ColumnTest, ColumnValues, Composed, PlacedColumn, UnwrittenMemory,
 };
 use crate::compose::{has_trap, signature};
-use crate::condition::{self, WordsQuestion};
+use crate::condition::{self, ConditionScope, WordsQuestion};
 use crate::functions::{self, FunctionName, list, named};
 use crate::launch::{Dim3, LaunchError, LaunchSpec, ThreadPlace};
 use crate::module::KernelModule;
@@ -212,8 +212,10 @@ impl<'c> WordsComposer<'c> {
         if let Some((question, condition)) = self.request.question {
             let of_columns: Vec<&Function> =
                 self.columns.iter().map(|column| &functions[column.function].function).collect();
-            condition::check(&composed.text, question, condition, &of_columns)?;
-            let condition = question.quantified(&one_line(condition), &of_columns);
+            let types = locations.types();
+            let scope = ConditionScope { functions: &of_columns, types: &types };
+            condition::check(&composed.text, question, condition, scope)?;
+            let condition = question.quantified(&one_line(condition), scope);
             let end = composed.text.trim_end().rfind('\n').map_or(0, |end| end + 1);
             composed.text.replace_range(end.., &(condition + "\n"));
         }
@@ -453,7 +455,7 @@ fn value(
                 }
                 let bits = u16::try_from(8 * (end - field.offset).min(8)).unwrap_or(64);
                 let what = format!("the field at {} of `{name}`", field.offset);
-                let ty = ElementType { float: false, bits };
+                let ty = ElementType::unsigned(bits);
                 let value = plain_value(&field.value, &what, ty);
                 let value = value.map_err(|error| (field.at, error))?;
                 Ok(ArgumentField { offset: field.offset, value })
@@ -471,7 +473,7 @@ fn value(
             Err(wrong(at, why, structure_help(function, index)))
         }
         value @ (WordsValue::Number(_) | WordsValue::Location { .. }) => {
-            let ty = ElementType { float: parameter.float, bits: parameter.bits };
+            let ty = ElementType::of_parameter(parameter);
             plain_value(value, &format!("the parameter `{name}`"), ty).map_err(|error| (at, error))
         }
     }
