@@ -39,6 +39,8 @@ pub struct Composed {
     pub(crate) lines: Vec<Vec<usize>>,
     /// Of a launch.
     pub(crate) left_out: LeftOut,
+    /// Why waits at mbarrier objects are not judged, where threads are left out.
+    pub(crate) uncounted: Option<String>,
     /// Volatile accesses that the text has as plain ones: function and row.
     pub(crate) plain: BTreeSet<(usize, usize)>,
     /// Of each function, the registers that begin with a number of which nothing is known.
@@ -272,6 +274,7 @@ impl ColumnTest<'_> {
                 .collect(),
             kernels: self.functions.iter().map(|of| of.function.name.clone()).collect(),
             left_out: LeftOut::default(),
+            uncounted: None,
             plain: BTreeSet::new(),
             any_numbers: Vec::new(),
             types: ElementTypes::new(),

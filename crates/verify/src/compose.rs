@@ -10,6 +10,7 @@ use model::scope::Placement;
 use text::Diagnostic;
 
 use crate::argument::{ArgumentValue, Buffer, LaunchArgument, NO_VALUE, PassedAddress, check_name};
+use crate::arrivals;
 use crate::columns::{
     self, ColumnMemory, ColumnTest, ColumnValues, Composed, PlacedColumn, UnwrittenMemory,
 };
@@ -113,6 +114,14 @@ pub(crate) fn launched(
         composed = compose(&kernels)?;
         test = composed.test();
     }
+    let mut uncounted = None;
+    if let Ok(of) = &test
+        && left_out.has_threads()
+        && arrivals::adapt(&mut kernels, &left_out, &composed, of, &mut uncounted)
+    {
+        composed = compose(&kernels)?;
+        test = composed.test();
+    }
     let plain = match &test {
         Ok(test) if launch.volatile == VolatileMeaning::Plain => plain_rows(&composed, test),
         Ok(_) | Err(_) => BTreeSet::new(),
@@ -133,7 +142,7 @@ pub(crate) fn launched(
     }
     let of_function = |short: &ShortFunction| short.any_numbers.clone();
     let any_numbers = kernels.iter().map(of_function).collect();
-    let composed = Composed { left_out, plain, any_numbers, types, ..composed };
+    let composed = Composed { left_out, plain, any_numbers, types, uncounted, ..composed };
     Ok(ComposedLaunch { composed, test })
 }
 

@@ -9,6 +9,7 @@
 
 mod absent;
 pub mod argument;
+mod arrivals;
 mod columns;
 mod compared;
 pub mod compose;

@@ -93,9 +93,11 @@ impl StartedCtas<'_> {
         };
         let stuck = seen.stuck.iter().flatten().filter(|stuck| waiting.contains(&stuck.thread));
         let stuck: Vec<Stuck> = stuck.copied().collect();
-        let mut finding =
-            Reader { composed: &composed, test: &test, uncomputed: &UncomputedValues::default() }
-                .staying(&stuck);
+        let uncomputed = UncomputedValues::default();
+        let reader = Reader { composed: &composed, test: &test, uncomputed: &uncomputed };
+        let Ok(mut finding) = reader.hang(&stuck) else {
+            return Ok(Some(ResidentHang { hang: None, complete: false }));
+        };
         // Places name threads of the whole launch.
         for place in &mut finding.places {
             let of = place.column.map(|column| composed.threads[column].place);

@@ -2,6 +2,7 @@
 
 use model::program::{Stays, Stuck};
 
+use crate::arrivals;
 use crate::finding::{FindingKind, FindingPlace, KernelFinding};
 use crate::verification::Reader;
 
@@ -27,6 +28,16 @@ impl StuckTogether<'_> {
 }
 
 impl Reader<'_> {
+    /// Where threads stay for ever. Otherwise why that says nothing of the kernel: threads that are left out may arrive at an object.
+    pub(crate) fn hang(&self, stuck: &[Stuck]) -> Result<KernelFinding, String> {
+        let program = &self.test.program;
+        let at_object = stuck.iter().any(|stuck| arrivals::waits_at_object(program, stuck));
+        match self.composed.uncounted.as_ref().filter(|_| at_object) {
+            Some(why) => Err(why.clone()),
+            None => Ok(self.staying(stuck)),
+        }
+    }
+
     pub(crate) fn staying(&self, stuck: &[Stuck]) -> KernelFinding {
         let places: Vec<FindingPlace> =
             stuck.iter().map(|stuck| self.place(stuck.thread, stuck.line)).collect();

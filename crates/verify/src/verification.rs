@@ -260,7 +260,8 @@ impl Verification {
             let before = self.findings.len();
             if let Verdict::Stuck(_) = judgement.verdict {
                 let decided = reader.not_decided(Property::Termination).is_none();
-                stuck = reader.stuck(&judgement.found.seen).filter(|_| decided);
+                stuck = reader.stuck(&judgement.found.seen).and_then(Result::ok);
+                stuck = stuck.filter(|_| decided);
             }
             match self.add(reader, property, &judgement) {
                 Told::Nothing => {}
@@ -347,7 +348,11 @@ impl Verification {
         if property == Property::NoDataRace {
             self.findings.extend(reader.races(seen));
         } else if property == Property::Termination {
-            self.findings.extend(reader.stuck(seen).filter(|_| open.is_none()));
+            match reader.stuck(seen).filter(|_| open.is_none()) {
+                Some(Ok(hang)) => self.findings.push(hang),
+                Some(Err(why)) => self.undecided.push(Undecided::new(property, why)),
+                None => {}
+            }
         } else if property == Property::NoUninitialisedRead {
             self.add_uninitialised(reader, seen);
         }
@@ -657,7 +662,7 @@ impl Reader<'_> {
                 );
                 Some(KernelFinding { kind, message, ..self.staying(&faults) })
             }
-            (None, stuck) => stuck.as_ref().map(|stuck| self.staying(stuck)),
+            (None, stuck) => stuck.as_ref().and_then(|stuck| self.hang(stuck).ok()),
         };
         // A run may be one with values that no GPU computes.
         let decided = [Property::ProgramSpec, Property::Termination]
@@ -667,8 +672,8 @@ impl Reader<'_> {
         wrong.into_iter().chain(stays).collect()
     }
 
-    /// Where threads stay for ever.
-    fn stuck(&self, seen: &ExecutionFacts) -> Option<KernelFinding> {
-        seen.stuck.as_ref().map(|stuck| self.staying(stuck))
+    /// Where threads stay for ever, or why that says nothing of the kernel.
+    fn stuck(&self, seen: &ExecutionFacts) -> Option<Result<KernelFinding, String>> {
+        seen.stuck.as_ref().map(|stuck| self.hang(stuck))
     }
 }
