@@ -163,15 +163,16 @@ fn it_is_told_why_there_is_no_repair() {
     let of = |module: &str, assertions: &[&str], effort| {
         unrepaired(module, &launch(2, 1, &data, assertions), effort)
     };
-    // There is one, it was not asked for, or nothing was found.
+    // There is one, or nothing was found.
     assert_eq!(of(&stores, &[], full), None);
     let wrong = ["data[1] == 1"];
     let one_cta =
         |assertions: &[&str], effort| unrepaired(&stores, &launch(1, 1, &data, assertions), effort);
-    assert_eq!(one_cta(&wrong, RepairEffort::BRIEF), None);
     assert_eq!(one_cta(&[], full), None);
     let tried = "none was found: no edit of orders, scopes, fences, barriers and waits that was tried suffices";
     assert_eq!(one_cta(&wrong, full).as_deref(), Some(tried));
+    let brief = one_cta(&wrong, RepairEffort::BRIEF).expect("there is none");
+    assert_eq!(brief, format!("{tried}; `--repair` looks for longer"));
     let few = RepairEffort { questions: 0, ..full };
     let limited = of(&stores, &wrong, few).expect("there is none");
     assert!(limited.starts_with("none was found: the search ended at a limit: "), "{limited}");
@@ -185,4 +186,8 @@ fn it_is_told_why_there_is_no_repair() {
     );
     let unwritten = unwritten.expect("there is none");
     assert!(unwritten.contains("and `uninitialised` is none of these here"), "{unwritten}");
+    // None was looked for, and nobody asked.
+    let diverged = branching("mov.u32 %r3, %r2;");
+    let brief = unrepaired(&diverged, &launch(1, 2, &data, &[]), RepairEffort::BRIEF);
+    assert_eq!(brief, None);
 }

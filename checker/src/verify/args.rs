@@ -15,6 +15,7 @@ Example: two CTAs of one thread each, a flag that is 0 at first, and what memory
 #[allow(clippy::struct_excessive_bools, reason = "flags of a command line")]
 #[derive(Args, Debug)]
 #[command(
+    mut_arg("bound", |bound| bound.help("Follow a loop for this many iterations at first, and for more of them as long as that is cheap; what is behind the last one is undecided, unless another execution decides it")),
     mut_arg("timeout", |timeout| timeout.help("The time limit of a launch with all its questions, after which what is left is undecided: processor time of the launch's own thread [default: 30]")),
     mut_arg("memory", |memory| memory.help("The memory limit of a question in each engine, after which it is undecided, such as `512MiB` or `4GiB`"))
 )]

@@ -90,7 +90,7 @@ fn case(judged: &JudgedLaunch<'_>) -> ReportCase {
     let found = verification.findings.iter().map(|finding| of_finding(judged, finding, level));
     let mut findings: Vec<ReportFinding> = found.collect();
     findings.extend(verification.undecided.iter().map(|of| {
-        let message = format!("{}: {}", judged.question(of.property), of.why);
+        let message = format!("{}: {}", judged.questions(of), of.why);
         ReportFinding::new(BOUNDED, Level::Undecided, message, place())
     }));
     findings.extend(

@@ -60,6 +60,10 @@ struct LaunchPlace {
 }
 
 impl LaunchPlace {
+    fn is_launch_file(&self) -> bool {
+        self.line.is_none() && Path::new(&self.file).extension().is_some_and(|its| its == "toml")
+    }
+
     fn of_file(file: &str) -> LaunchPlace {
         LaunchPlace { file: file.to_owned(), line: None, text: String::new() }
     }

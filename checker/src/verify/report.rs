@@ -2,17 +2,20 @@
 
 use std::collections::BTreeSet;
 use std::io::{self, Write};
+use std::ops::Range;
 
 use engine::Limit;
 use engine::exit::Exit;
 use judge::Property;
+use text::origin::Origin;
 use verify::file::CLEAN;
+use verify::verification::Undecided;
 use verify::{
     FindingKind, FindingPlace, KernelEdit, KernelFinding, KernelRepair, KernelWeakening,
     LaunchQuestion, LaunchSpec, OtherAnswer, Verification,
 };
 
-use super::JudgedLaunch;
+use super::{JudgedLaunch, ReadLaunch};
 use crate::options::LimitArgs;
 use crate::report::count_of;
 
@@ -72,11 +75,56 @@ impl JudgedLaunch<'_> {
 }
 
 impl JudgedLaunch<'_> {
-    /// What was asked that a property answers, as the launch names it.
-    pub(super) fn question(&self, property: Property) -> &'static str {
-        let mut asked = self.read.launch.questions.iter();
-        let asked = asked.find(|question| question.property() == property);
-        asked.copied().unwrap_or(LaunchQuestion::of(property)).name()
+    /// What was asked and is not decided, as the launch names it. Assertions are no question where there are none, or where they
+    /// have a reason of their own.
+    pub(super) fn questions(&self, undecided: &Undecided) -> String {
+        let asserts = self.composed.asserts()
+            && !self.verification.undecided.iter().any(|of| of.of_assertion);
+        let is_open = |question: &&LaunchQuestion| {
+            let of_assertion = **question == LaunchQuestion::Assert;
+            let own = if undecided.of_assertion { of_assertion } else { !of_assertion || asserts };
+            question.property() == undecided.property && own
+        };
+        let open: Vec<&str> =
+            self.read.launch.questions.iter().filter(is_open).map(|of| of.name()).collect();
+        if open.is_empty() {
+            return LaunchQuestion::of(undecided.property).name().to_owned();
+        }
+        open.join(", ")
+    }
+
+    /// What is not decided, a line for each reason.
+    fn undecided(&self) -> Vec<String> {
+        let mut all: Vec<(&Undecided, Vec<String>)> = Vec::new();
+        for undecided in &self.verification.undecided {
+            let is_alike = |(of, _): &&mut (&Undecided, Vec<String>)| {
+                (&of.why, of.limit) == (&undecided.why, undecided.limit)
+            };
+            let questions = self.questions(undecided);
+            match all.iter_mut().find(is_alike) {
+                Some((_, known)) => known.push(questions),
+                None => all.push((undecided, vec![questions])),
+            }
+        }
+        let line = |(of, questions): (&Undecided, Vec<String>)| {
+            let remedy = of.limit.and_then(|limit| self.remedy(limit));
+            let remedy = remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
+            format!("bounded: {}: {}{remedy}", questions.join(", "), of.why)
+        };
+        all.into_iter().map(line).collect()
+    }
+
+    /// The option that raises a limit that was reached, or what else helps.
+    fn remedy(&self, limit: Limit) -> Option<String> {
+        let ReadLaunch { launch, place, .. } = self.read;
+        let one_question = if launch.questions.len() == 1 {
+            None
+        } else if place.is_launch_file() {
+            Some("check = [\"race\"]")
+        } else {
+            Some("--check race")
+        };
+        remedy(limit, self.limits, one_question)
     }
 
     /// An instruction with its thread.
@@ -118,23 +166,56 @@ impl JudgedLaunch<'_> {
             let (words, rest) = (words.join(", and "), rest.join(", and "));
             let others: String = repair.elsewhere.iter().map(elsewhere).collect();
             let edits = self.diff(&repair.edits);
-            format!("{words} with these edits{but}{rest}{others}\n{edits}")
+            let split: String = repair.split_updates.iter().map(|line| self.split(*line)).collect();
+            format!("{words} with these edits{but}{rest}{others}\n{edits}{split}")
         };
         self.verification.repairs.iter().map(repair).collect()
+    }
+
+    /// What a repair does not mend.
+    fn split(&self, line: usize) -> String {
+        format!(
+            "  the update at {} is still a load and a store, between which another thread may store: `atomicAdd` (`atom.add`) or its like updates at once\n",
+            self.lines(line)
+        )
     }
 
     /// Changes of the module, with the lines of its source.
     fn diff(&self, edits: &[KernelEdit]) -> String {
         let mut text = String::new();
         for edit in edits {
-            let KernelEdit { before, after, .. } = edit;
-            let what = if before.is_some() { "at" } else { "before" };
-            text.extend(["  ", what, " ", &self.lines(edit.line), "\n"]);
+            let KernelEdit { line, before, after } = edit;
+            let place = if before.is_some() {
+                format!("at {}", self.lines(*line))
+            } else {
+                self.insertion(*line)
+            };
+            text.extend(["  ", &place, "\n"]);
             for (sign, line) in [("-", before), ("+", after)] {
                 text.extend(line.as_ref().map(|line| format!("  {sign}{line}\n")));
             }
         }
         text
+    }
+
+    /// Where a line is inserted. Compilers give the end of a loop the line of its head: what is inserted there stands behind its last
+    /// line.
+    fn insertion(&self, line: usize) -> String {
+        let last = loop_around(self.text, line).and_then(|around| {
+            let behind = self.origins.of(line)?;
+            let of = |lines: Range<usize>| lines.filter_map(|line| self.origins.of(line));
+            let is_end = of(line..around.end).all(|of| of == behind);
+            let inside = of(around.start..line).filter(|of| of.file == behind.file);
+            let last = inside.max_by_key(|of| of.line)?;
+            Some(last).filter(|last| is_end && last.line > behind.line)
+        });
+        match last {
+            Some(Origin { file, line: last }) => {
+                let module = self.module;
+                format!("after {file}:{last} (at the end of the loop), {module}:{line}")
+            }
+            None => format!("before {}", self.lines(line)),
+        }
     }
 
     /// What the launch does not need, a paragraph each; none where that was not asked.
@@ -233,11 +314,8 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
     if !verification.undecided.is_empty() {
         writeln!(out)?;
     }
-    for undecided in &verification.undecided {
-        let question = judged.question(undecided.property);
-        let remedy = undecided.limit.and_then(|limit| remedy(limit, judged.limits));
-        let remedy = remedy.map_or(String::new(), |remedy| format!("; {remedy}"));
-        writeln!(out, "bounded: {question}: {}{remedy}", undecided.why)?;
+    for line in judged.undecided() {
+        writeln!(out, "{line}")?;
     }
     if let Some(disagreement) = &verification.disagreement {
         writeln!(out, "engines disagree, which is a bug of the checker: {disagreement}")?;
@@ -254,6 +332,20 @@ pub(super) fn text(judged: &JudgedLaunch<'_>, out: &mut dyn Write) -> io::Result
         writeln!(out, "note: {note}")?;
     }
     Ok(())
+}
+
+/// The lines of a loop, from its label to the branch that goes back there, if no label is between a line and that branch.
+fn loop_around(module: &str, line: usize) -> Option<Range<usize>> {
+    let code = |text: &str| text.split("//").next().unwrap_or_default().trim().to_owned();
+    let is_label = |text: &str| text.ends_with(':');
+    let block = module.lines().map(code).zip(1..).skip(line - 1);
+    let mut block = block.take_while(|(text, _)| !is_label(text));
+    block.find_map(|(text, end)| {
+        let (_, target) = text.split_once("bra")?;
+        let label = target.trim_end_matches(';').split_whitespace().next_back()?.to_owned() + ":";
+        let mut before = module.lines().map(code).zip(1..).take(line - 1);
+        before.find(|(text, _)| *text == label).map(|(_, start)| start..end)
+    })
 }
 
 /// The answer, or how many findings there are.
@@ -309,8 +401,8 @@ fn elsewhere(other: &OtherAnswer) -> String {
     }
 }
 
-/// The option that raises a limit that was reached, or what else helps.
-fn remedy(limit: Limit, given: &LimitArgs) -> Option<String> {
+/// `one_question`: how the launch asks a single one, if it asks several.
+fn remedy(limit: Limit, given: &LimitArgs, one_question: Option<&str>) -> Option<String> {
     match limit {
         Limit::Time => {
             let seconds = given.timeout.unwrap_or(super::TIMEOUT).as_secs_f64() * 2.0;
@@ -320,10 +412,14 @@ fn remedy(limit: Limit, given: &LimitArgs) -> Option<String> {
             let more = in_binary(given.memory.as_u64().saturating_mul(2));
             Some(format!("`--memory {more}` gives more memory"))
         }
-        Limit::Events | Limit::Steps | Limit::Paths | Limit::Barriers | Limit::Mixtures => Some(
-            "fewer threads, shorter loops or one question (`--check race`) are less work"
-                .to_owned(),
-        ),
+        Limit::Events | Limit::Steps | Limit::Paths | Limit::Barriers | Limit::Mixtures => {
+            Some(match one_question {
+                Some(option) => format!(
+                    "fewer threads, shorter loops or one question (`{option}`) are less work"
+                ),
+                None => "fewer threads or shorter loops are less work".to_owned(),
+            })
+        }
         Limit::Interrupted
         | Limit::PhaseState
         | Limit::Number
@@ -352,10 +448,25 @@ mod tests {
     use super::*;
 
     #[test]
+    fn a_loop_goes_back_to_its_label() {
+        let module = "$A:\n\tadd;\n$L: // head\n\tld;\n\tbar.sync 0;\n\tsetp;\n\t@%p1 bra \t$L;\n\tst;\n\tbra.uni $E;\n$E:\n\tret;\n";
+        assert_eq!([4, 6, 7].map(|line| loop_around(module, line)), [(); 3].map(|()| Some(3..7)));
+        assert_eq!([2, 8, 11].map(|line| loop_around(module, line)), [(); 3].map(|()| None));
+    }
+
+    #[test]
+    fn advice_repeats_nothing_that_was_given() {
+        let given = LimitArgs { timeout: None, memory: ByteSize::gib(1) };
+        let of = |one| remedy(Limit::Paths, &given, one).unwrap_or_default();
+        assert!(of(Some("--check race")).contains("one question (`--check race`)"));
+        assert_eq!(of(None), "fewer threads or shorter loops are less work");
+    }
+
+    #[test]
     fn a_remedy_is_more_than_what_was_given() {
         let of = |limit, timeout: Option<u64>, memory| {
             let timeout = timeout.map(std::time::Duration::from_secs);
-            remedy(limit, &LimitArgs { timeout, memory }).unwrap_or_default()
+            remedy(limit, &LimitArgs { timeout, memory }, None).unwrap_or_default()
         };
         let memory = ByteSize::gib(1);
         assert_eq!(of(Limit::Time, None, memory), "`--timeout 60` gives more time");

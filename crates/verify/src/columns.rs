@@ -180,6 +180,11 @@ impl Composed {
         other.lines.iter().flatten().any(|line| own.contains(line))
     }
 
+    /// Whether something has to hold at the end, or no thread may run into a trap.
+    pub fn asserts(&self) -> bool {
+        !self.text.trim_end().ends_with(NOTHING_ASSERTED)
+    }
+
     /// Whether lanes of the warp of a column are not in the test.
     pub fn leaves_out_lanes(&self, column: usize) -> bool {
         self.threads.get(column).is_some_and(|thread| self.left_out.of_warp(thread.place))
@@ -206,6 +211,9 @@ pub(crate) fn read(text: &str) -> Result<Test, Vec<Diagnostic>> {
     read.program.access_events = AccessEvents::OfInterest;
     Ok(read)
 }
+
+/// The condition of a launch that asserts nothing.
+pub(crate) const NOTHING_ASSERTED: &str = "forall (true)";
 
 /// What messages call the test.
 pub(crate) const LAUNCH: &str = "launch";

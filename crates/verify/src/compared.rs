@@ -161,7 +161,9 @@ fn with_number(
     }
     let (least, most) = match ty.kind {
         ElementKind::Float => (-infinity(bits), infinity(bits)),
-        _ => (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1),
+        ElementKind::Signed | ElementKind::Unsigned | ElementKind::Bits => {
+            (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
+        }
     };
     let (from, to) = match relation {
         ValueRelation::Equal | ValueRelation::Unequal => (key, key),

@@ -12,7 +12,8 @@ use text::Diagnostic;
 use crate::argument::{ArgumentValue, Buffer, LaunchArgument, NO_VALUE, PassedAddress, check_name};
 use crate::arrivals;
 use crate::columns::{
-    self, ColumnMemory, ColumnTest, ColumnValues, Composed, PlacedColumn, UnwrittenMemory,
+    self, ColumnMemory, ColumnTest, ColumnValues, Composed, NOTHING_ASSERTED, PlacedColumn,
+    UnwrittenMemory,
 };
 use crate::compared::ElementTypes;
 use crate::condition::{self, ConditionScope};
@@ -142,7 +143,7 @@ pub(crate) fn launched(
     }
     let of_function = |short: &ShortFunction| short.any_numbers.clone();
     let any_numbers = kernels.iter().map(of_function).collect();
-    let composed = Composed { left_out, plain, any_numbers, types, uncounted, ..composed };
+    let composed = Composed { left_out, uncounted, plain, any_numbers, types, ..composed };
     Ok(ComposedLaunch { composed, test })
 }
 
@@ -342,8 +343,10 @@ fn check_passed(
             "the kernel `{}` has {wanted} parameters, and the launch gives {given} arguments",
             function.name
         );
-        let help =
-            format!("in this order, one --arg NAME=VALUE for each of: {}", signature(function));
+        let help = format!(
+            "in this order, one --arg NAME=VALUE for each of: {}",
+            signature(function, arguments)
+        );
         return Err(one(LaunchError::new(why).help(help)));
     }
     let pairs = arguments.iter().zip(&function.parameters);
@@ -352,15 +355,18 @@ fn check_passed(
     if misfits.is_empty() { Ok(()) } else { Err(misfits) }
 }
 
-/// The parameters of a function. Compilers put its name before theirs.
-pub(crate) fn signature(function: &Function) -> String {
+/// The parameters of a function. Compilers put its name before theirs, or number them: a numbered one has the name of its argument.
+pub(crate) fn signature(function: &Function, arguments: &[&LaunchArgument]) -> String {
     let prefix = format!("{}_", function.name);
-    let parameter = |of: &Parameter| {
+    let parameter = |(index, of): (usize, &Parameter)| {
         let pointer = if of.points_to.is_some() { ", a pointer" } else { "" };
-        let name = of.name.strip_prefix(&prefix).unwrap_or(&of.name);
+        let own = of.name.strip_prefix(&prefix).unwrap_or(&of.name);
+        let argument = arguments.get(index).filter(|_| own == format!("param_{index}"));
+        let name = argument.map_or(own, |argument| &argument.name);
         format!("`{name}` ({} bytes{pointer})", of.bits / 8)
     };
-    function.parameters.iter().map(parameter).collect::<Vec<_>>().join(", ")
+    let all = function.parameters.iter().enumerate().map(parameter);
+    all.collect::<Vec<_>>().join(", ")
 }
 
 struct Composer<'c> {
@@ -471,7 +477,7 @@ impl Composer<'_> {
     /// All assertions hold, and nobody ran into a trap.
     fn condition(&self, columns: &[PlacedColumn]) -> String {
         if !self.launch.questions.contains(&LaunchQuestion::Assert) {
-            return "forall (true)".to_owned();
+            return NOTHING_ASSERTED.to_owned();
         }
         let functions: Vec<&Function> =
             columns.iter().map(|column| &self.kernels[column.function].function).collect();
@@ -483,7 +489,7 @@ impl Composer<'_> {
             all.push(format!("{TRAP} = 0"));
         }
         if all.is_empty() {
-            all.push("true".to_owned());
+            return NOTHING_ASSERTED.to_owned();
         }
         format!("forall ({})", all.join(" /\\ "))
     }

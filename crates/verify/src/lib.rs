@@ -39,6 +39,7 @@ pub mod survey;
 mod tensor;
 mod unknown;
 mod unrepaired;
+mod updates;
 pub mod verification;
 mod volatile;
 mod weaker;

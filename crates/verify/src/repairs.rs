@@ -1,5 +1,6 @@
 //! Edits of a kernel after which a finding is gone: those of its test, at the instructions of the module.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use engine::clock::Deadline;
@@ -17,6 +18,7 @@ use crate::launch::LaunchSpec;
 use crate::module::KernelModule;
 use crate::other_launches::{OtherAnswer, OtherLaunch};
 use crate::unrepaired::FruitlessSearch;
+use crate::updates;
 use crate::verification::{ADVICE, AdviceOptions};
 
 /// Edits that together give the launch properties that it lacks.
@@ -27,6 +29,8 @@ pub struct KernelRepair {
     /// What it still lacks, or may lack.
     pub lacking: Vec<Property>,
     pub edits: Vec<KernelEdit>,
+    /// The lines of the module with stores of updates that are not atomic with them: what they mend is the race only.
+    pub split_updates: BTreeSet<usize>,
     /// Other launches of the module that are not clean with them.
     pub elsewhere: Vec<OtherAnswer>,
 }
@@ -135,13 +139,15 @@ impl<'r> EditedLaunch<'r> {
                 let rest: Vec<Property> = rest.copied().collect();
                 let to = if rest.is_empty() { &mut complete } else { &mut partial };
                 let elsewhere = self.elsewhere(&text);
-                to.push(KernelRepair { properties, lacking: rest, edits, elsewhere });
+                let split_updates = updates::split(composed, &edits);
+                let lacking = rest;
+                to.push(KernelRepair { properties, lacking, edits, split_updates, elsewhere });
             }
             if !complete.is_empty() {
                 return suiting(complete);
             }
         }
-        partial.sort_by_key(|repair| repair.lacking.len());
+        partial.sort_by_key(|repair| (repair.lacking.len(), !repair.split_updates.is_empty()));
         partial.truncate(1);
         partial
     }
@@ -201,13 +207,13 @@ impl<'r> EditedLaunch<'r> {
     }
 }
 
-/// The repairs that suit other launches best, first. One that breaks another launch is left out if there is one that does
+/// The repairs that suit other launches best, first, and those that leave updates in two accesses last. One that breaks another launch is left out if there is one that does
 /// not.
 fn suiting(mut all: Vec<KernelRepair>) -> Vec<KernelRepair> {
     let breaks = |repair: &KernelRepair| repair.elsewhere.iter().any(|of| of.breaks);
     if all.iter().any(|repair| !breaks(repair)) {
         all.retain(|repair| !breaks(repair));
     }
-    all.sort_by_key(|repair| repair.elsewhere.len());
+    all.sort_by_key(|repair| (!repair.split_updates.is_empty(), repair.elsewhere.len()));
     all
 }

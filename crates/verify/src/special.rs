@@ -50,6 +50,7 @@ pub(crate) fn value(name: &str, launch: &LaunchSpec, place: ThreadPlace) -> Opti
         "cluster_nctarank" => cluster.count(),
         "is_explicit_cluster" => u64::from(launch.cluster.is_some()),
         "laneid" => lane.into(),
+        "WARP_SZ" => LANES.into(),
         "warpid" => (place.thread / LANES).into(),
         "nwarpid" => launch.block.count().div_ceil(LANES.into()),
         "lanemask_eq" => 1 << lane,

@@ -34,7 +34,8 @@ impl FruitlessSearch {
         self.refused = true;
     }
 
-    fn in_words(&self) -> String {
+    /// `brief`: whether another search would be longer.
+    fn in_words(&self, brief: bool) -> String {
         let why = if let Some(limit) = &self.limit {
             format!("the search ended at a limit: {limit}")
         } else if let Some(why) = &self.excluded {
@@ -48,20 +49,26 @@ impl FruitlessSearch {
             "no edit of orders, scopes, fences, barriers and waits that was tried suffices"
                 .to_owned()
         };
-        format!("none was found: {why}")
+        let longer = if brief && self.excluded.is_none() { LONGER } else { "" };
+        format!("none was found: {why}{longer}")
     }
 }
 
-/// Why a launch with these findings has no repair. `lacking`: what a search was for; `None` if the kernel has no meaning.
+/// What looks for more than a search that nobody asked for.
+const LONGER: &str = "; `--repair` looks for longer";
+
+/// Why a launch with these findings has no repair. `lacking`: what a search was for; `None` if the kernel has no meaning. `brief`: whether
+/// nobody asked for repairs; then that none was looked for is not said.
 pub(crate) fn reason(
     findings: &[KernelFinding],
     lacking: Option<&[Property]>,
     search: &FruitlessSearch,
-) -> String {
+    brief: bool,
+) -> Option<String> {
     let kind = |of: &dyn Fn(&&KernelFinding) -> bool| {
         findings.iter().find(of).map_or("undefined", |finding| finding.kind.name())
     };
-    match lacking {
+    let not_looked_for = match lacking {
         None => format!(
             "none was looked for: with `{}` the kernel has no meaning, and edits of orders, fences and barriers are not looked for then",
             kind(&|finding| finding.kind.takes_meaning())
@@ -70,6 +77,7 @@ pub(crate) fn reason(
             "none was looked for: there are repairs of races, assertions and hangs that show in all executions of the test, and `{}` is none of these here",
             kind(&|_| true)
         ),
-        Some(_) => search.in_words(),
-    }
+        Some(_) => return Some(search.in_words(brief)),
+    };
+    (!brief).then_some(not_looked_for)
 }

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 use engine::clock::Deadline;
 use engine::{ExecutionFacts, Limit};
 use explore::Exploration;
+use itertools::Itertools;
 use judge::explain::broken_rule;
 use judge::{CLUSTER_EXITED, Judgement, Property, Task, Verdict, may_have_uninitialised_reads};
 use litmus::Test;
@@ -41,7 +42,7 @@ pub struct Verification {
     pub reasons: Vec<String>,
     /// Edits of the kernel, of which each suffices for a property that it lacks.
     pub repairs: Vec<KernelRepair>,
-    /// Why there is none, where all repairs of findings were asked for.
+    /// Why there is none.
     pub unrepaired: Option<String>,
     /// What the launch does not need, if that was asked.
     pub weaker: Option<KernelWeakening>,
@@ -59,11 +60,13 @@ pub struct Undecided {
     pub why: String,
     /// The limit of an engine that was reached, if that is why.
     pub limit: Option<Limit>,
+    /// Whether it is about the assertions alone, and not about barriers and addresses, which the same property has.
+    pub of_assertion: bool,
 }
 
 impl Undecided {
     fn new(property: Property, why: impl Into<String>) -> Undecided {
-        Undecided { property, why: why.into(), limit: None }
+        Undecided { property, why: why.into(), limit: None, of_assertion: false }
     }
 }
 
@@ -127,10 +130,10 @@ pub fn verify(
             verification.repairs.truncate(1);
         }
     }
-    if !brief && verification.repairs.is_empty() && !verification.findings.is_empty() {
+    if verification.repairs.is_empty() && !verification.findings.is_empty() {
         let sought = lacking.has_meaning.then_some(&lacking.properties[..]);
-        let reason = unrepaired::reason(&verification.findings, sought, &search);
-        verification.unrepaired = Some(reason);
+        verification.unrepaired =
+            unrepaired::reason(&verification.findings, sought, &search, brief);
     }
     if advice.weaken {
         verification.weaker = Some(edited(task.timeout).weaker(&test, &verification));
@@ -188,7 +191,13 @@ pub(crate) fn answered(
     }
     if let Some(source) = uncomputed.of_assertion.filter(|_| lacking.has_meaning) {
         let depends = "and the assertion depends on that";
-        all.undecided.push(reader.not_computed(Property::ProgramSpec, source, depends));
+        let undecided = reader.not_computed(Property::ProgramSpec, source, depends);
+        let others = [LaunchQuestion::Barrier, LaunchQuestion::Bounds];
+        if !others.iter().any(|other| launch.questions.contains(other)) {
+            all.undecided
+                .retain(|of| !of.why.ends_with(OF_THREADS) || of.property != undecided.property);
+        }
+        all.undecided.push(Undecided { of_assertion: true, ..undecided });
     }
     all.undecided.retain(|of| !all.findings.iter().any(|found| found.kind.decides(of.property)));
     all.findings = merged(all.findings);
@@ -342,9 +351,7 @@ impl Verification {
             // Whether every execution finishes is the last question.
             Verdict::Holds | Verdict::Fails | Verdict::Stuck(_) => {}
         }
-        // The assertion has a reason of its own.
-        let has_own = property == Property::ProgramSpec && reader.uncomputed.of_assertion.is_some();
-        let open = reader.not_decided(property).filter(|_| !has_own);
+        let open = reader.not_decided(property);
         if property == Property::NoDataRace {
             self.findings.extend(reader.races(seen));
         } else if property == Property::Termination {
@@ -475,7 +482,8 @@ fn reasons(composed: &Composed, test: &Test, task: &Task<'_>) -> Vec<String> {
     let explained = explained(test, Property::NoDataRace, task);
     let reasons = explained.map_or(Vec::new(), |explained| explained.reasons);
     let named = reasons.iter().map(|reason| composed.with_thread_names(reason));
-    named.take(MOST_REASONS).collect()
+    // Reads of one address in a loop have one reason.
+    named.unique().take(MOST_REASONS).collect()
 }
 
 impl Reader<'_> {

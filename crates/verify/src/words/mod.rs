@@ -186,7 +186,7 @@ impl<'c> WordsComposer<'c> {
             declared,
             functions: &functions,
             columns: all,
-            condition: "forall (true)".to_owned(),
+            condition: columns::NOTHING_ASSERTED.to_owned(),
         };
         let composed = test.composed(std::mem::take(&mut self.notes));
         self.asked(composed, &functions, locations)
@@ -373,7 +373,7 @@ fn arguments(
     let parameters = &function.parameters;
     let help = || match &parameters[..] {
         [] => "it has no parameters".to_owned(),
-        _ => format!("its parameters: {}", signature(function)),
+        _ => format!("its parameters: {}", signature(function, &[])),
     };
     let wrong = |at, why: String| (at, LaunchError::new(why).help(help()));
     let mut given: BTreeMap<usize, PlacedArgument> = BTreeMap::new();
