@@ -22,8 +22,8 @@ pub enum ArgumentValue {
     Number { bits: u64, ty: ElementType },
     /// A number as it is written, which has the type of its parameter.
     Untyped(String),
-    /// The same, for the GPU of each CTA.
-    OfGpu(Vec<u64>),
+    /// A number or an address for each GPU.
+    OfGpu(Vec<ArgumentValue>),
     /// An address in the buffer of another argument, or in a variable of the module.
     Inside {
         buffer: String,
@@ -195,8 +195,9 @@ impl LaunchArgument {
         let bytes = parameter.bits / 8;
         let pointer = parameter.points_to.is_some();
         let wrong = |why: String| LaunchError::new(format!("the argument `{name}` is {why}"));
+        let narrow = bytes < ADDRESS_BYTES;
         match &self.value {
-            ArgumentValue::Buffer(_) | ArgumentValue::Inside { .. } if bytes < ADDRESS_BYTES => {
+            value if narrow && value.is_address() => {
                 let error = wrong(format!("an address, and its parameter has {bytes} bytes"));
                 Some(error.help(format!("--arg {name}=4")))
             }
@@ -291,6 +292,18 @@ pub(crate) fn check_name(name: &str) -> Result<(), LaunchError> {
 }
 
 impl ArgumentValue {
+    /// Whether it is an address, on some GPU.
+    fn is_address(&self) -> bool {
+        match self {
+            ArgumentValue::Buffer(_) | ArgumentValue::Inside { .. } => true,
+            ArgumentValue::OfGpu(values) => values.iter().any(ArgumentValue::is_address),
+            ArgumentValue::Number { .. }
+            | ArgumentValue::Untyped(_)
+            | ArgumentValue::Tensor(_)
+            | ArgumentValue::Fields(_) => false,
+        }
+    }
+
     pub(crate) fn as_tensor(&self) -> Option<&TensorArgument> {
         if let ArgumentValue::Tensor(tensor) = self { Some(tensor) } else { None }
     }
@@ -314,10 +327,12 @@ impl ArgumentValue {
             ArgumentValue::Fields(fields) => {
                 fields.iter().flat_map(|field| field.value.addresses()).collect()
             }
-            ArgumentValue::Buffer(_)
-            | ArgumentValue::Number { .. }
-            | ArgumentValue::Untyped(_)
-            | ArgumentValue::OfGpu(_) => Vec::new(),
+            ArgumentValue::OfGpu(values) => {
+                values.iter().flat_map(ArgumentValue::addresses).collect()
+            }
+            ArgumentValue::Buffer(_) | ArgumentValue::Number { .. } | ArgumentValue::Untyped(_) => {
+                Vec::new()
+            }
         }
     }
 

@@ -394,7 +394,7 @@ impl ColumnValues<'_> {
                 let value = values.get(gpu as usize).ok_or_else(|| {
                     LaunchError::new(format!("the argument `{name}` has no value for GPU {gpu}"))
                 })?;
-                fitting(*value, ty.bits)
+                return self.passed(name, value, ty);
             }
             ArgumentValue::Fields(_) => None,
         };

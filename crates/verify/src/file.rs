@@ -314,7 +314,11 @@ impl ArgumentText {
             };
             if let Some(values) = &self.value_of_gpu {
                 let ty = ty.unwrap_or(ElementType::unsigned(64));
-                let all = values.get_ref().iter().map(|value| bits(&name, ty, value));
+                let of_gpu = |value: &Value| match value.as_str() {
+                    Some(text) if text.starts_with('@') => ArgumentValue::parse(&name, text),
+                    _ => bits(&name, ty, value).map(|bits| ArgumentValue::Number { bits, ty }),
+                };
+                let all = values.get_ref().iter().map(of_gpu);
                 ArgumentValue::OfGpu(all.collect::<Result<_, _>>().map_err(at(values))?)
             } else {
                 let value = self.value.as_ref().ok_or_else(missing)?;
@@ -438,4 +442,47 @@ fn number(value: &Value) -> Option<String> {
 fn bits(name: &str, ty: ElementType, value: &Value) -> Result<u64, LaunchError> {
     let text = number(value).or_else(|| value.as_str().map(str::to_owned)).unwrap_or_default();
     ty.read(name, &text)
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{KernelModule, compose};
+
+    const MODULE: &str = ".version 8.7\n.target sm_90\n.address_size 64\n\
+        .visible .entry k(.param .u64 k_param_0, .param .u32 k_param_1)\n{\n\
+        .reg .b32 %r<4>; .reg .b64 %rd<4>;\nld.param.u64 %rd1, [k_param_0];\n\
+        ld.param.u32 %r1, [k_param_1];\nmov.u32 %r2, WARP_SZ;\nadd.u32 %r1, %r1, %r2;\n\
+        st.global.u32 [%rd1], %r1;\nret;\n}\n";
+
+    /// The test of a launch on two GPUs, or what is wrong.
+    fn composed(arguments: &str) -> Result<String, String> {
+        let text = format!(
+            "ptx = \"k.ptx\"\n[launch]\ngrid = 2\nblock = 1\ngpu_of_cta = [0, 1]\n{arguments}"
+        );
+        let file = super::read("launch.toml", &text).map_err(|errors| errors[0].to_string())?;
+        let module = KernelModule::read("k.ptx", MODULE).expect("a module");
+        let composed = compose(&module, &file.launch);
+        composed.map(|composed| composed.text).map_err(|errors| {
+            errors.into_iter().filter_map(|error| error.help).collect::<Vec<_>>().join("\n")
+        })
+    }
+
+    #[test]
+    fn each_gpu_has_its_own_address() {
+        let buffers = "[[arg]]\nname = \"s0\"\ntype = \"u32[2]\"\n[[arg]]\nname = \"s1\"\ntype = \"u32[2]\"\n";
+        let mine = "[[arg]]\nname = \"mine\"\nvalue_of_gpu = [\"@s0\", \"@s1+4\"]\n";
+        let rank = "[[arg]]\nname = \"rank\"\nvalue_of_gpu = [5, 7]\n";
+        let text = composed(&format!("{buffers}{mine}{rank}")).expect("it is a launch");
+        for register in
+            ["P0:rd1=s0;", "P1:rd1=s1+4;", "P0:param_1=5;", "P1:param_1=7;", "P0:r2=32;"]
+        {
+            assert!(text.contains(register), "{register}\n{text}");
+        }
+        let unknown = composed(&format!("{buffers}{}{rank}", mine.replace("@s0", "@s2")));
+        assert_eq!(unknown.expect_err("there is no such buffer"), "its buffers: s0, s1");
+        // A parameter that has a number only is called as its argument.
+        let one = buffers.split_inclusive("[2]\"\n").next().unwrap_or_default();
+        let few = composed(one).expect_err("one is missing");
+        assert!(few.ends_with("`s0` (8 bytes), `param_1` (4 bytes)"), "{few}");
+    }
 }
