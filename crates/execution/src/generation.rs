@@ -183,6 +183,7 @@ fn barrier_groupings(
     let mut run = ArrivalSearch {
         steps: &steps,
         placements,
+        members: members_of(&steps, placements),
         every_order: counted || !diverged.is_empty(),
         completions: &completions,
         spins: paths.iter().map(|path| spins_from(path)).collect(),
@@ -209,7 +210,7 @@ fn barrier_groupings(
         fired: vec![false; completions.len()],
     };
     let state = ArrivalState { objects: initial_objects(layout), ..state };
-    run.every_order |= misuse::depends_on_order(&steps, |key| run.members(key));
+    run.every_order |= misuse::depends_on_order(&steps, |key| run.members(key).len() as u64);
     let state = ArrivalState { exited: run.exits_unseen(), ..state };
     run.explore(state)?;
     Ok(Groupings {
@@ -226,6 +227,36 @@ fn takes_all(steps: &[Vec<BarrierStep>], key: BarrierKey) -> bool {
     let users = steps.iter().filter(|thread| of(thread)).count() as u64;
     let all = |step: &BarrierStep| step.used.waits && step.used.count == Some(users);
     steps.iter().flatten().filter(|step| step.key == key).all(all)
+}
+
+/// The threads that could take part in each barrier: a lane is looked for among all threads, so each barrier is looked at once.
+fn members_of(
+    steps: &[Vec<BarrierStep>],
+    placements: &[Placement],
+) -> BTreeMap<BarrierKey, Vec<usize>> {
+    let keys: BTreeSet<BarrierKey> = steps.iter().flatten().map(|step| step.key).collect();
+    let members = |key: BarrierKey| {
+        let (first, mut lane) = (usize::from(key.group), 0_u32);
+        let there = placements[first];
+        let mut all = Vec::new();
+        for (thread, &here) in placements.iter().enumerate() {
+            let belongs = match key.resource {
+                Resource::Cta { .. } => here.same_cta(there),
+                Resource::Cluster => here.same_cluster(there),
+                Resource::Warp { mask, .. } => {
+                    let of_warp = thread == first || here.same_warp(there);
+                    lane += u32::from(of_warp);
+                    of_warp && mask.checked_shr(lane - 1).unwrap_or(0) & 1 == 1
+                }
+                Resource::Mbarrier { .. } => false,
+            };
+            if belongs {
+                all.push(thread);
+            }
+        }
+        (key, all)
+    };
+    keys.into_iter().map(members).collect()
 }
 
 /// Whether a thread never exits, as far as its path goes. One that faults does not come to its exit.
@@ -322,6 +353,8 @@ impl ArrivalState {
 struct ArrivalSearch<'a> {
     steps: &'a [Vec<BarrierStep>],
     placements: &'a [Placement],
+    /// The threads that could take part in each barrier, in order.
+    members: BTreeMap<BarrierKey, Vec<usize>>,
     /// Whether the order of arrivals makes a difference.
     every_order: bool,
     diverged: Vec<misuse::Divergence>,
@@ -438,7 +471,9 @@ impl ArrivalSearch<'_> {
     fn exits_unseen(&self) -> Vec<bool> {
         let seen = |thread: usize| {
             let mut all = self.steps.iter().flatten();
-            all.any(|step| step.used.waits_for_all() && self.belongs(thread, step.key))
+            all.any(|step| {
+                step.used.waits_for_all() && self.members(step.key).binary_search(&thread).is_ok()
+            })
         };
         (0..self.steps.len()).map(|thread| !self.every_order || !seen(thread)).collect()
     }
@@ -544,7 +579,7 @@ impl ArrivalSearch<'_> {
             return open.arrived.len() as u64 >= count;
         }
         let peer = matches!(key.resource, Resource::Cta { instance: Some(_), .. });
-        (0..self.steps.len()).filter(|&thread| self.belongs(thread, key)).all(|thread| {
+        self.members(key).iter().all(|&thread| {
             let arrived = open.arrived.iter().any(|&t| usize::from(t) == thread);
             let left = &self.steps[thread][state.position[thread]..];
             // In PTX a thread that has exited is not waited for; in the peer dialect those take
@@ -568,23 +603,9 @@ impl ArrivalSearch<'_> {
             .expect("an arrival is a step")
     }
 
-    /// How many threads of the test could take part.
-    fn members(&self, key: BarrierKey) -> u64 {
-        (0..self.steps.len()).filter(|&thread| self.belongs(thread, key)).count() as u64
-    }
-
-    fn belongs(&self, thread: usize, key: BarrierKey) -> bool {
-        let (here, there) = (self.placements[thread], self.placements[usize::from(key.group)]);
-        match key.resource {
-            Resource::Cta { .. } => here.same_cta(there),
-            Resource::Cluster => here.same_cluster(there),
-            Resource::Warp { mask, .. } => {
-                let first = usize::from(key.group);
-                let lane = here.lane(self.placements[..thread].iter().copied());
-                (thread == first || here.same_warp(there)) && mask >> lane & 1 == 1
-            }
-            Resource::Mbarrier { .. } => false,
-        }
+    /// The threads of the test that could take part.
+    fn members(&self, key: BarrierKey) -> &[usize] {
+        self.members.get(&key).map_or(&[], Vec::as_slice)
     }
 
     fn complete(&self, state: &mut ArrivalState, key: BarrierKey) {
@@ -597,7 +618,7 @@ impl ArrivalSearch<'_> {
         }
         if open.count.is_none() && !peer {
             let arrived = |thread: usize| open.arrived.iter().any(|&t| usize::from(t) == thread);
-            let members = (0..self.steps.len()).filter(|&thread| self.belongs(thread, key));
+            let members = self.members(key).iter().copied();
             let exited = members.filter(|&thread| !arrived(thread));
             state.joined.exits.extend(exited.map(|thread| (open.generation, thread)));
         }

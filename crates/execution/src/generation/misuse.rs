@@ -2,6 +2,8 @@
 //!
 //! The peer dialect has no such rules.
 
+use std::collections::BTreeMap;
+
 use super::{ArrivalSearch, ArrivalState, BarrierKey, BarrierStep, Generations};
 use crate::event::{Combination, EventKind, Resource};
 use crate::path::{Path, PathEnd};
@@ -89,12 +91,11 @@ pub(super) fn depends_on_order(
     steps: &[Vec<BarrierStep>],
     members: impl Fn(BarrierKey) -> u64,
 ) -> bool {
-    let all = || steps.iter().flatten().filter(|step| !step.is_peers());
-    let differs = all().any(|step| {
-        let count = |step: &BarrierStep| step.used.count.unwrap_or_else(|| members(step.key));
-        all().filter(|other| other.key == step.key).any(|other| {
-            step.used.reduce.is_some() != other.used.reduce.is_some() || count(step) != count(other)
-        })
+    let mut forms: BTreeMap<BarrierKey, (bool, u64)> = BTreeMap::new();
+    let differs = steps.iter().flatten().filter(|step| !step.is_peers()).any(|step| {
+        let count = step.used.count.unwrap_or_else(|| members(step.key));
+        let form = (step.used.reduce.is_some(), count);
+        *forms.entry(step.key).or_insert(form) != form
     });
     let repeated = steps.iter().any(|steps| {
         let cluster = || steps.iter().filter(|step| step.key.resource == Resource::Cluster);
@@ -164,7 +165,7 @@ impl ArrivalSearch<'_> {
         }
         let open = state.barriers.get(&step.key)?;
         let other = self.one_arrival(state, step.key, open);
-        let all = self.members(step.key);
+        let all = self.members(step.key).len() as u64;
         let reason = if step.key.resource == Resource::Cluster {
             open.arrived
                 .iter()
