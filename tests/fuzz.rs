@@ -60,6 +60,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("redundant", "enumerate-without-Atomicity"),
     ("directed", "enumerate-without-Causality"),
     ("exchange", "enumerate-without-Coherence"),
+    ("apart", "enumerate-without-Causality"),
     ("private", "enumerate-without-Causality"),
     ("performance", "enumerate-without-Coherence"),
     ("promises", "table-without-CCTL.IVALL-at-load-acquire.gpu"),

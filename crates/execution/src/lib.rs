@@ -11,6 +11,7 @@ pub mod accessed;
 pub mod agreed;
 pub mod air;
 pub mod apart;
+pub mod components;
 pub mod constants;
 pub mod contents;
 pub mod event;

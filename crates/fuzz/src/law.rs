@@ -51,6 +51,7 @@ pub static LAWS: &[Law] = &[
     engines::REDUNDANT,
     directed::DIRECTED,
     directed::EXCHANGE,
+    directed::APART,
     private::PRIVATE,
     programs::STRENGTHENING,
     programs::THREADS,

@@ -5,6 +5,7 @@ use litmus::{Quantifier, Test};
 use crate::found::EngineResult;
 use crate::judgement::Judgement;
 use crate::search::run;
+use crate::split::TestParts;
 use crate::task::{Property, Task};
 use crate::verdict::{NO_EXECUTION, Note, Observation, Verdict};
 use crate::{notes, portfolio, races, stuck, termination, uninitialised};
@@ -22,11 +23,14 @@ pub(crate) fn decide(test: &Test, task: &Task<'_>) -> Judgement {
 
 fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     let model = task.model_of(test);
-    let mut all: Vec<EngineResult> = if task.portfolio {
-        vec![portfolio::run(test, task, model)]
-    } else {
-        task.engines.iter().map(|engine| run(test, task, *engine, model)).collect()
-    };
+    let in_parts = TestParts::of(test, task).and_then(|parts| parts.judged(task, model));
+    let mut all = in_parts.unwrap_or_else(|| {
+        if task.portfolio {
+            vec![portfolio::run(test, task, model)]
+        } else {
+            task.engines.iter().map(|engine| run(test, task, *engine, model)).collect()
+        }
+    });
     let disagreement = all.split_first().and_then(|(first, rest)| {
         rest.iter().find_map(|other| difference(test, task, first, other))
     });

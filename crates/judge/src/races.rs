@@ -3,8 +3,10 @@
 //! An execution with one is looked for as one that makes a program undefined is. Outcomes are not looked for, and condition
 //! and filter play no part.
 
+use std::collections::BTreeSet;
+
 use engine::outcome::DATA_RACE;
-use engine::{ENGINES, Engine, ExecutionFacts, Limits, Race};
+use engine::{ENGINES, Engine, ExecutionFacts, Limit, Limits, Race};
 use litmus::Test;
 use model::rel::{FlagMeaning, Model};
 
@@ -12,7 +14,8 @@ use crate::alike::ThreadExchanges;
 use crate::directed;
 use crate::found::{EngineResult, untried_air};
 use crate::judgement::Judgement;
-use crate::task::Task;
+use crate::split::parts;
+use crate::task::{Property, Task};
 use crate::verdict::{Note, Verdict};
 
 /// What a test expects.
@@ -51,33 +54,36 @@ pub(crate) fn add(test: &Test, task: &Task<'_>, judgement: &mut Judgement) {
     if task.verdict_only || model.flags.iter().all(|flag| flag.meaning != FlagMeaning::Race) {
         return;
     }
-    list(test, &Limits { deadline: task.until, ..task.limits() }, model, seen);
+    let limits = Limits { deadline: task.until, ..task.limits() };
+    let races = Task { property: Property::NoDataRace, ..task.clone() };
+    // A race that an engine has seen is one, also where the list ends at a limit.
+    for part in parts(test, &races) {
+        seen.races_limit = seen.races_limit.or(list(&part, &limits, model, &mut seen.races));
+    }
+    ThreadExchanges::of(&test.program, &[]).close(&mut seen.races);
     if let Some(limit) = seen.races_limit {
         let remark = format!("not all data races are known: {}", limit.text());
         judgement.notes.push(Note { code: "races-not-listed", text: remark });
     }
 }
 
-/// Lists every race: of each consistent execution, and also those in iterations that are left out elsewhere. One engine lists them, so the
-/// list is the same whatever the question, and whichever the engine.
-fn list(test: &Test, limits: &Limits, model: &Model, seen: &mut ExecutionFacts) {
+/// Lists every race, up to a limit: of each consistent execution, and also those in iterations that are left out elsewhere. One engine
+/// lists them, so the list is the same whatever the question, and whichever the engine.
+fn list(test: &Test, limits: &Limits, model: &Model, races: &mut BTreeSet<Race>) -> Option<Limit> {
     let limits = Limits { work: Some(limits.work.map_or(WORK, |work| work.min(WORK))), ..*limits };
     let racy = racy(model);
     let exchanges = ThreadExchanges::of(&test.program, &[]);
     let mut found = EngineResult::default();
-    loop {
+    let limit = loop {
         if let Err(limit) = directed::undefined(test, ENGINES[0], &racy, &limits, &mut found) {
-            seen.races_limit = Some(limit);
-            break;
+            break Some(limit);
         }
-        let Some(next) = take_race(&mut found.seen) else { break };
+        let Some(next) = take_race(&mut found.seen) else { break None };
         found.seen.races.insert(next);
         exchanges.close(&mut found.seen.races);
-    }
-    // A race that an engine has seen is one, also where the list ends at a limit.
-    found.seen.races.extend(seen.races.iter().copied());
-    exchanges.close(&mut found.seen.races);
-    seen.races = found.seen.races;
+    };
+    races.extend(found.seen.races);
+    limit
 }
 
 /// The race for which a program is undefined under [`racy`], taken from what was found.

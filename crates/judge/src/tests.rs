@@ -366,3 +366,99 @@ fn a_search_ends_soon_after_its_time() {
     // A fast machine finds some of the answers before.
     assert!(cut > 0);
 }
+
+/// Two pairs of threads that pass messages; the last thread of the second pair reads `own`.
+fn two_messages(own: &str, condition: &str) -> Test {
+    let text = format!(
+        r"PTX two-messages
+{{
+uint32_t x=0; f=0; y=0; g=0;
+}}
+ P0@cta 0                     | P1@cta 1                     | P2@cta 2                     | P3@cta 3                     ;
+ st.weak.u32 [x], 1           | ld.acquire.gpu.u32 r0, [f]   | st.weak.u32 [y], 1           | ld.relaxed.gpu.u32 r0, [g]   ;
+ st.release.gpu.u32 [f], 1    | ld.weak.u32 r1, [x]          | st.release.gpu.u32 [g], 1    | ld.weak.u32 r1, [{own}]      ;
+{condition}
+"
+    );
+    litmus::parse("two-messages", text.as_bytes()).expect("it is well formed")
+}
+
+/// How many parts a test is judged in, and what is found of the verdict alone.
+fn in_parts(test: &Test) -> (usize, Vec<&'static str>) {
+    let model = model::ptx::model();
+    let task = Task { verdict_only: true, ..task(&model) };
+    let verdict = |task: &Task<'_>| {
+        let judgement = judge(test, task);
+        assert_eq!(judgement.disagreement, None);
+        judgement.verdict.name()
+    };
+    let all = [Property::ProgramSpec, Property::Termination, Property::NoDataRace];
+    let all = all.map(|property| verdict(&Task { property, ..task.clone() }));
+    (crate::parts(test, &task).len(), all.to_vec())
+}
+
+#[test]
+fn threads_that_never_meet_are_judged_apart() {
+    let forbidden = "P1:r0=1 /\\ P1:r1=0";
+    let allowed = "P3:r0=1 /\\ P3:r1=0";
+    let either = format!("exists (({forbidden}) \\/ ({allowed}))");
+    let both = format!("exists ({forbidden} /\\ {allowed})");
+    let always = format!("forall (~({forbidden}) /\\ ~({allowed}))");
+    let apart = |condition: &str| in_parts(&two_messages("y", condition));
+    assert_eq!(apart(&either), (2, vec!["holds", "holds", "fails"]));
+    assert_eq!(apart(&both), (2, vec!["fails", "holds", "fails"]));
+    assert_eq!(apart(&always), (2, vec!["fails", "holds", "fails"]));
+    // One location that both pairs access, and one of them writes, makes them one.
+    assert_eq!(in_parts(&two_messages("x", &either)).0, 1);
+    // The condition compares threads of both.
+    assert_eq!(apart("exists (P1:r0=1 /\\ P3:r1=P1:r1)"), (1, vec!["holds", "holds", "fails"]));
+}
+
+#[test]
+fn an_outcome_of_parts_has_what_each_of_them_observes() {
+    let test = two_messages("y", "exists (P1:r0=1 /\\ P3:r0=1 /\\ P3:r1=0)");
+    let model = model::ptx::model();
+    let judgement = judge(&test, &Task { verdict_only: true, ..task(&model) });
+    let outcome = judgement.found.outcomes.keys().next().expect("an execution shows it");
+    assert!(test.proposition.holds(&test.program, outcome));
+    let witness = judgement.found.witness.expect("an execution shows it");
+    assert_eq!(&witness.outcome, outcome);
+}
+
+/// Which threads are of the component of each thread.
+fn components(columns: [&str; 4], cells: [&str; 4]) -> Vec<u8> {
+    let row = |of: [&str; 4]| of.join(" | ");
+    let text = format!(
+        "PTX components\n{{\nuint32_t x=0; y=0;\n}}\n{} ;\n{} ;\nexists (true)\n",
+        row(columns),
+        row(cells)
+    );
+    let test = litmus::parse("components", text.as_bytes()).expect("it is well formed");
+    let components = execution::components::Components::of(&test.program);
+    (0..4).map(|thread| components.first(model::program::ThreadId(thread)).0).collect()
+}
+
+#[test]
+fn threads_meet_where_something_waits_for_both() {
+    let ctas = ["P0@cta 0", "P1@cta 0", "P2@cta 1", "P3@cta 1"];
+    let clusters =
+        ["P0@cta 0,cluster 0", "P1@cta 1,cluster 0", "P2@cta 2,cluster 1", "P3@cta 2,cluster 1"];
+    let warps = ["P0@warp 0,cta 0", "P1@warp 0,cta 0", "P2@warp 1,cta 0", "P3@warp 1,cta 0"];
+    let gpus = ["P0@cta 0,gpu 0", "P1@cta 1,gpu 0", "P2@cta 2,gpu 1", "P3@cta 3,gpu 1"];
+    let none = "membar.cta";
+    assert_eq!(components(ctas, [none; 4]), [0, 1, 2, 3]);
+    assert_eq!(components(ctas, ["bar.sync 0", none, none, none]), [0, 0, 2, 3]);
+    let arrive = "barrier.cluster.arrive";
+    assert_eq!(components(clusters, [none, none, arrive, none]), [0, 1, 2, 2]);
+    assert_eq!(components(ctas, [none, none, arrive, none]), [0, 1, 2, 2]);
+    assert_eq!(components(warps, [none, none, "bar.warp.sync 3", none]), [0, 1, 2, 2]);
+    // An order of two fences by way of one of another component.
+    let (near, far) = ("fence.sc.gpu", "fence.sc.sys");
+    assert_eq!(components(gpus, [near, far, none, far]), [0, 0, 2, 0]);
+    assert_eq!(components(gpus, [far; 4]), [0, 1, 2, 3]);
+    assert_eq!(components(gpus, [near; 4]), [0, 1, 2, 3]);
+    let [read, write] = ["ld.weak.u32 r0, [x]", "st.weak.u32 [x], 1"];
+    assert_eq!(components(ctas, [read, read, read, none]), [0, 1, 2, 3]);
+    assert_eq!(components(ctas, [read, none, write, none]), [0, 1, 0, 3]);
+    assert_eq!(components(ctas, [write, none, "st.weak.u32 [y], 1", none]), [0, 1, 2, 3]);
+}

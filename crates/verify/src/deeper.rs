@@ -7,7 +7,7 @@
 use std::time::Duration;
 
 use engine::complete_bound;
-use judge::{Judgement, Task, Verdict, judge};
+use judge::{Judgement, Task, Verdict, judge, parts};
 use litmus::Test;
 use model::program::Thread;
 
@@ -72,12 +72,14 @@ pub(crate) fn deeper(test: &Test, task: &Task<'_>) -> DeepAnswer {
     answer
 }
 
-/// The first loop bound, or a larger one where no paths of the threads go beyond that one together.
+/// The first loop bound, or a larger one where no paths of threads that meet go beyond that one together.
 fn complete(test: &Test, task: &Task<'_>) -> u32 {
     let timeout = task.timeout.map(|all| all.mul_f64(LISTING_SHARE));
     let limits = Task { timeout, ..task.clone() }.limits();
     let most = task.bound.saturating_add(MORE);
-    complete_bound(task.model, &test.program, &limits, most).unwrap_or(task.bound)
+    let complete = |part: Test| complete_bound(task.model, &part.program, &limits, most);
+    let bounds = parts(test, task).into_iter().map(complete);
+    bounds.map(|bound| bound.unwrap_or(task.bound)).max().unwrap_or(task.bound)
 }
 
 fn seconds(of: f64) -> Duration {

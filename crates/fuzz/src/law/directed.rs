@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use engine::{ENGINES, ExecutionFacts, Limits, Race};
 use judge::directed::outcomes;
-use judge::{EngineResult, Judgement, Property, Task, Verdict, judge};
+use judge::{EngineResult, Judgement, Property, Task, Verdict, judge, parts};
 use litmus::arbitrary::ProgramShape;
 use litmus::{Comparand, Prop, Quantifier, Test};
 use model::isa::alu::Comparison;
@@ -40,6 +40,13 @@ pub(super) const EXCHANGE: Law = Law {
     statement: "equal threads that are searched in one order change no verdict",
     sources: SOURCES,
     check: exchanged,
+};
+
+pub(super) const APART: Law = Law {
+    name: "apart",
+    statement: "threads that never meet have the verdicts of the whole, judged apart",
+    sources: SOURCES,
+    check: apart,
 };
 
 /// Questions about one program.
@@ -147,7 +154,12 @@ pub fn question(dice: &mut Dice, test: &mut Test, full: &FullSearch) {
 }
 
 /// How the answer to a question differs from that of the full search, if it does.
-fn difference(test: &Test, judged: &Judgement, full: &FullSearch) -> Option<String> {
+fn difference(
+    test: &Test,
+    task: &Task<'_>,
+    judged: &Judgement,
+    full: &FullSearch,
+) -> Option<String> {
     let (now, before) = (judged.verdict.name(), verdict(test, full));
     if now != before {
         let why = judged.verdict.reason().unwrap_or_default();
@@ -163,7 +175,9 @@ fn difference(test: &Test, judged: &Judgement, full: &FullSearch) -> Option<Stri
     }
     if let Some(undefined) = &found.seen.undefined {
         let other = full.seen.undefined.as_ref().map(|of| of.reason.as_str());
-        if found.engine == "enumerate" && other != Some(undefined.reason.as_str()) {
+        // Of several reasons, the one of the part that is judged first is told.
+        let one = parts(test, task).len() == 1;
+        if one && found.engine == "enumerate" && other != Some(undefined.reason.as_str()) {
             return Some(format!("undefined: {}, full: {other:?}", undefined.reason));
         }
     }
@@ -253,7 +267,7 @@ fn questions(setting: &FuzzSetting, test: &Test, choice: u64) -> Result<(), Case
         let each = (number == 0).then(|| outcomes(&asking, setting.limits(), engine, model));
         let each = each.filter(|each| each.limit.is_none());
         let each = each.and_then(|each| outcomes_differ(&asking, &each, &full));
-        if let Some(what) = difference(&asking, &judged, &full).or(each) {
+        if let Some(what) = difference(&asking, &task, &judged, &full).or(each) {
             let condition = asking.proposition.text(&asking.program);
             let filter = asking.filter.as_ref().map(|filter| filter.text(&asking.program));
             let filter = filter.map_or(String::new(), |filter| format!(", filter ({filter})"));
@@ -290,5 +304,48 @@ fn exchanged(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
     let Ok(test) = litmus::parse("repeated", source.as_bytes()) else {
         return Err(CaseEnd::Skipped("the thread cannot be repeated"));
     };
+    questions(setting, &test, case.choice)
+}
+
+/// Asks about a program of which some threads have variables of their own.
+fn apart(setting: &FuzzSetting, case: &LawCase<'_>) -> Result<(), CaseEnd> {
+    let mut dice = Dice::new(case.choice);
+    let names: Vec<&str> =
+        case.test.program.variables.iter().map(|variable| variable.name.as_str()).collect();
+    let own = |text: &str| {
+        let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        let mut renamed = String::new();
+        for piece in text.split_inclusive(|c: char| !is_word(c)) {
+            let word = piece.trim_end_matches(|c: char| !is_word(c));
+            renamed.push_str(word);
+            renamed.push_str(if names.contains(&word) { "_own" } else { "" });
+            renamed.push_str(&piece[word.len()..]);
+        }
+        renamed
+    };
+    let mut program = case.program.clone();
+    let moved: Vec<bool> = program.threads.iter().map(|_| dice.below(2) == 0).collect();
+    for (thread, _) in program.threads.iter_mut().zip(&moved).filter(|(_, moved)| **moved) {
+        thread.cells.iter_mut().for_each(|cell| *cell = own(cell));
+    }
+    let declarations = program.declarations.iter().flat_map(|entry| {
+        let thread = entry.split_once(':').and_then(|(name, _)| name.strip_prefix('P'));
+        match thread.and_then(|number| number.parse::<usize>().ok()) {
+            Some(thread) if moved[thread] => vec![own(entry)],
+            Some(_) => vec![entry.clone()],
+            None => vec![entry.clone(), own(entry)],
+        }
+    });
+    program.declarations = declarations.collect();
+    let observed: Vec<String> = program.observed.iter().map(|name| own(name)).collect();
+    program.observed.extend(observed);
+    let source = program.to_string();
+    let Ok(test) = litmus::parse("apart", source.as_bytes()) else {
+        return Err(CaseEnd::Skipped("the threads cannot be moved"));
+    };
+    let task = Task { property: Property::Termination, ..Task::new(&setting.model) };
+    if parts(&test, &task).len() == 1 {
+        return Err(CaseEnd::Skipped("the threads meet"));
+    }
     questions(setting, &test, case.choice)
 }
