@@ -8,7 +8,7 @@ use crate::search::run;
 use crate::split::TestParts;
 use crate::task::{Property, Task};
 use crate::verdict::{NO_EXECUTION, Note, Observation, Verdict};
-use crate::{notes, portfolio, races, stuck, termination, uninitialised};
+use crate::{notes, parts, portfolio, races, stuck, termination, uninitialised};
 
 /// The verdict on a test, without what it states of itself, and without the readings that it rests on.
 pub(crate) fn decide(test: &Test, task: &Task<'_>) -> Judgement {
@@ -37,7 +37,8 @@ fn run_engines(test: &Test, task: &Task<'_>) -> Judgement {
     let engines: Vec<&'static str> = all.iter().map(|found| found.engine).collect();
     // The engine that got furthest speaks for all.
     all.sort_by_key(|found| (found.limit.is_some(), found.seen.executions.is_none()));
-    let found = all.swap_remove(0);
+    let mut found = all.swap_remove(0);
+    parts::add_begun(test, task, model, &mut found);
     let (positive, negative) = counts(test, &found);
     let verdict = verdict(test, task, &found, positive, negative);
     // A search that ended early has seen both sides, or only what it was looking for.

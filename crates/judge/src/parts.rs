@@ -6,14 +6,15 @@
 use engine::clock::Deadline;
 use engine::{Engine, ExecutionFacts, Limit, MOST_TOGETHER, join_stuck};
 use execution::air::ThinAir;
-use litmus::{Prop, Test};
+use litmus::{Prop, Quantifier, Test};
 use model::rel::Model;
+use model::scope::Placement;
 use model::value::Value;
 
 use crate::found::EngineResult;
 use crate::portfolio;
 use crate::search::run;
-use crate::split::{Goal, TestPart, TestParts};
+use crate::split::{Goal, TestPart, TestParts, is_uncited};
 use crate::task::{Property, Task};
 
 impl TestParts {
@@ -128,6 +129,57 @@ impl TestParts {
             whole.witness = None;
         }
         whole
+    }
+}
+
+/// Adds what clusters lack on their own, where a limit was reached before that of the whole was known. An execution of some CTAs is the
+/// beginning of one of all, in which the others have not started yet: what these do later is not before anything in it.
+pub(crate) fn add_begun(test: &Test, task: &Task<'_>, model: &Model, found: &mut EngineResult) {
+    let is_small = |limit| matches!(limit, Limit::Work | Limit::Interrupted | Limit::Model);
+    let open = found.limit.is_some_and(|limit| !is_small(limit)) && found.seen.undefined.is_none();
+    let counts = task.property.is_of_outcomes() && !task.verdict_only;
+    let program = &test.program;
+    let shared = program.contested.is_some() || !program.launches.is_empty();
+    if !open || counts || shared || is_uncited(model) {
+        return;
+    }
+    let mut clusters: Vec<Placement> = Vec::new();
+    for of in &program.threads {
+        if !clusters.iter().any(|known| known.same_cluster(of.placement)) {
+            clusters.push(of.placement);
+        }
+    }
+    let Some(most) = u32::try_from(clusters.len()).ok().filter(|most| *most > 1) else { return };
+    let until = task.limits().deadline;
+    for (done, cluster) in (0..most).zip(clusters) {
+        let mut own = Test {
+            quantifier: Quantifier::Exists,
+            proposition: Prop::False,
+            filter: None,
+            ..test.clone()
+        };
+        for thread in &mut own.program.threads {
+            if !thread.placement.same_cluster(cluster) {
+                thread.lines.clear();
+            }
+        }
+        let timeout = until.map(|until| until.left() / (most - done));
+        let task = Task { timeout, until, ..task.clone() };
+        let begun = match task.engines.first() {
+            Some(engine) if !task.portfolio => run(&own, &task, *engine, model),
+            _ => portfolio::run(&own, &task, model),
+        };
+        if begun.seen.thin_air != ThinAir::None {
+            continue;
+        }
+        if begun.seen.undefined.is_some() {
+            found.seen.undefined = begun.seen.undefined;
+            found.outcomes.clear();
+            found.witness = None;
+            return;
+        }
+        found.seen.races.extend(begun.seen.races);
+        found.seen.uninitialised.extend(begun.seen.uninitialised);
     }
 }
 
