@@ -2,8 +2,8 @@
 
 use verify::file;
 use verify::{
-    Dim3, FindingKind, KernelModule, LaunchError, LaunchQuestion, LaunchSpec, ThreadChoice,
-    VerifyError,
+    Dim3, FindingKind, KernelLaunch, KernelModule, LaunchError, LaunchQuestion, LaunchSpec,
+    ThreadChoice, VerifyError, required_block,
 };
 
 use crate::launches::{judged, kernel, kinds, launch};
@@ -78,6 +78,70 @@ fn a_kernel_says_how_many_threads_it_takes() {
     // Only the product counts.
     assert_eq!(of(".maxntid 8, 4", flat(32)), Ok(()));
     assert_eq!(of(".minnctapersm 1 .maxnreg 32", flat(32)), Ok(()));
+}
+
+#[test]
+fn a_kernel_says_how_large_its_blocks_are() {
+    let block = |directive: &str| {
+        let text = with_directives(directive, "ret;");
+        let module = KernelModule::read("m.ptx", &text).expect("a module");
+        let kernel = KernelLaunch { name: None, arguments: None };
+        required_block(&module, &kernel).expect("there is one kernel")
+    };
+    assert_eq!(block(".reqntid 8, 4"), Some(Dim3 { x: 8, y: 4, z: 1 }));
+    assert_eq!(block(".maxntid 8, 4"), None);
+}
+
+#[test]
+fn too_many_threads_are_told_with_what_makes_them_fewer() {
+    let module = kernel(&["a"], "ret;");
+    let help = |grid, block, lanes: &[u32]| {
+        let threads = if lanes.is_empty() {
+            ThreadChoice::All
+        } else {
+            ThreadChoice::OfEachCta(lanes.to_vec())
+        };
+        let launch = LaunchSpec { threads, ..launch(grid, block, &["a=u32[1]"], &[]) };
+        refused(&module, &launch)[0].help.clone().unwrap_or_default()
+    };
+    let lanes = "name the lanes whose memory accesses matter: --lanes 0,1";
+    let grid = "judge a smaller grid: --grid 2";
+    let warps = "compile the kernel for fewer warps: `num_warps=1` in Triton";
+    assert_eq!(help(2, 128, &[]), format!("{lanes}; or {warps}"));
+    assert_eq!(help(16, 32, &[]), format!("{lanes}; or {grid}"));
+    assert_eq!(help(200, 32, &[0, 1]), grid);
+}
+
+/// The lanes of each warp add up a row, and store it without a mask: the rows of two CTAs overlap.
+#[test]
+fn what_a_cta_lacks_alone_is_found_where_both_are_too_much() {
+    let steps: String = (0..10)
+        .map(|step| {
+            format!(
+                "shfl.sync.bfly.b32 %r4, %r3, {}, 31, -1; add.u32 %r3, %r3, %r4;",
+                1 << (step % 5)
+            )
+        })
+        .collect();
+    let body = format!(
+        "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [x]; mov.u32 %r1, %tid.x; \
+         mov.u32 %r2, %ctaid.x; ld.global.u32 %r3, [%rd2]; {steps} \
+         mad.lo.u32 %r5, %r2, 20, %r1; mul.wide.u32 %rd3, %r5, 4; add.u64 %rd1, %rd1, %rd3; \
+         st.global.u32 [%rd1], %r3; ret;"
+    );
+    let of = |elements: u32| {
+        let rows = format!("a=u32[{elements}]");
+        let launch = launch(2, 32, &[&rows, "x=u32[1]=1"], &[]);
+        judged(&kernel(&["a", "x"], &body), &launch).expect("it is judged")
+    };
+    let found = of(40);
+    assert_eq!(kinds(&found), [FindingKind::OutOfBounds]);
+    let place = found.findings[0].places[0].column.expect("it is one thread");
+    assert_eq!(place, 52, "the first lane of the second CTA behind the buffer");
+    // There is room for the lanes that have no column, and the race of both CTAs has too many events.
+    let open = of(52);
+    assert_eq!(kinds(&open), []);
+    assert!(!open.undecided.is_empty());
 }
 
 #[test]

@@ -124,6 +124,8 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
     ),
     ("verify-spare-options", &["verify", "examples/kernels/last_block.toml", "--grid=2"]),
     ("verify-no-launch", &["verify", LAST_BLOCK]),
+    ("verify-no-block", &["verify", LAST_BLOCK, "--grid=2"]),
+    ("verify-no-grid", &["verify", LAST_BLOCK, "--block=1"]),
     (
         "verify-several",
         &["verify", "examples/kernels/last_block.toml", "examples/kernels/last_block.fixed.toml"],

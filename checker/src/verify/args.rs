@@ -63,7 +63,7 @@ pub struct LaunchArgs {
     /// The CTAs of the grid: `2` or `2,2`
     #[arg(long, value_name = "X,Y,Z", allow_negative_numbers = true)]
     pub grid: Option<String>,
-    /// The threads of a CTA: `32` or `8,4`
+    /// The threads of a CTA: `32` or `8,4` [default: those of `.reqntid`, if the kernel has it]
     #[arg(long, value_name = "X,Y,Z", allow_negative_numbers = true)]
     pub block: Option<String>,
     /// The CTAs of a cluster

@@ -193,22 +193,22 @@ fn read(path: &Path, verify: &Verify) -> Result<Vec<ReadLaunch>, Vec<Diagnostic>
     let written = lines::launches(path, &verify.launch)
         .map_err(|wrong| wrong.error.in_file(LAUNCH, &input::shown(&wrong.path), &wrong.text))?;
     if written.is_empty() {
-        let launch = of_words(&verify.launch).map_err(failed)?;
+        let launch = of_words(&verify.launch, path).map_err(failed)?;
         let place = LaunchPlace::of_file(&name);
         return Ok(vec![ReadLaunch { name, place, module, launch, expected: None }]);
     }
     let read = written.into_iter().map(|written| {
         let WrittenLaunch { path, line, text, launch } = written;
         let place = LaunchPlace { file: input::shown(&path), line: Some(line), text };
-        let launch = of_words(&launch).map_err(|error| place.refused(error))?;
+        let launch = of_words(&launch, &module).map_err(|error| place.refused(error))?;
         let name = format!("{}:{line}", place.file);
         Ok(ReadLaunch { name, place, module: module.clone(), launch, expected: None })
     });
     read.collect()
 }
 
-/// The launch of a command line.
-fn of_words(words: &LaunchArgs) -> Result<LaunchSpec, LaunchError> {
+/// The launch of a command line, of a kernel of this module.
+fn of_words(words: &LaunchArgs, module: &Path) -> Result<LaunchSpec, LaunchError> {
     let extent = |option: &str, text: &Option<String>| match text {
         Some(text) => Dim3::parse(text).map(Some).ok_or_else(|| {
             LaunchError::new(format!("`{option} {text}` is not one to three numbers from 1"))
@@ -216,14 +216,27 @@ fn of_words(words: &LaunchArgs) -> Result<LaunchSpec, LaunchError> {
         }),
         None => Ok(None),
     };
-    let needed = |option: &str, text: &Option<String>| {
-        extent(option, text)?.ok_or_else(|| {
-            LaunchError::new("no launch is given").help(
-                "causeway verify k.ptx --grid 2 --block 32 --arg out='u32[2]=0' --assert 'out[0]==4'",
-            )
-        })
+    let kernel = KernelLaunch { name: words.kernel.clone(), arguments: None };
+    let grid = extent("--grid", &words.grid)?;
+    let block = match extent("--block", &words.block)? {
+        None if grid.is_some() => own_block(module, &kernel)?,
+        given => given,
     };
-    let (grid, block) = (needed("--grid", &words.grid)?, needed("--block", &words.block)?);
+    let (grid, block) = match (grid, block) {
+        (Some(grid), Some(block)) => (grid, block),
+        (Some(_), None) => {
+            let why = "`--block` is missing, and the kernel does not say it with `.reqntid`";
+            return Err(LaunchError::new(why).help("--block 32"));
+        }
+        (None, Some(_)) => {
+            return Err(LaunchError::new("`--grid` is missing").help("--grid 2"));
+        }
+        (None, None) => {
+            return Err(LaunchError::new("no launch is given").help(
+                "causeway verify k.ptx --grid 2 --block 32 --arg out='u32[2]=0' --assert 'out[0]==4'",
+            ));
+        }
+    };
     let threads = match words.lanes.as_deref() {
         None | Some("all") => ThreadChoice::All,
         Some(list) => {
@@ -240,7 +253,7 @@ fn of_words(words: &LaunchArgs) -> Result<LaunchSpec, LaunchError> {
         None => LaunchQuestion::ALL.into(),
     };
     Ok(LaunchSpec {
-        kernels: vec![KernelLaunch { name: words.kernel.clone(), arguments: None }],
+        kernels: vec![kernel],
         cluster: extent("--cluster", &words.cluster)?,
         threads,
         cooperative: words.cooperative,
@@ -261,6 +274,14 @@ fn of_words(words: &LaunchArgs) -> Result<LaunchSpec, LaunchError> {
         questions,
         ..LaunchSpec::new(grid, block)
     })
+}
+
+/// The block that a kernel of a module says it is launched with. A source says nothing before it is compiled, and what is wrong with a
+/// module is told where it is judged.
+fn own_block(path: &Path, kernel: &KernelLaunch) -> Result<Option<Dim3>, LaunchError> {
+    let Ok(text) = input::text(path) else { return Ok(None) };
+    let Ok(module) = KernelModule::read("", &text) else { return Ok(None) };
+    verify::required_block(&module, kernel)
 }
 
 impl ReadLaunch {

@@ -20,7 +20,7 @@ use crate::condition::{self, ConditionScope};
 use crate::directives;
 use crate::functions::{self, FunctionName, list, named, own_name};
 use crate::lanes::LeftOut;
-use crate::launch::{KernelLaunch, LaunchError, LaunchQuestion, LaunchSpec, ThreadPlace};
+use crate::launch::{Dim3, KernelLaunch, LaunchError, LaunchQuestion, LaunchSpec, ThreadPlace};
 use crate::module::KernelModule;
 use crate::shorten::ShortFunction;
 use crate::special::{self, LANES};
@@ -204,6 +204,22 @@ fn unwritten(launch: &LaunchSpec, left_out: &LeftOut) -> UnwrittenMemory {
 
 fn one(error: LaunchError) -> Vec<LaunchError> {
     vec![error]
+}
+
+/// The block that a kernel says it is launched with; `None` if it says nothing.
+///
+/// # Errors
+/// If the module has no such kernel.
+pub fn required_block(
+    module: &KernelModule<'_>,
+    kernel: &KernelLaunch,
+) -> Result<Option<Dim3>, LaunchError> {
+    let all = functions::functions(&module.module);
+    let known: Vec<FunctionName> = all.into_iter().filter(|function| function.kernel).collect();
+    let name = kernel_name(&known, kernel)?;
+    let declared = module.module.declared_functions();
+    let declared = declared.iter().find(|function| function.name == name);
+    Ok(declared.and_then(|function| directives::block(&function.bounds)))
 }
 
 /// The kernel that a launch names.

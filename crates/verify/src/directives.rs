@@ -26,6 +26,11 @@ pub(crate) fn applied(
     if errors.is_empty() { Ok(launch) } else { Err(errors) }
 }
 
+/// The block of each launch of a kernel with these directives, if they say it.
+pub(crate) fn block(bounds: &[LaunchBound]) -> Option<Dim3> {
+    bounds.iter().find(|bound| bound.kind == LaunchBoundKind::Threads).map(extent)
+}
+
 fn extent(bound: &LaunchBound) -> Dim3 {
     let [x, y, z] = bound.extent;
     Dim3 { x, y, z }

@@ -142,14 +142,24 @@ impl LeftOut {
         let of_test = self.lanes.values().filter_map(BTreeSet::first).max().copied();
         let of_test = of_test.unwrap_or(LANES);
         let always = if self.some { always_executed(function) } else { Vec::new() };
+        // What lanes of a gap exchange is told once, for all lines.
+        let mut exchanges: BTreeMap<String, Vec<usize>> = BTreeMap::new();
         for (at, row) in function.rows.iter_mut().enumerate() {
             let always = always.get(at).copied().unwrap_or(false);
             let forgotten = |of| ForgottenValue { of, spare: &spare, of_test, always };
             let all = barriers(row);
+            let is_exchange = |of: &Barrier| matches!(of.kind, BarrierKind::Exchange(_));
+            if self.gap.is_some() && all.iter().any(is_exchange) {
+                exchanges.entry(opcode(&row.text).to_owned()).or_default().push(row.line);
+                continue;
+            }
             let adapted = all.iter().try_for_each(|of| self.adapt_barrier(row, of, &forgotten));
             if let Err(error) = adapted {
                 errors.push(error.at(row.line));
             }
+        }
+        if let (Some(warp), false) = (self.gap, exchanges.is_empty()) {
+            errors.insert(0, of_gap(warp, &exchanges));
         }
         if errors.is_empty() { Ok(()) } else { Err(errors) }
     }
@@ -162,7 +172,7 @@ impl LeftOut {
     ) -> Result<(), LaunchError> {
         let name = opcode(&row.text);
         if let BarrierKind::Exchange(exchange) = &barrier.kind {
-            let asked = self.asked(name, exchange, number(barrier.id))?;
+            let asked = self.asked(exchange, number(barrier.id));
             let of_lane = |lane| forgotten(format!("lane{lane}")).rows(row, barrier);
             if let Some(text) = asked.and_then(of_lane) {
                 row.text = text;
@@ -199,20 +209,9 @@ impl LeftOut {
     }
 
     /// A lane that is left out of which an exchange takes a value.
-    fn asked(
-        &self,
-        name: &str,
-        exchange: &Exchange,
-        mask: Option<u64>,
-    ) -> Result<Option<u32>, LaunchError> {
-        if let Some((cta, warp)) = self.gap {
-            let why = format!(
-                "`{name}`: the lanes of the test are not the first ones of warp {warp} of CTA {cta}, in their order"
-            );
-            return Err(LaunchError::new(why).help("--lanes 0,1"));
-        }
+    fn asked(&self, exchange: &Exchange, mask: Option<u64>) -> Option<u32> {
         let lanes = || self.lanes.values();
-        Ok(match exchange.op {
+        match exchange.op {
             // These ask none.
             ExchangeOp::Elect | ExchangeOp::Active => None,
             ExchangeOp::Shuffle(shuffle) => absent_source(shuffle, exchange, mask, lanes()),
@@ -225,7 +224,7 @@ impl LeftOut {
             | ExchangeOp::Reduce(_) => {
                 mask.and_then(|mask| lanes().flatten().copied().find(|lane| mask >> lane & 1 == 1))
             }
-        })
+        }
     }
 
     /// Why nothing is known of what a shuffle takes from a lane that is left out.
@@ -251,6 +250,24 @@ impl CtaCounts {
             warps_of_test: of_ctas.values().map(|(_, warps)| *warps).min().unwrap_or(0),
         }
     }
+}
+
+/// Why lanes with a gap before one of them exchange nothing: a test numbers its lanes from 0. The exchanges with their lines.
+fn of_gap((cta, warp): Warp, exchanges: &BTreeMap<String, Vec<usize>>) -> LaunchError {
+    let of_opcode = |(opcode, lines): (&String, &Vec<usize>)| {
+        let word = if lines.len() == 1 { "line" } else { "lines" };
+        let numbers: Vec<String> = lines.iter().map(usize::to_string).collect();
+        format!("`{opcode}` ({word} {})", numbers.join(", "))
+    };
+    let all: Vec<String> = exchanges.iter().map(of_opcode).collect();
+    let first = exchanges.values().flatten().min().copied().unwrap_or(0);
+    let why = format!(
+        "the lanes of the test are not the first ones of warp {warp} of CTA {cta}, in their order, and exchange values: {}",
+        all.join(", ")
+    );
+    LaunchError::new(why)
+        .help("name the first lanes of each warp, such as --lanes 0,1, or all: --lanes all")
+        .at(first)
 }
 
 /// The first thread of the first CTA that has no place.
@@ -399,6 +416,11 @@ mod tests {
         assert_eq!(said(shuffle, &[0, 1]), [""; 0]);
         assert_eq!(said(shuffle, &[1, 2]).len(), 1);
         assert_eq!(said(shuffle, &[1, 0]).len(), 1);
+        // One error for all of them.
+        let both = format!("{shuffle};\n{shuffle};\nelect.sync %r1|%p1, -1");
+        let told = said(&both, &[0, 2]);
+        let lines = "`elect.sync` (line 9), `shfl.sync.idx.b32` (lines 7, 8)";
+        assert!(told.len() == 1 && told[0].ends_with(lines), "{told:?}");
         assert_eq!(said("bar.sync 0", &[1, 2]), [""; 0]);
     }
 

@@ -11,6 +11,7 @@ use text::diagnostic::Span;
 use text::report::{ByteSpan, Diagnostics};
 
 use crate::argument::LaunchArgument;
+use crate::special::LANES;
 use crate::volatile::VolatileMeaning;
 
 /// The extent of a grid, a block or a cluster, or an index into one.
@@ -299,8 +300,8 @@ impl LaunchSpec {
         let (ctas, threads) = (self.grid.count(), self.block.count());
         let most = MOST_THREADS / self.kernels.len().max(1);
         let too_many = |count: u64| {
-            LaunchError::new(format!("{count} threads are too many: a test has at most {most}"))
-                .help("name the lanes whose memory accesses matter: --lanes 0,1; and judge a smaller grid: --grid 2")
+            let why = format!("{count} threads are too many: a test has at most {most}");
+            LaunchError { help: self.fewer_threads(), ..LaunchError::new(why) }
         };
         let all: Vec<ThreadPlace> = match &self.threads {
             ThreadChoice::All => {
@@ -343,7 +344,33 @@ impl LaunchSpec {
         }
         Ok(all)
     }
+
+    /// What makes a test smaller, of what the launch does not say already.
+    fn fewer_threads(&self) -> Option<String> {
+        let lanes = match &self.threads {
+            ThreadChoice::All => narrow(self.block.count()) as usize,
+            ThreadChoice::OfEachCta(lanes) => lanes.len(),
+            ThreadChoice::Pairs(_) => 0,
+        };
+        let mut all = Vec::new();
+        if lanes > FEW_LANES {
+            all.push("name the lanes whose memory accesses matter: --lanes 0,1");
+        }
+        if self.grid.count() > FEW_CTAS {
+            all.push("judge a smaller grid: --grid 2");
+        }
+        if self.block.count() > u64::from(LANES) {
+            all.push("compile the kernel for fewer warps: `num_warps=1` in Triton");
+        }
+        (!all.is_empty()).then(|| all.join("; or "))
+    }
 }
+
+/// The lanes that are enough for most bugs.
+const FEW_LANES: usize = 2;
+
+/// The CTAs that are.
+const FEW_CTAS: u64 = 2;
 
 /// A count that a limit has made small.
 fn narrow(count: u64) -> u32 {

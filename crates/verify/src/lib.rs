@@ -47,7 +47,7 @@ pub mod words;
 
 pub use argument::{ArgumentValue, ElementKind, ElementType, LaunchArgument};
 pub use columns::{ColumnThread, Composed};
-pub use compose::compose;
+pub use compose::{compose, required_block};
 pub use condition::WordsQuestion;
 pub use edited::KernelEdit;
 pub use executions::ShownExecution;
