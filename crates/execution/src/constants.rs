@@ -25,43 +25,54 @@ pub struct Constants {
     decisions: Vec<ConstantDecision>,
 }
 
-/// What each register holds, if that is a constant. Lines of long threads differ in few registers, so they share parts.
+/// What each register holds, if that is a constant. Lines of long threads differ in few registers, so they share parts, and
+/// groups of these: a list of all parts of each line would be larger than what they hold.
 #[derive(Clone, Debug)]
-struct HeldConstants(Vec<Arc<[Option<Value>]>>);
+struct HeldConstants(Vec<Arc<[Arc<[Option<Value>]>]>>);
 
-/// The registers of a part; the last one may have fewer.
-const PART: usize = 32;
+/// The registers of a part, and the parts of a group; the last ones may have fewer.
+const PART: usize = 16;
+const GROUP: usize = 32;
 
 impl HeldConstants {
     fn new(all: &[Option<Value>]) -> HeldConstants {
-        HeldConstants(all.chunks(PART).map(Arc::from).collect())
+        let group = |of: &[Option<Value>]| of.chunks(PART).map(Arc::from).collect();
+        HeldConstants(all.chunks(PART * GROUP).map(group).collect())
     }
 
     fn get(&self, register: usize) -> Option<Value> {
-        self.0[register / PART][register % PART]
+        let part = register / PART;
+        self.0[part / GROUP][part % GROUP][register % PART]
     }
 
     fn set(&mut self, register: usize, value: Option<Value>) {
         if self.get(register) != value {
-            Arc::make_mut(&mut self.0[register / PART])[register % PART] = value;
+            let part = register / PART;
+            let group = Arc::make_mut(&mut self.0[part / GROUP]);
+            Arc::make_mut(&mut group[part % GROUP])[register % PART] = value;
         }
     }
 
     /// Keeps what others hold, too. Returns whether that is less.
     fn keep(&mut self, others: &HeldConstants) -> bool {
-        let mut less = false;
-        for (own, other) in self.0.iter_mut().zip(&others.0) {
+        let mut less = Vec::new();
+        for (group, (own, other)) in self.0.iter().zip(&others.0).enumerate() {
             if Arc::ptr_eq(own, other) {
                 continue;
             }
-            for register in 0..own.len() {
-                if own[register].is_some() && own[register] != other[register] {
-                    Arc::make_mut(own)[register] = None;
-                    less = true;
+            for (part, (own, other)) in own.iter().zip(&**other).enumerate() {
+                if Arc::ptr_eq(own, other) {
+                    continue;
                 }
+                let from = (group * GROUP + part) * PART;
+                let differs = |&at: &usize| own[at].is_some() && own[at] != other[at];
+                less.extend((0..own.len()).filter(differs).map(|at| from + at));
             }
         }
-        less
+        for &register in &less {
+            self.set(register, None);
+        }
+        !less.is_empty()
     }
 }
 
@@ -107,8 +118,9 @@ impl Constants {
         let mut known =
             Constants { before: vec![None; count + 1], decisions: vec![<_>::default(); count] };
         known.before[0] = Some(HeldConstants::new(&initial));
-        let mut pending = vec![0];
-        while let Some(at) = pending.pop() {
+        // The first line comes first: what is after a join waits for all ways to it.
+        let mut pending = BTreeSet::from([0]);
+        while let Some(at) = pending.pop_first() {
             if at == count {
                 continue;
             }
@@ -167,7 +179,7 @@ impl Constants {
                     }
                 };
                 if changed {
-                    pending.push(next);
+                    pending.insert(next);
                 }
             }
         }

@@ -45,8 +45,12 @@ impl<'p> Unfolded<'p> {
         loops: LoopRule,
         ends: Ends<'p>,
     ) -> Result<Unfolded<'p>, UnfoldLimit> {
+        let is_over = || ends(0).map_or(Ok(()), Err);
+        is_over()?;
         let layout = Layout::new(program);
         let mut facts = LoopFacts::new(program, &layout, conventions);
+        // Of a long program they take long.
+        is_over()?;
         let first = facts.written.clone();
         let listing = PathListing { program, layout, conventions, loops, ends };
         let listed = listing.all(&mut facts)?;
