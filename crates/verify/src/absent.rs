@@ -168,17 +168,14 @@ impl ForgottenValue<'_> {
 pub(crate) fn always_executed(function: &Function) -> Vec<bool> {
     let lines: Vec<Line> =
         function.rows.iter().flat_map(|row| &row.lines).map(|step| step.line.clone()).collect();
-    let regions = BranchRegions::new(&lines);
-    let branches =
-        lines.iter().enumerate().filter(|(_, line)| line.instruction.as_branch().is_some());
-    let decided: BTreeSet<usize> = branches.flat_map(|(at, _)| regions.decided_by(at)).collect();
+    let always = BranchRegions::new(&lines).always(&lines);
     let mut next = 0;
-    let always = |row: &FunctionLine| {
+    let is_always = |row: &FunctionLine| {
         let own = next..next + row.lines.len();
         next = own.end;
-        own.clone().all(|line| !decided.contains(&line) && lines[line].guard.is_none())
+        own.clone().all(|line| always.contains(&line) && lines[line].guard.is_none())
     };
-    function.rows.iter().map(always).collect()
+    function.rows.iter().map(is_always).collect()
 }
 
 /// The name for a register that the function has not.

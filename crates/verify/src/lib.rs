@@ -22,6 +22,7 @@ mod executions;
 pub mod file;
 pub mod finding;
 pub mod functions;
+mod known_bytes;
 mod lanes;
 pub mod launch;
 mod machine_runs;

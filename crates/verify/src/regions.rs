@@ -43,6 +43,19 @@ impl BranchRegions {
         all.into_iter().map(NodeIndex::index).collect()
     }
 
+    /// The lines that no branch decides: the thread comes to each of them once, whatever happens, but for those that it never
+    /// comes to.
+    pub(crate) fn always(&self, lines: &[Line]) -> BTreeSet<usize> {
+        let branches = (0..lines.len()).filter(|&at| lines[at].instruction.as_branch().is_some());
+        let decided: BTreeSet<usize> = branches.flat_map(|at| self.decided_by(at)).collect();
+        (0..lines.len()).filter(|line| !decided.contains(line)).collect()
+    }
+
+    /// The lines to which the thread may come from a line.
+    pub(crate) fn behind(&self, line: usize) -> BTreeSet<usize> {
+        self.reached(NodeIndex::new(line), None).into_iter().map(NodeIndex::index).collect()
+    }
+
     fn reached(&self, from: NodeIndex, until: Option<NodeIndex>) -> BTreeSet<NodeIndex> {
         let mut reached = BTreeSet::new();
         let mut pending: Vec<NodeIndex> = self.ways.neighbors(from).collect();

@@ -19,6 +19,7 @@ use model::memory::VariableId;
 use model::program::{InitialValue, Observed, Program, ThreadId};
 
 use crate::columns::Composed;
+use crate::known_bytes::{KnownBytes, LinePlace};
 use crate::lanes::opcode;
 use crate::regions::BranchRegions;
 
@@ -273,7 +274,13 @@ struct ValueFlow<'p> {
     /// Of each thread.
     lines: Vec<Vec<LineFlow>>,
     registers: Vec<Vec<FlowFact>>,
+    /// What is written to each.
     variables: Vec<FlowFact>,
+    /// The same without what the instructions write whose bytes are known.
+    elsewhere: Vec<FlowFact>,
+    known: KnownBytes,
+    /// What these instructions write.
+    written: BTreeMap<LinePlace, FlowFact>,
     /// Of each line of each thread, and the end: a value that decides whether it is executed.
     control: Vec<Vec<Option<UnknownSource>>>,
     /// Of each thread.
@@ -312,6 +319,10 @@ pub(crate) fn deciding(
     })
 }
 
+fn line_place(thread: usize, line: usize) -> LinePlace {
+    (ThreadId(u8::try_from(thread).expect("few threads")), line)
+}
+
 impl<'p> ValueFlow<'p> {
     /// `None` where all is known.
     fn of(program: &'p Program, composed: &Composed) -> Option<ValueFlow<'p>> {
@@ -341,6 +352,9 @@ impl<'p> ValueFlow<'p> {
             program,
             registers: registers.collect(),
             variables: vec![FlowFact::default(); program.variables.len()],
+            elsewhere: vec![FlowFact::default(); program.variables.len()],
+            known: KnownBytes::default(),
+            written: BTreeMap::new(),
             control: lines.iter().map(|lines| vec![None; lines.len() + 1]).collect(),
             regions: Vec::new(),
             exchanged: BTreeMap::new(),
@@ -353,6 +367,7 @@ impl<'p> ValueFlow<'p> {
     fn followed(mut self) -> ValueFlow<'p> {
         let threads = &self.program.threads;
         self.regions = threads.iter().map(|of| BranchRegions::new(&of.lines)).collect();
+        self.known = KnownBytes::new(self.program, &self.regions);
         while self.pass() {}
         self.has_addresses = true;
         while self.pass() {}
@@ -397,9 +412,14 @@ impl<'p> ValueFlow<'p> {
         }
         fact.points_to.extend(flow.variables.iter().map(|variable| self.program.root(*variable)));
         let written = |effect| matches!(effect, PlaceEffect::Write | PlaceEffect::ChangeObject);
+        let at = line_place(thread, line);
+        let of_variables = if self.known.has(at) { &self.elsewhere } else { &self.variables };
         for place in flow.places.iter().filter(|place| !written(place.effect)) {
             for variable in self.variables_of(thread, place) {
-                fact.add(&self.variables[variable]);
+                fact.add(&of_variables[variable]);
+            }
+            for of in self.known.sources(at).iter().filter_map(|from| self.written.get(from)) {
+                fact.add(of);
             }
         }
         if let Some(exchanged) = self.exchanged.get(&self.exchange(thread, line)) {
@@ -432,8 +452,15 @@ impl<'p> ValueFlow<'p> {
         let read = |effect| matches!(effect, PlaceEffect::Read | PlaceEffect::AwaitObject);
         let flow = &self.lines[thread][line];
         for place in flow.places.iter().filter(|place| !read(place.effect)) {
+            let at = line_place(thread, line);
             for variable in self.variables_of(thread, place) {
                 changed |= self.variables[variable].add(fact);
+                if !self.known.has(at) {
+                    changed |= self.elsewhere[variable].add(fact);
+                }
+            }
+            if self.known.has(at) {
+                changed |= self.written.entry(at).or_default().add(fact);
             }
         }
         let is_branch = self.program.threads[thread].lines[line].instruction.as_branch().is_some();
