@@ -36,6 +36,7 @@ mod generation;
 mod install;
 mod json;
 mod lanes;
+mod large_kernels;
 mod launch_advice;
 mod launch_limits;
 mod launches;

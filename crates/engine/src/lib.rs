@@ -136,6 +136,13 @@ impl Limit {
     }
 }
 
+impl Limit {
+    /// Whether it is one of a whole search, and not of one structure.
+    fn is_of_search(self) -> bool {
+        matches!(self, Limit::Time | Limit::Memory | Limit::Interrupted | Limit::Work)
+    }
+}
+
 impl From<UnfoldLimit> for Limit {
     fn from(limit: UnfoldLimit) -> Limit {
         match limit {

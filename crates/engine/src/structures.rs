@@ -51,6 +51,17 @@ pub fn each_beyond(
     limit.map_or(Ok(complete), Err)
 }
 
+/// Visits those of the beginnings of some executions, or those before `job` stops.
+pub fn each_beginning(unfolded: &Unfolded<'_>, job: &mut impl Structures) -> Result<(), Limit> {
+    let mut limit = None;
+    unfolded.visit_beginnings(&mut |unfolding| {
+        let goes_on = one(unfolding, job, &mut limit);
+        // Another beginning may have less of what this one has too much of.
+        goes_on || limit.take_if(|limit| !limit.is_of_search()).is_some()
+    })?;
+    limit.map_or(Ok(()), Err)
+}
+
 /// A search for outcomes that also wants to know whether some execution never finishes.
 pub trait OutcomeSearch: Structures {
     fn seen(&mut self) -> &mut ExecutionFacts;

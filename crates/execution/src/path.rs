@@ -43,7 +43,7 @@ use crate::expr::{Expr, ExprId, Exprs};
 use crate::layout::Layout;
 use crate::live::{self, Liveness};
 use crate::polls;
-use crate::unfold::{Ends, UnfoldLimit};
+use crate::unfold::{Ends, PathCut, UnfoldLimit};
 use model::given::Tag;
 use model::isa::alu::{AluOp, Branch, Comparison};
 use model::isa::asynchronous::{AsyncMisuse, Asynchronous};
@@ -283,6 +283,8 @@ pub struct LoopRule {
     pub silent: u32,
     /// What is done with those whose number of iterations no read decides.
     pub counted: CountedLoops,
+    /// Where paths are cut besides.
+    pub cut: Option<PathCut>,
 }
 
 impl LoopRule {
@@ -294,6 +296,7 @@ impl LoopRule {
             omits: !conventions.counts_iterations,
             silent: 0,
             counted: program.counted_loops,
+            cut: None,
         }
     }
 }
@@ -328,6 +331,10 @@ fn listed(
 ) -> Result<Option<Vec<Path>>, UnfoldLimit> {
     let source = &program.threads[usize::from(thread.0)];
     let live = Liveness::new(program, layout, facts, thread);
+    // Of a long thread it takes long.
+    if let Some(limit) = ends(0) {
+        return Err(limit);
+    }
     let joins = joins(program, source);
     let mut walk = Walk {
         program,
@@ -389,6 +396,11 @@ fn listed(
     while let Some(state) = walk.pending.pop() {
         walk.run(state)?;
         let paths = walk.done.len() + walk.pending.len();
+        if loops.cut.is_some_and(|cut| paths >= cut.paths) {
+            while let Some(state) = walk.pending.pop() {
+                walk.finish(state, PathEnd::Cut);
+            }
+        }
         if walk.is_beyond && paths > MOST_BEYOND {
             return Ok(None);
         }
@@ -471,9 +483,11 @@ impl Walk<'_> {
                 self.finish(state, PathEnd::Finished);
                 return Ok(());
             }
-            let is_long = state.events.len() + 8 > MAX_EVENTS;
+            let cut = self.loops.cut;
+            let most = cut.map_or(usize::MAX, |cut| cut.events).min(MAX_EVENTS - 8);
+            let is_long = state.events.len() > most;
             if is_long || state.step >= MAX_STEPS {
-                if self.is_beyond {
+                if self.is_beyond || cut.is_some() {
                     self.finish(state, PathEnd::Cut);
                     return Ok(());
                 }

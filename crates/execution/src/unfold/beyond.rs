@@ -239,7 +239,7 @@ fn is_followed(instruction: &Instruction) -> bool {
 
 /// Whether each barrier of a path completes when all have arrived: who does not arrive after a cut only lets others wait. Which
 /// lanes are active, or elected, is not known where some stop.
-fn waits_for_all(path: &Path) -> bool {
+pub(super) fn waits_for_all(path: &Path) -> bool {
     let mut used = path.events.iter().filter_map(|event| event.barrier);
     used.all(|used| {
         let combination = used.reduce.map(|(combination, ..)| combination);

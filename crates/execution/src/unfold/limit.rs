@@ -38,5 +38,14 @@ impl UnfoldLimit {
     }
 }
 
+/// Where paths are cut although the thread goes on.
+#[derive(Clone, Copy, Debug)]
+pub struct PathCut {
+    /// With so many paths, those that are not at their end.
+    pub paths: usize,
+    /// A path with so many events.
+    pub events: usize,
+}
+
 /// Says which of the caller's limits is reached, if one is, when about this many bytes are held.
 pub type Ends<'t> = &'t dyn Fn(usize) -> Option<UnfoldLimit>;
