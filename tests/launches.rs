@@ -238,7 +238,7 @@ fn arguments_are_read_and_wrong_ones_are_refused() {
     }
     for (wrong, why) in [
         ("a=u8[4]=256", "`256`, of `a`, does not fit `u8`"),
-        ("a=s16[2]={1,-32769}", "`-32769`, of `a`, does not fit `u16`"),
+        ("a=s16[2]={1,-32769}", "`-32769`, of `a`, does not fit `s16`"),
         ("a=u32[2]={1.5,2}", "`1.5` is a float, and the type of `a` is `u32`"),
         ("n=u32=1.5", "`1.5` is a float, and the type of `n` is `u32`"),
         ("a=u32[2]={1,x}", "the value `x` of the argument `a` is not understood"),

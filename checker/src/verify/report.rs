@@ -75,14 +75,15 @@ impl JudgedLaunch<'_> {
 }
 
 impl JudgedLaunch<'_> {
-    /// What was asked and is not decided, as the launch names it. Assertions are no question where there are none, or where they
-    /// have a reason of their own.
+    /// What was asked and is not decided, as the launch names it. Assertions are no question where there are none.
     pub(super) fn questions(&self, undecided: &Undecided) -> String {
-        let asserts = self.composed.asserts()
-            && !self.verification.undecided.iter().any(|of| of.of_assertion);
         let is_open = |question: &&LaunchQuestion| {
             let of_assertion = **question == LaunchQuestion::Assert;
-            let own = if undecided.of_assertion { of_assertion } else { !of_assertion || asserts };
+            let own = if undecided.of_assertion {
+                of_assertion
+            } else {
+                !of_assertion || self.composed.asserts()
+            };
             question.property() == undecided.property && own
         };
         let open: Vec<&str> =

@@ -371,13 +371,19 @@ fn check_passed(
     if misfits.is_empty() { Ok(()) } else { Err(misfits) }
 }
 
-/// The parameters of a function. Compilers put its name before theirs, or number them: a numbered one has the name of its argument.
+/// The parameters of a function. Compilers put its name before theirs, or number them: a numbered one has the name of its argument, if
+/// no parameter has that.
 pub(crate) fn signature(function: &Function, arguments: &[&LaunchArgument]) -> String {
     let prefix = format!("{}_", function.name);
     let parameter = |(index, of): (usize, &Parameter)| {
         let pointer = if of.points_to.is_some() { ", a pointer" } else { "" };
         let own = of.name.strip_prefix(&prefix).unwrap_or(&of.name);
-        let argument = arguments.get(index).filter(|_| own == format!("param_{index}"));
+        let is_new = |argument: &&&LaunchArgument| {
+            let mut known = function.parameters.iter();
+            !known.any(|of| argument.name == of.name)
+        };
+        let numbered = own == format!("param_{index}");
+        let argument = arguments.get(index).filter(|_| numbered).filter(is_new);
         let name = argument.map_or(own, |argument| &argument.name);
         format!("`{name}` ({} bytes{pointer})", of.bits / 8)
     };

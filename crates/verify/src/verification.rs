@@ -189,14 +189,10 @@ pub(crate) fn answered(
         }
         all.findings.extend(found.hang);
     }
-    if let Some(source) = uncomputed.of_assertion.filter(|_| lacking.has_meaning) {
+    let known = all.undecided.iter().any(|of| of.property == Property::ProgramSpec);
+    if let Some(source) = uncomputed.of_assertion.filter(|_| lacking.has_meaning && !known) {
         let depends = "and the assertion depends on that";
         let undecided = reader.not_computed(Property::ProgramSpec, source, depends);
-        let others = [LaunchQuestion::Barrier, LaunchQuestion::Bounds];
-        if !others.iter().any(|other| launch.questions.contains(other)) {
-            all.undecided
-                .retain(|of| !of.why.ends_with(OF_THREADS) || of.property != undecided.property);
-        }
         all.undecided.push(Undecided { of_assertion: true, ..undecided });
     }
     all.undecided.retain(|of| !all.findings.iter().any(|found| found.kind.decides(of.property)));
