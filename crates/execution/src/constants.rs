@@ -28,7 +28,10 @@ pub struct Constants {
 /// What each register holds, if that is a constant. Lines of long threads differ in few registers, so they share parts, and
 /// groups of these: a list of all parts of each line would be larger than what they hold.
 #[derive(Clone, Debug)]
-struct HeldConstants(Vec<Arc<[Arc<[Option<Value>]>]>>);
+struct HeldConstants(Vec<Arc<[HeldPart]>>);
+
+/// What each register of a part holds.
+type HeldPart = Arc<[Option<Value>]>;
 
 /// The registers of a part, and the parts of a group; the last ones may have fewer.
 const PART: usize = 16;
