@@ -199,7 +199,7 @@ fn engines_agree_with_each_other_and_with_all_candidates() {
             assert_eq!(all, less, "{name}: without events for what one thread alone sees");
         }
         let mut naive = Naive::default();
-        let limits = Limits { work: Some(1 << 9), ..Limits::unlimited(2) };
+        let limits = Limits { work: Some(1 << 11), ..Limits::unlimited(2) };
         let wanted = WantedCandidates::UninitialisedRead;
         if candidates(&test, &model, wanted, &limits, &mut naive) == Ok(true) {
             let places: BTreeSet<(ThreadId, u16)> = all.iter().map(|read| read.at).collect();

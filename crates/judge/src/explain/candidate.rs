@@ -176,6 +176,7 @@ impl<V: Visitor> Structures for CandidateJob<'_, V> {
             budget: &mut self.budget,
             truncated: self.truncated,
             nodes: NodeValues::new(self.model, &structure),
+            choices: 0,
         };
         if search.decide(0, self.visitor)? { Ok(()) } else { Err(Stop::Asked) }
     }
@@ -193,11 +194,20 @@ struct CandidateSearch<'s, R> {
     air: &'s Air,
     budget: &'s mut Budget,
     nodes: NodeValues<'s, R>,
+    /// How often a source was chosen.
+    choices: u32,
 }
+
+/// So many choices of a source are a step of work.
+const CHOICES: u32 = 16;
 
 impl<R: BitRow> CandidateSearch<'_, R> {
     fn decide(&mut self, slot: usize, visitor: &mut impl Visitor) -> Result<bool, Limit> {
         // Each step may evaluate a whole model many times.
+        self.choices = self.choices.wrapping_add(1);
+        if self.choices.is_multiple_of(CHOICES) {
+            self.budget.step();
+        }
         self.budget.look();
         self.budget.check()?;
         let u = self.structure.unfolding;
