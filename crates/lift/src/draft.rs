@@ -84,6 +84,8 @@ pub struct DraftAccess {
     pub elements: u32,
     /// What its address is a multiple of, in bytes.
     pub align: u32,
+    /// Whether it may access no bytes.
+    pub may_be_none: bool,
     pub space: SpaceQualifier,
     pub reach: AllowedSpaces,
     /// The positions of the address, and of the state space or otherwise the opcode.
@@ -102,7 +104,18 @@ impl DraftAccess {
         at: ByteSpan,
     ) -> DraftAccess {
         let (Address { base, offset }, align) = (address, scalar * elements);
-        DraftAccess { base, offset, scalar, elements, align, space, reach, at, space_at: at }
+        DraftAccess {
+            base,
+            offset,
+            scalar,
+            elements,
+            align,
+            may_be_none: false,
+            space,
+            reach,
+            at,
+            space_at: at,
+        }
     }
 }
 

@@ -113,6 +113,10 @@ fn check_access(
     let reach = access.offset + i64::from(bytes);
     let extent = declared_extent(draft.variable(root));
     if access.offset < 0 || extent.is_some_and(|extent| reach > i64::from(extent)) {
+        // Whether there is one shows where it is executed.
+        if access.may_be_none {
+            return;
+        }
         let has = match extent {
             Some(extent) => format!("`{shown}` has {extent} bytes"),
             None => format!("before the first byte of `{shown}`"),

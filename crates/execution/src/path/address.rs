@@ -122,6 +122,10 @@ impl AddressUse {
         AddressUse { writes: true, ..whole }
     }
 
+    pub(super) fn aligned_to(self, bytes: u32) -> AddressUse {
+        AddressUse { align: Some(bytes), ..self }
+    }
+
     pub(super) fn through_multimem(self, multimem: bool) -> AddressUse {
         AddressUse { multimem, ..self }
     }

@@ -238,19 +238,28 @@ impl Walk<'_> {
             let multimem = writes && copy.multimem;
             AddressUse::of_copy(space, bytes, writes).through_multimem(multimem)
         };
-        let mut side = |address, space, writes| match &tensor {
+        let read = if ignored { 0 } else { u32::try_from(source_bytes).unwrap_or(bytes) };
+        let mut side = |address, space, of: &AddressUse| match &tensor {
             Some(tensor) if space == SpaceQualifier::Global => {
                 Ok((tensor.parts.clone(), tensor.at))
             }
-            Some(_) | None => self.address(state, address, &whole(space, writes)).ok_or(Next::Stop),
+            Some(_) | None => self.address(state, address, of).ok_or(Next::Stop),
         };
-        let (from, from_at) = side(copy.from, copy.from_space, false)?;
-        let (to, to_at) = side(copy.to, copy.to_space, true)?;
+        // What is not read need not be memory.
+        let from = match (copy.bulk, read) {
+            (true, _) => Some(side(copy.from, copy.from_space, &whole(copy.from_space, false))?),
+            (false, 0) => None,
+            (false, _) => {
+                let of = AddressUse::of_copy(copy.from_space, read, false).aligned_to(bytes);
+                Some(side(copy.from, copy.from_space, &of)?)
+            }
+        };
+        let (to, to_at) = side(copy.to, copy.to_space, &whole(copy.to_space, true))?;
         let object = |address| self.object(state, address, copy.to_space, false).ok_or(Next::Stop);
         let completion = copy.mbarrier.map(object).transpose()?;
         let targets = match copy.multicast {
             None if copy.multimem => self.behind(&to).into_iter().map(|to| (to, None)).collect(),
-            None => vec![(to, completion)],
+            None => vec![(to.clone(), completion)],
             Some(mask) => {
                 let mask = self.number(state, mask);
                 self.each_cta(mask, &to, completion)
@@ -265,13 +274,13 @@ impl Walk<'_> {
         let map = tensor.as_ref().map_or(0, |tensor| tensor.map.len());
         // What nobody writes is read without an event.
         let is_unwritten = |of: &Access| self.facts.apart.is_unwritten(of.pa);
-        let unwritten = tensor.is_none() && from.iter().all(is_unwritten);
+        let read_from = || from.iter().flat_map(|(from, _)| from);
+        let unwritten = tensor.is_none() && read_from().all(is_unwritten);
         let reads = usize::from(!unwritten);
-        let events = map + from.len() * (reads + targets.len() * per_part) + targets.len();
+        let events = map + to.len() * (reads + targets.len() * per_part) + targets.len();
         if state.events.len() + events > MAX_EVENTS {
             return Err(Next::Limit(UnfoldLimit::Events));
         }
-        let read = if ignored { 0 } else { u32::try_from(source_bytes).unwrap_or(bytes) };
         let group = match (copy.bulk, copy.mbarrier) {
             (false, _) => Some(GroupKind::Copies),
             (true, None) => Some(GroupKind::BulkCopies),
@@ -291,15 +300,17 @@ impl Walk<'_> {
             releases: false,
             of,
         };
-        let mut values = Vec::with_capacity(from.len());
-        for access in &from {
-            let length = if copy.bulk { access.va.length } else { read };
-            let of = part(access, from_at);
-            values.push(if unwritten {
-                self.private_value(state, self.cut(of, 0, length).access.pa)
-            } else {
-                self.part_read(state, of, length)
-            });
+        let mut values = Vec::with_capacity(to.len());
+        if let Some((from, at)) = &from {
+            for access in from {
+                values.push(if unwritten {
+                    self.private_value(state, access.pa)
+                } else {
+                    self.part_read(state, part(access, *at), access.va.length)
+                });
+            }
+        } else {
+            values.push((state.exprs.constant(0), 0));
         }
         for (to, _) in &targets {
             for (access, &(value, data)) in to.iter().zip(&values) {

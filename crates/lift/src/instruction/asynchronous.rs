@@ -320,8 +320,13 @@ impl<'a> InstructionReader<'_> {
                 }
             }
         }
-        let read = (read / 4).max(1);
-        let from = self.touched(cell, from, SpaceQualifier::Global, 4, read)?;
+        let may_be_none = read == 0
+            || ignores_source.is_some()
+            || source_bytes.is_some_and(|of| constant(of).is_none());
+        let (at, space) = (from.at(), SpaceQualifier::Global);
+        let from = self.address(cell, from)?;
+        let access = DraftAccess::of(from, 4, (read / 4).max(1), space, COPIED, at);
+        self.touch(cell, DraftAccess { may_be_none, ..access });
         one(Asynchronous::Copy(Copy {
             bulk: false,
             to,

@@ -311,6 +311,7 @@ impl<'a> InstructionReader<'_> {
             scalar: TENSOR_COLUMN_BYTES,
             elements: u32::try_from(columns).unwrap_or(u32::MAX).max(1),
             align: TENSOR_COLUMN_BYTES,
+            may_be_none: false,
             space: SpaceQualifier::Tensor,
             reach: TENSOR,
             at,
