@@ -283,6 +283,20 @@ fn what_is_not_computed_is_a_function_of_its_name() {
             "opaque.b32.ldmatrix.x2.trans.d1 r2, matrix_hash",
         ]
     );
+    let stored = cells(
+        ".shared .align 16 .b8 s[64];",
+        "stmatrix.sync.aligned.m8n8.x4.shared.b16 [s+16], {r1, r2, r1, r2};",
+    );
+    assert_eq!(
+        stored[2..],
+        [
+            "opaque.b32.stmatrix.x4.d0 matrix_word_0, matrix_hash",
+            "opaque.b32.stmatrix.x4.d1 matrix_word_1, matrix_hash",
+            "opaque.b32.stmatrix.x4.d2 matrix_word_2, matrix_hash",
+            "opaque.b32.stmatrix.x4.d3 matrix_word_3, matrix_hash",
+            "st.shared.v4.b32 [s+16], {matrix_word_0, matrix_word_1, matrix_word_2, matrix_word_3}",
+        ]
+    );
 }
 
 #[test]
@@ -351,6 +365,8 @@ fn all_that_is_not_covered_is_listed_with_its_line() {
     let refusals = columns(wide).remove(0).1.expect_err("it is wide");
     assert_eq!(refusals.all().len(), 1);
     assert_eq!(refusals.first().why, "the size of the returned value is not supported");
+    let rows = refused("", "stmatrix.sync.aligned.m8n8.x2.shared.b16 [r3], {r1, r2};");
+    assert!(rows.len() == 1 && rows[0].contains("no `stmatrix.x4`"), "{rows:?}");
     assert_eq!(
         refused("", "ld.param.u32 r1, [a+8];"),
         ["8: `ld.param.u32 r1, [a+8]` is outside the declared parameter"]

@@ -20,7 +20,7 @@ pub(super) fn is_of_warp(opcode: &str) -> bool {
 
 /// Whether an opcode that the model leaves out is read.
 pub(super) fn is_read(opcode: &str) -> bool {
-    let others = ["mma", "ldmatrix", "createpolicy"];
+    let others = ["mma", "ldmatrix", "stmatrix", "createpolicy"];
     APPROXIMATED.contains(&opcode) || is_of_warp(opcode) || others.contains(&opcode)
 }
 
@@ -34,6 +34,10 @@ pub(super) struct Uncomputed<'w> {
 }
 
 impl Uncomputed<'_> {
+    fn is_shared(&self) -> bool {
+        self.parts.iter().any(|part| part.starts_with("shared"))
+    }
+
     /// The name of an uninterpreted function: without what does not change its meaning.
     fn name(&self) -> String {
         let plain = ["ftz", "sat", "rn", "sync", "aligned"];
@@ -86,6 +90,7 @@ impl FunctionReader<'_, '_> {
             }
             "mma" => self.multiplied(read)?,
             "ldmatrix" => self.matrix(read)?,
+            "stmatrix" => self.stored_matrix(read)?,
             _ => return Ok(false),
         }
         Ok(true)
@@ -254,11 +259,8 @@ impl FunctionReader<'_, '_> {
         }
         self.alone();
         self.note(MATRICES);
-        let words: Vec<WrittenArg> = (0..4)
-            .map(|index| self.names.plain(&format!("matrix word {index}")).operand())
-            .collect();
-        let shared = read.parts.iter().any(|part| part.starts_with("shared"));
-        let name = if shared { "ld.shared.v4.b32" } else { "ld.v4.b32" };
+        let words = self.words_of_row();
+        let name = if read.is_shared() { "ld.shared.v4.b32" } else { "ld.v4.b32" };
         let vector = WrittenArg::Vector(words.clone());
         let load = written(name, &[&vector, address]);
         self.push(&load.guarded(read.guard));
@@ -270,5 +272,31 @@ impl FunctionReader<'_, '_> {
             self.opaque(read.guard, "b32", &name, vec![register.clone(), hash.clone()]);
         }
         Ok(())
+    }
+
+    /// `stmatrix` writes the row of 16 bytes whose address this thread has: with four matrices, each lane has one.
+    fn stored_matrix(&mut self, read: &Uncomputed<'_>) -> ReadResult<()> {
+        let [address, from] = read.operands else { return Err("it has no operands".into()) };
+        if !read.has("b16") || !read.has("x4") {
+            return Err("it is no `stmatrix.x4` of elements of 16 bits".into());
+        }
+        self.alone();
+        self.note(MATRICES);
+        let hash = self.hashed(read.guard, from.elements())?;
+        let words = self.words_of_row();
+        let trans = if read.has("trans") { ".trans" } else { "" };
+        for (index, word) in words.iter().enumerate() {
+            let name = format!("stmatrix.x4{trans}.d{index}");
+            self.opaque(read.guard, "b32", &name, vec![word.clone(), hash.clone()]);
+        }
+        let name = if read.is_shared() { "st.shared.v4.b32" } else { "st.v4.b32" };
+        let store = written(name, &[address, &WrittenArg::Vector(words)]);
+        self.push(&store.guarded(read.guard));
+        Ok(())
+    }
+
+    fn words_of_row(&mut self) -> Vec<WrittenArg> {
+        let name = |index| format!("matrix word {index}");
+        (0..4).map(|index| self.names.plain(&name(index)).operand()).collect()
     }
 }
