@@ -429,3 +429,32 @@ fn a_shuffle_that_asks_a_lane_that_is_left_out_waits_for_the_others() {
     assert_eq!(of(""), []);
     assert_eq!(of("@%p1 bra $S;"), [FindingKind::Hang]);
 }
+
+/// The lanes of a warp that write one place do so by one instruction: which value stays does not matter if it is the same.
+#[test]
+fn lanes_of_a_warp_may_write_the_same_value_to_one_place() {
+    let of = |value: &str| {
+        kernel(
+            &["out"],
+            &format!(
+                "ld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n{value}\nst.global.u32 [%rd1], %r2;\nret;"
+            ),
+        )
+    };
+    let lanes = |lanes: &[u32]| LaunchSpec {
+        threads: ThreadChoice::OfEachCta(lanes.to_vec()),
+        ..launch(1, 64, &["out=u32[1]=0"], &[])
+    };
+    let found = |value: &str, chosen: &[u32]| {
+        kinds(&judged(&of(value), &lanes(chosen)).expect("it has a test"))
+    };
+    let race = [FindingKind::DataRace];
+    assert_eq!(found("mov.u32 %r2, 5;", &[0, 1]), []);
+    assert_eq!(found("mov.u32 %r2, %r1;", &[0, 1]), race);
+    // Nor is a value that lanes bring that are left out known to differ.
+    let sum = "redux.sync.add.s32 %r2, %r1, -1;";
+    assert_eq!(found(sum, &[0, 1]), []);
+    // Warps do not execute an instruction together.
+    assert_eq!(found("mov.u32 %r2, 5;", &[0, 32]), race);
+    assert_eq!(found(sum, &[0, 32]), race);
+}

@@ -38,6 +38,7 @@ mod special;
 mod staying;
 pub mod survey;
 mod tensor;
+mod together;
 mod unknown;
 mod unrepaired;
 mod updates;

@@ -51,6 +51,8 @@ pub(crate) struct UncomputedValues {
     accesses: BTreeMap<(ThreadId, u16), UnknownSource>,
     /// Barriers, waits and ends of loops that such a value decides.
     waits: BTreeMap<(ThreadId, u16), UnknownSource>,
+    /// Stores of such values.
+    stores: BTreeSet<(ThreadId, u16)>,
 }
 
 impl UncomputedValues {
@@ -63,7 +65,13 @@ impl UncomputedValues {
         let (accesses, waits) = (flow.decided(LineFlow::accesses), flow.decided(LineFlow::waits));
         let observed = test.program.observed.iter();
         let unknown: Vec<_> = observed.map(|of| flow.unknown(of)).collect();
-        UncomputedValues { of_assertion: leave_out(test, &unknown), accesses, waits }
+        let stores = flow.stores();
+        UncomputedValues { of_assertion: leave_out(test, &unknown), accesses, waits, stores }
+    }
+
+    /// Whether an instruction is a store of such a value.
+    pub(crate) fn stores(&self, at: (ThreadId, u16)) -> bool {
+        self.stores.contains(&at)
     }
 
     /// Whether a value that is not computed decides whether or where an instruction accesses memory, so that it may not do so.
@@ -328,6 +336,25 @@ impl<'p> ValueFlow<'p> {
     fn of(program: &'p Program, composed: &Composed) -> Option<ValueFlow<'p>> {
         let mut flow = ValueFlow::new(program, ValueFlow::lines(program));
         flow.has_sources(composed).then(|| flow.followed())
+    }
+
+    /// The stores of values that are not computed.
+    fn stores(&self) -> BTreeSet<(ThreadId, u16)> {
+        let is_unknown = |thread: ThreadId, of: Operand| {
+            let fact =
+                of.register().map(|of| &self.registers[usize::from(thread.0)][usize::from(of.0)]);
+            fact.is_some_and(|fact| matches!(fact.unknown, Some(UnknownSource::Line { .. })))
+        };
+        let mut all = BTreeSet::new();
+        for (thread, of) in (0u8..).map(ThreadId).zip(&self.program.threads) {
+            for (line, of) in (0u16..).zip(&of.lines) {
+                let Instruction::Store(store) = &of.instruction else { continue };
+                if store.sources.iter().any(|&source| is_unknown(thread, source)) {
+                    all.insert((thread, line));
+                }
+            }
+        }
+        all
     }
 
     fn lines(program: &Program) -> Vec<Vec<LineFlow>> {

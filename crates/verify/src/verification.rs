@@ -26,6 +26,7 @@ use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
 use crate::module::KernelModule;
 use crate::other_launches::OtherLaunch;
 use crate::repairs::{EditedLaunch, KernelRepair, RepairEffort};
+use crate::together::SortedRaces;
 use crate::unknown::{UncomputedValues, UnknownSource, opcode_of};
 use crate::unrepaired::FruitlessSearch;
 use crate::volatile::as_volatile;
@@ -48,6 +49,8 @@ pub struct Verification {
     pub weaker: Option<KernelWeakening>,
     /// An execution for each property that it lacks, if that was asked.
     pub executions: Vec<ShownExecution>,
+    /// What else is to be said of the launch.
+    notes: BTreeSet<String>,
     /// Two engines differ: a bug of the checker.
     pub disagreement: Option<String>,
     pub seconds: f64,
@@ -159,7 +162,7 @@ pub(crate) fn answered(
     launch: &LaunchSpec,
     task: &Task<'_>,
 ) -> Result<AnsweredLaunch, VerifyError> {
-    let ComposedLaunch { composed, test } = launched(module, launch)?;
+    let ComposedLaunch { mut composed, test } = launched(module, launch)?;
     let mut test = test.map_err(VerifyError::Test)?;
     let start = Instant::now();
     let uncomputed = UncomputedValues::left_out_of(&mut test, &composed);
@@ -197,6 +200,7 @@ pub(crate) fn answered(
     }
     all.undecided.retain(|of| !all.findings.iter().any(|found| found.kind.decides(of.property)));
     all.findings = merged(all.findings);
+    composed.notes.extend(std::mem::take(&mut all.notes));
     all.seconds = start.elapsed().as_secs_f64();
     Ok(AnsweredLaunch { composed, test, verification: all, lacking })
 }
@@ -349,7 +353,9 @@ impl Verification {
         }
         let open = reader.not_decided(property);
         if property == Property::NoDataRace {
-            self.findings.extend(reader.races(seen));
+            let (findings, notes) = reader.races(seen);
+            self.findings.extend(findings);
+            self.notes.extend(notes);
         } else if property == Property::Termination {
             match reader.stuck(seen).filter(|_| open.is_none()) {
                 Some(Ok(hang)) => self.findings.push(hang),
@@ -524,7 +530,8 @@ impl Reader<'_> {
         nearest.map_or(String::new(), |nearest| format!(": {nearest}"))
     }
 
-    fn races(&self, seen: &ExecutionFacts) -> Vec<KernelFinding> {
+    /// The races, and notes about those that are none.
+    fn races(&self, seen: &ExecutionFacts) -> (Vec<KernelFinding>, BTreeSet<String>) {
         let race = |race: &engine::Race| {
             let places = [race.first, race.second];
             let is_strong = |&(thread, line): &(ThreadId, u16)| {
@@ -551,7 +558,9 @@ impl Reader<'_> {
         let decided = |race: &&engine::Race| {
             ![race.first, race.second].into_iter().any(|at| self.uncomputed.decide_access(at))
         };
-        seen.races.iter().filter(decided).map(race).collect()
+        let SortedRaces { reported, notes } =
+            self.sorted(seen.races.iter().filter(decided).copied());
+        (reported.iter().map(race).collect(), notes)
     }
 
     /// Why an undefined execution says nothing of the kernel.
