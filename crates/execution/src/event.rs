@@ -444,6 +444,15 @@ impl BarrierUse {
         matches!(self.resource, Resource::Warp { exchange: Some(_), .. })
     }
 
+    /// Whether it is a shuffle, of which each lane takes what one lane brings.
+    pub fn shuffles(&self) -> bool {
+        let exchange = match self.resource {
+            Resource::Warp { exchange, .. } => exchange,
+            Resource::Cta { .. } | Resource::Cluster | Resource::Mbarrier { .. } => None,
+        };
+        matches!(exchange, Some(ExchangeOp::Shuffle(_)))
+    }
+
     /// Whether the barrier completes when everybody has arrived, and not after a number of arrivals; in the peer dialect it
     /// completes otherwise.
     pub fn waits_for_all(&self) -> bool {

@@ -5,13 +5,15 @@
 //! added to, always up or always down, by atomics that are morally strong: what a thread reads there goes one way. Its values
 //! stay within what all threads add on the longest paths, as those that would need more are among the impossible ones;
 //! of executions that contradict this, No-Thin-Air excludes the first one. What all paths of a thread write, and how far they
-//! move counters, says more than its instructions do: it is learned from them, once they are listed.
+//! move counters, says more than its instructions do: it is learned from them, once they are listed. So is what a lane brings to the
+//! shuffles of its warp.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::accessed::{Accessed, LineAccess, Reach};
 use crate::agreed::{agree, is_plain};
 use crate::contents::put_together;
+use crate::event::Resource;
 use crate::layout::Layout;
 use crate::path::MAX_EVENTS;
 use model::isa::atom::{Atomic, AtomicOp};
@@ -33,7 +35,12 @@ const MOST_VALUES: usize = 64;
 pub struct Written {
     pub bytes: BTreeMap<Extent, WrittenBytes>,
     pub counters: BTreeMap<Extent, Counter>,
+    /// What threads bring to shuffles.
+    pub brought: BTreeMap<ThreadId, BroughtToShuffles>,
 }
+
+/// What a thread brings to the shuffles of each mask of lanes, as far as it is known.
+pub type BroughtToShuffles = BTreeMap<Resource, BTreeSet<Value>>;
 
 /// What is written to some bytes, of which each access is known.
 #[derive(Clone, Debug)]
@@ -75,6 +82,9 @@ impl Written {
         let (all, unknown) = accessed.by_bytes();
         let asynchronous: BTreeSet<Reach> = accessed.asynchronous.iter().copied().collect();
         let mut written = Written::default();
+        let sources = (0..).map(ThreadId).take(program.threads.len());
+        let sources = sources.filter(|&thread| program.is_shuffle_source(thread));
+        written.brought = sources.map(|thread| (thread, BTreeMap::new())).collect();
         for (&bytes, here) in &all {
             let location = &layout.locations[usize::from(bytes.object)];
             let reached = |by: &BTreeSet<Reach>| {
@@ -136,13 +146,13 @@ impl Written {
 
     /// Whether it says anything.
     pub fn is_known(&self) -> bool {
-        !self.counters.is_empty() || !self.bytes.is_empty()
+        !self.counters.is_empty() || !self.bytes.is_empty() || !self.brought.is_empty()
     }
 
-    /// Whether what threads write says more of some bytes.
+    /// Whether what threads write says more of some bytes, or what they bring to shuffles.
     pub fn is_open(&self) -> bool {
         let open = |of: &WrittenBytes| of.by_thread.values().any(Option::is_none);
-        !self.counters.is_empty() || self.bytes.values().any(open)
+        !self.counters.is_empty() || self.bytes.values().any(open) || !self.brought.is_empty()
     }
 
     /// The lines that access the bytes of which each access is taken to be known, though addresses that are not known may be theirs.
@@ -159,6 +169,18 @@ impl Written {
         self.counters.clear();
         self.bytes.retain(|_, of| !of.is_assumed);
         self
+    }
+
+    /// What a thread may bring to a shuffle of these lanes; `None` if that may be anything.
+    pub fn brought(&self, thread: ThreadId, shuffle: Resource) -> Option<&BTreeSet<Value>> {
+        self.brought.get(&thread)?.get(&shuffle)
+    }
+
+    /// Takes over what a thread brings to shuffles, where there are few values; whether it is new.
+    pub fn learn_brought(&mut self, thread: ThreadId, mut brought: BroughtToShuffles) -> bool {
+        brought.retain(|_, values| values.len() <= MOST_VALUES);
+        let known = self.brought.get_mut(&thread).filter(|known| **known != brought);
+        known.map(|known| *known = brought).is_some()
     }
 
     /// Whether all writes to these bytes, of which each access is known, are of this thread.

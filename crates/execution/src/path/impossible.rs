@@ -4,11 +4,11 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::state::PathState;
 use super::{Assumption, Path, Walk};
-use crate::event::{EventKind, PathEvent};
+use crate::event::{BarrierUse, Combination, EventKind, PathEvent, Resource};
 use crate::expr::{Expr, ExprId, Exprs};
-use crate::written::{Counter, Written};
+use crate::written::{BroughtToShuffles, Counter, Written};
 use model::memory::Extent;
-use model::program::ThreadId;
+use model::program::{Program, ThreadId};
 use model::value::{Value, low_bytes};
 
 /// Combinations of the values of reads beyond which an expression may have any value.
@@ -24,6 +24,7 @@ pub(super) struct Assumed<'a> {
 /// What the program says of memory, for the paths of a thread.
 #[derive(Clone, Copy)]
 pub struct KnownMemory<'f> {
+    pub program: &'f Program,
     pub written: &'f Written,
     pub thread: ThreadId,
     /// Whether racing accesses may mix the bytes of values.
@@ -31,12 +32,12 @@ pub struct KnownMemory<'f> {
 }
 
 impl Path {
-    /// Whether no execution has this path, by what the program writes.
+    /// Whether no execution has this path, by what the program writes and brings to shuffles.
     pub fn is_impossible(&self, known: KnownMemory<'_>) -> bool {
         self.assumed().is_impossible(known)
     }
 
-    /// What a read may return, if the program says it.
+    /// What a read may return, or a shuffle, if the program says it.
     pub fn returned(&self, read: u16, known: KnownMemory<'_>) -> Option<BTreeSet<Value>> {
         self.assumed().domain(read.into(), known)
     }
@@ -53,6 +54,37 @@ impl Path {
     /// What a write may write; `None` if that may be anything.
     pub fn stored(&self, write: &PathEvent, known: KnownMemory<'_>) -> Option<BTreeSet<Value>> {
         self.assumed().stored(write, known)
+    }
+
+    /// Adds what it may bring to shuffles, and those to which that may be anything.
+    pub fn brought(
+        &self,
+        known: KnownMemory<'_>,
+        all: &mut BroughtToShuffles,
+        unknown: &mut BTreeSet<Resource>,
+    ) {
+        for event in self.events.iter().filter(|event| event.kind == EventKind::Arrive) {
+            let Some(used) = event.barrier.filter(BarrierUse::shuffles) else { continue };
+            if unknown.contains(&used.resource) {
+                continue;
+            }
+            if let Some(values) = self.brought_at(event, known) {
+                all.entry(used.resource).or_default().extend(values);
+            } else {
+                unknown.insert(used.resource);
+            }
+        }
+    }
+
+    /// What it may bring with an arrival; `None` if that may be anything.
+    pub fn brought_at(
+        &self,
+        arrival: &PathEvent,
+        known: KnownMemory<'_>,
+    ) -> Option<BTreeSet<Value>> {
+        let (_, value, _) = arrival.barrier?.reduce?;
+        let of = self.assumed();
+        of.values(value, &|event| of.domain(event.into(), known))
     }
 
     /// What the path has written last to some bytes before an event, if it has; `None` if that may be anything.
@@ -108,8 +140,9 @@ fn writes(event: &PathEvent, bytes: Extent) -> bool {
 impl Walk<'_> {
     /// What the program says of memory.
     pub(super) fn known_memory(&self) -> KnownMemory<'_> {
-        let (thread, tearing) = (self.thread, self.conventions.tearing);
-        KnownMemory { written: &self.facts.written, thread, tearing }
+        let (program, thread) = (self.program, self.thread);
+        let tearing = self.conventions.tearing;
+        KnownMemory { program, written: &self.facts.written, thread, tearing }
     }
 
     /// Whether a path that goes back to the head of a loop may be dropped. Which decisions are real may take all paths to say.
@@ -151,10 +184,13 @@ impl<'a> Assumed<'a> {
             })
     }
 
-    /// Whether a read may return this value, as far as the checks that are of it alone go.
+    /// Whether a read, or an exchange, may return this value, as far as the checks that are of it alone go.
     fn admits(&self, at: usize, value: Value) -> bool {
-        let read = u16::try_from(at).map(Expr::Read);
-        admits(self.exprs, self.checks, &|leaf| (Ok(leaf) == read).then_some(value))
+        let here = |leaf| match leaf {
+            Expr::Read(event) | Expr::Reduced(event) => usize::from(event) == at,
+            Expr::Const(_) | Expr::Alu { .. } | Expr::Atomic { .. } | Expr::Extend { .. } => false,
+        };
+        admits(self.exprs, self.checks, &|leaf| here(leaf).then_some(value))
     }
 
     /// The least that a counter has moved before this event, where each read of it is as far as the one before, and farther where
@@ -179,9 +215,14 @@ impl<'a> Assumed<'a> {
         Some(least)
     }
 
-    /// The values that a read may return, as far as the program and the checks that are of it alone say; `None` if they may be any.
+    /// The values that a read may return, or a shuffle, as far as the program and the checks that are of it alone say; `None` if they
+    /// may be any.
     pub(super) fn domain(&self, at: usize, known: KnownMemory<'_>) -> Option<BTreeSet<Value>> {
         let event = &self.events[at];
+        if event.kind == EventKind::Wait {
+            let brought = Self::shuffled(event, known)?.iter().copied();
+            return Some(brought.filter(|&value| self.admits(at, value)).collect());
+        }
         let bytes = event.access.map(|of| of.pa).filter(|_| event.kind == EventKind::Read)?;
         let values = if let Some(counter) = known.written.counters.get(&bytes) {
             let least = self.least(bytes, counter, known.thread, at);
@@ -195,6 +236,14 @@ impl<'a> Assumed<'a> {
             written.read(known.thread, bytes, own, known.tearing)?
         };
         Some(values.into_iter().filter(|&value| self.admits(at, value)).collect())
+    }
+
+    /// What the lane brings from which a shuffle takes its result.
+    fn shuffled<'k>(wait: &PathEvent, known: KnownMemory<'k>) -> Option<&'k BTreeSet<Value>> {
+        let used = wait.barrier?;
+        let Combination::Lane(from) = used.reduce?.0 else { return None };
+        let source = known.program.lane_thread(known.thread, from)?;
+        known.written.brought(source, used.resource)
     }
 
     /// What a write may write; `None` if that may be anything.

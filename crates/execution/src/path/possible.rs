@@ -68,6 +68,11 @@ impl Walk<'_> {
     fn returned(&self, state: &PathState, read: u16, from: ValuesFrom) -> Option<BTreeSet<Value>> {
         let event = &state.events[usize::from(read)];
         if event.kind == EventKind::Wait {
+            if from == ValuesFrom::Contents
+                && let Some(known) = Assumed::of(state).domain(read.into(), self.known_memory())
+            {
+                return Some(known);
+            }
             let contents = self.contents().filter(|_| from == ValuesFrom::Contents)?;
             return contents.exchanged(self.thread, event.line.into());
         }

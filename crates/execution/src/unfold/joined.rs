@@ -1,17 +1,20 @@
-//! Combinations of paths, one for each thread, but for those in which a thread reads what no thread writes.
+//! Combinations of paths, one for each thread, but for those in which a thread reads what no thread writes, or takes from a shuffle
+//! what its lane does not bring.
 //!
 //! What a thread never comes to says nothing: where it waits at a barrier for ever, a combination is looked at for what is before
 //! that. So a read counts where its thread certainly gets there: all threads of its CTA have the same barriers before it, which
-//! wait for all of them, and nothing else to wait for. Such barriers also order it and what these threads write: of their writes
+//! wait for all of them, and the same exchanges between the lanes of warps, and nothing else to wait for. Such barriers also order it and what these threads write: of their writes
 //! before the last one of them, a read returns none that its thread overwrites before that (8.10.5), and none that is after
 //! the next one (8.10.6).
 
 use std::collections::BTreeSet;
+use std::ops::Range;
 
 use super::{Combined, UnfoldLimit, Unfolded};
-use crate::event::{BarrierUse, EventKind, PathEvent, Resource};
+use crate::event::{BarrierUse, Combination, EventKind, PathEvent, Resource};
 use crate::path::{Path, PathEnd};
 use crate::written::mixed;
+use model::isa::warp::ExchangeOp;
 use model::memory::Extent;
 use model::program::ThreadId;
 use model::scope::Placement;
@@ -31,8 +34,20 @@ struct NeededWrite {
     is_initial: bool,
     /// The threads that write there.
     writers: Vec<usize>,
-    /// How many of the barriers of its path are before it.
-    barriers: usize,
+    /// How many of the meetings of its path are before it.
+    meetings: usize,
+    /// The last thread that decides whether it is met.
+    last: usize,
+}
+
+/// A shuffle that takes what another lane brings.
+struct NeededShuffle {
+    /// Which of the meetings of its path it is.
+    meeting: usize,
+    /// What it may return.
+    values: BTreeSet<Value>,
+    /// The thread that is this lane.
+    source: usize,
     /// The last thread that decides whether it is met.
     last: usize,
 }
@@ -42,23 +57,45 @@ struct JoinedWrite {
     bytes: Extent,
     /// `None` if they may be any.
     values: Option<BTreeSet<Value>>,
-    /// How many barriers are before it.
-    barriers: usize,
+    /// How many meetings are before it.
+    meetings: usize,
+}
+
+/// A barrier or an exchange, at which each thread that comes to it waits for others.
+struct Meeting<'u> {
+    arrival: &'u PathEvent,
+    /// Whether it is a barrier of the CTA, which orders what is before and behind it.
+    orders: bool,
+    /// What is brought to a shuffle; `None` if that may be anything.
+    brought: Option<BTreeSet<Value>>,
 }
 
 /// What a path of a thread has to do with others.
 struct JoinedPath<'u> {
     path: &'u Path,
     needs: Vec<NeededWrite>,
+    shuffles: Vec<NeededShuffle>,
     written: Vec<JoinedWrite>,
-    /// The barriers that it certainly comes to if the others of its CTA do.
-    barriers: Vec<&'u PathEvent>,
+    /// Those that it certainly comes to if the others of its CTA do.
+    meetings: Vec<Meeting<'u>>,
 }
 
 impl<'u> JoinedPath<'u> {
     /// A path that has nothing to do with others.
     fn of(path: &'u Path) -> JoinedPath<'u> {
-        JoinedPath { path, needs: Vec::new(), written: Vec::new(), barriers: Vec::new() }
+        let (needs, shuffles) = (Vec::new(), Vec::new());
+        JoinedPath { path, needs, shuffles, written: Vec::new(), meetings: Vec::new() }
+    }
+
+    /// Whether a barrier of the CTA is between two of its meetings: it is one of these.
+    fn is_ordered(&self, mut meetings: Range<usize>) -> bool {
+        meetings.any(|at| self.meetings[at].orders)
+    }
+
+    /// How many meetings there are up to the first barrier of the CTA after so many of them, if there is one.
+    fn next_barrier(&self, meetings: usize) -> Option<usize> {
+        let next = self.meetings[meetings..].iter().position(|of| of.orders)?;
+        Some(meetings + next + 1)
     }
 }
 
@@ -118,35 +155,51 @@ impl Unfolded<'_> {
         let threads = &self.program.threads;
         let here = threads[thread].placement;
         let of_cta = threads.iter().rposition(|other| other.placement.same_cta(here));
-        let known = self.known_memory(thread_id(thread));
+        let id = thread_id(thread);
+        let known = self.known_memory(id);
         let mut gets_there = true;
         for (at, event) in (0u16..).zip(&path.events) {
             match event.kind {
                 EventKind::Read if gets_there => {
                     let need = self.need(thread, path, at);
-                    let barriers = joined.barriers.len();
-                    let last = of_cta.filter(|_| barriers > 0).unwrap_or(thread);
+                    let meetings = joined.meetings.len();
+                    let last = of_cta.filter(|_| meetings > 0).unwrap_or(thread);
                     let with = |need: NeededWrite| NeededWrite {
-                        barriers,
+                        meetings,
                         last: need.last.max(last),
                         ..need
                     };
                     joined.needs.extend(need.map(with));
                 }
+                EventKind::Wait if gets_there => {
+                    let source = self.source(thread, event).filter(|source| *source != thread);
+                    let values = source.and_then(|_| path.returned(at, known));
+                    if let (Some(source), Some(values)) = (source, values) {
+                        let meeting = joined.meetings.len() - 1;
+                        let last = of_cta.unwrap_or(thread);
+                        joined.shuffles.push(NeededShuffle { meeting, values, source, last });
+                    }
+                }
                 EventKind::Write => {
                     let Some(access) = event.access else { continue };
-                    let (bytes, barriers) = (access.pa, joined.barriers.len());
+                    let (bytes, meetings) = (access.pa, joined.meetings.len());
                     let values = path.stored(event, known);
-                    joined.written.push(JoinedWrite { bytes, values, barriers });
+                    joined.written.push(JoinedWrite { bytes, values, meetings });
                 }
                 EventKind::Read | EventKind::Fence | EventKind::ProxyFence | EventKind::Wait => {}
-                EventKind::Arrive
-                    if gets_there && event.barrier.is_some_and(|used| waits_for_cta(&used)) =>
-                {
-                    joined.barriers.push(event);
+                EventKind::Arrive => {
+                    let meets = |used: &BarrierUse| waits_for_cta(used) || waits_for_lanes(used);
+                    let used = event.barrier.filter(|used| gets_there && meets(used));
+                    gets_there = used.is_some();
+                    if let Some(used) = used {
+                        let is_known =
+                            used.shuffles() && self.facts.written.brought.contains_key(&id);
+                        let brought = if is_known { path.brought_at(event, known) } else { None };
+                        let orders = waits_for_cta(&used);
+                        joined.meetings.push(Meeting { arrival: event, orders, brought });
+                    }
                 }
-                EventKind::Arrive
-                | EventKind::Mbarrier
+                EventKind::Mbarrier
                 | EventKind::WaitGroup
                 | EventKind::KernelStart
                 | EventKind::Trigger
@@ -182,7 +235,13 @@ impl Unfolded<'_> {
         let writers: Vec<usize> =
             by.into_iter().filter(|by| *by != id).map(|by| by.0.into()).collect();
         let last = writers.iter().copied().max().unwrap_or(thread);
-        Some(NeededWrite { bytes, values, own, is_initial, writers, barriers: 0, last })
+        Some(NeededWrite { bytes, values, own, is_initial, writers, meetings: 0, last })
+    }
+
+    /// The thread from which a shuffle takes its result.
+    fn source(&self, thread: usize, wait: &PathEvent) -> Option<usize> {
+        let Combination::Lane(from) = wait.barrier?.reduce?.0 else { return None };
+        Some(self.program.lane_thread(thread_id(thread), from)?.0.into())
     }
 }
 
@@ -195,6 +254,14 @@ fn waits_for_cta(used: &BarrierUse) -> bool {
     matches!(used.resource, Resource::Cta { instance: None, .. })
         && used.count.is_none()
         && used.waits
+}
+
+/// Whether it completes when all lanes of its mask have arrived that have not ended, and each that has arrived waits for that.
+fn waits_for_lanes(used: &BarrierUse) -> bool {
+    let Resource::Warp { exchange, .. } = used.resource else { return false };
+    // These assume who is there.
+    let assumes = matches!(exchange, Some(ExchangeOp::Elect | ExchangeOp::Active));
+    used.waits && used.count.is_none() && !assumes
 }
 
 /// Combinations, thread after thread.
@@ -231,8 +298,14 @@ impl<'j> Join<'j, '_> {
         let last = chosen.len() - 1;
         chosen.iter().enumerate().all(|(thread, of)| {
             let mut needs = of.needs.iter().filter(|need| need.last.max(thread) == last);
+            let mut shuffles = of.shuffles.iter().filter(|need| need.last.max(thread) == last);
             needs.all(|need| {
-                !self.is_reached(thread, need, chosen) || self.is_met(thread, need, chosen)
+                !self.is_reached(thread, need.meetings, chosen) || self.is_met(thread, need, chosen)
+            }) && shuffles.all(|need| {
+                !self.is_reached(thread, need.meeting + 1, chosen) || {
+                    let brought = &chosen[need.source].meetings[need.meeting].brought;
+                    brought.as_ref().is_none_or(|of| !of.is_disjoint(&need.values))
+                }
             })
         })
     }
@@ -248,13 +321,17 @@ impl<'j> Join<'j, '_> {
             if matches!(of.path.end, PathEnd::Cut | PathEnd::Fault { .. }) {
                 return true;
             }
-            let ordered = need.barriers > 0 && self.placements[writer].same_cta(here);
-            let next = ordered && same_barriers(chosen[thread], of, need.barriers + 1);
+            let reader = chosen[thread];
+            let is_in_cta = need.meetings > 0 && self.placements[writer].same_cta(here);
+            let next = reader
+                .next_barrier(need.meetings)
+                .filter(|&next| is_in_cta && same_meetings(reader, of, next));
             let mut before = None;
             for write in of.written.iter().filter(|write| write.bytes == need.bytes) {
-                if ordered && write.barriers < need.barriers {
+                let between = write.meetings..need.meetings;
+                if is_in_cta && reader.is_ordered(between) {
                     before = Some(write);
-                } else if !next || write.barriers == need.barriers {
+                } else if next.is_none_or(|next| write.meetings < next) {
                     let Some(values) = &write.values else { return true };
                     there.extend(values);
                 }
@@ -275,26 +352,32 @@ impl<'j> Join<'j, '_> {
         mixed.is_none_or(|all| !all.is_disjoint(&need.values))
     }
 
-    /// Whether the thread certainly comes to the read.
-    fn is_reached(&self, thread: usize, need: &NeededWrite, chosen: &[&JoinedPath<'_>]) -> bool {
+    /// Whether a thread certainly comes to what is behind so many of its meetings.
+    fn is_reached(&self, thread: usize, meetings: usize, chosen: &[&JoinedPath<'_>]) -> bool {
         let here = self.placements[thread];
         let mut threads = chosen.iter().zip(self.placements);
-        need.barriers == 0
+        meetings == 0
             || threads.all(|(of, other)| {
-                !other.same_cta(here) || same_barriers(chosen[thread], of, need.barriers)
+                !other.same_cta(here) || same_meetings(chosen[thread], of, meetings)
             })
     }
 }
 
-/// Whether so many barriers are the same in two paths.
-fn same_barriers(one: &JoinedPath<'_>, other: &JoinedPath<'_>, count: usize) -> bool {
+/// Whether so many meetings are the same in two paths.
+fn same_meetings(one: &JoinedPath<'_>, other: &JoinedPath<'_>, count: usize) -> bool {
     // In one kernel, what stands in different lines are different instructions.
     let same_code = one.path.code == other.path.code;
-    let same = |(one, other): (&&PathEvent, &&PathEvent)| {
-        (one.line == other.line || !same_code)
-            && one.barrier.zip(other.barrier).is_some_and(|(one, of)| one.same_instruction(&of))
+    let same = |(one, other): (&Meeting<'_>, &Meeting<'_>)| {
+        let [one, other] = [one, other].map(|of| of.arrival);
+        one.barrier.zip(other.barrier).is_some_and(|(used, by_other)| {
+            if waits_for_lanes(&used) {
+                used.resource == by_other.resource
+            } else {
+                (one.line == other.line || !same_code) && used.same_instruction(&by_other)
+            }
+        })
     };
-    one.barriers.len() >= count
-        && other.barriers.len() >= count
-        && one.barriers.iter().zip(&other.barriers).take(count).all(same)
+    one.meetings.len() >= count
+        && other.meetings.len() >= count
+        && one.meetings.iter().zip(&other.meetings).take(count).all(same)
 }

@@ -6,6 +6,7 @@ use std::collections::BTreeSet;
 use super::{Ends, UnfoldLimit, Unfolded};
 use crate::layout::Layout;
 use crate::path::{self, KnownMemory, LoopFacts, LoopRule, Path, PathEnd};
+use crate::written::BroughtToShuffles;
 use model::memory::Extent;
 use model::program::{Program, ThreadId};
 use model::rel::Conventions;
@@ -97,7 +98,8 @@ impl PathListing<'_> {
                 match self.thread(thread, facts, all.held, is_first) {
                     Ok(listed) => {
                         if (1..=MOST_TURNS).contains(&turns) && listed.is_complete() {
-                            learns |= listed.tell(thread, facts, self.conventions.tearing);
+                            learns |=
+                                listed.tell(self.program, thread, facts, self.conventions.tearing);
                         }
                         all.add(listed);
                     }
@@ -130,7 +132,8 @@ impl PathListing<'_> {
         };
         let list = path::paths(program, layout, facts, thread, conventions, loops, &ends)?;
         let bytes = list.iter().map(Path::bytes).sum();
-        let known = KnownMemory { written: &facts.written, thread, tearing: conventions.tearing };
+        let written = &facts.written;
+        let known = KnownMemory { program, written, thread, tearing: conventions.tearing };
         let mut listed = ThreadPaths { held: bytes, ..ThreadPaths::default() };
         for path in list {
             if let Some(limit) = (self.ends)(held + bytes) {
@@ -145,9 +148,9 @@ impl PathListing<'_> {
                 PathEnd::Cut => &mut listed.cut,
                 PathEnd::Spins { .. } => &mut listed.spinning,
                 PathEnd::Covered => &mut listed.covered,
-                PathEnd::Finished | PathEnd::Waits { .. } | PathEnd::Fault { .. } => {
-                    &mut listed.paths
-                }
+                PathEnd::Finished
+                | PathEnd::Waits { .. }
+                | PathEnd::Fault { .. } => &mut listed.paths,
             };
             list.push(path);
         }
@@ -166,10 +169,16 @@ impl ThreadPaths {
         [&self.paths, &self.spinning, &self.cut, &self.covered].into_iter().flatten()
     }
 
-    /// Adds to the facts what these paths write, and how far they move counters, which are all of their thread; whether something
+    /// Adds to the facts what these paths write and bring to shuffles, and how far they move counters, which are all of their thread; whether something
     /// is new.
-    fn tell(&self, thread: ThreadId, facts: &mut LoopFacts<'_>, tearing: bool) -> bool {
-        let known = KnownMemory { written: &facts.written, thread, tearing };
+    fn tell(
+        &self,
+        program: &Program,
+        thread: ThreadId,
+        facts: &mut LoopFacts<'_>,
+        tearing: bool,
+    ) -> bool {
+        let known = KnownMemory { program, written: &facts.written, thread, tearing };
         let open = facts.written.bytes.iter().filter(|(_, of)| of.is_open(thread));
         let values: Vec<(Extent, Option<BTreeSet<Value>>)> =
             open.map(|(&bytes, _)| (bytes, self.written(bytes, known))).collect();
@@ -180,6 +189,8 @@ impl ThreadPaths {
                 (bytes, far.unwrap_or(0))
             })
             .collect();
+        let is_source = facts.written.brought.contains_key(&thread);
+        let brought = is_source.then(|| self.brought(known));
         let mut learns = false;
         for (bytes, values) in values {
             let of = facts.written.bytes.get_mut(&bytes);
@@ -189,7 +200,19 @@ impl ThreadPaths {
             let of = facts.written.counters.get_mut(&bytes);
             learns |= of.is_some_and(|of| of.learn(thread, far));
         }
+        learns |= brought.is_some_and(|brought| facts.written.learn_brought(thread, brought));
         learns
+    }
+
+    /// What these paths bring to shuffles.
+    fn brought(&self, known: KnownMemory<'_>) -> BroughtToShuffles {
+        let mut all = BroughtToShuffles::new();
+        let mut unknown = BTreeSet::new();
+        for path in self.every() {
+            path.brought(known, &mut all, &mut unknown);
+        }
+        all.retain(|shuffle, _| !unknown.contains(shuffle));
+        all
     }
 
     /// What these paths write to some bytes; `None` if it may be anything.
@@ -216,7 +239,8 @@ impl ListedPaths {
 impl Unfolded<'_> {
     /// What is known of memory, for the paths of a thread.
     pub(super) fn known_memory(&self, thread: ThreadId) -> KnownMemory<'_> {
-        KnownMemory { written: &self.facts.written, thread, tearing: self.tearing }
+        let (program, written) = (self.program, &self.facts.written);
+        KnownMemory { program, written, thread, tearing: self.tearing }
     }
 
     /// Whether some thread may access bytes by an address that is not known, though each access of them is taken to be.
