@@ -87,7 +87,7 @@ fn bound(test: &Test, judgement: &Judgement, out: &mut dyn Write) -> io::Result<
             if barrier() {
                 writeln!(
                     out,
-                    "      a loop with a barrier, or an exchange between lanes, is followed --bound times unless it writes nothing: where it \
+                    "      a loop with a barrier, or an exchange between lanes, is followed --bound times unless it changes nothing: where it \
                      waits for another thread at a barrier, wait in a loop before the barrier"
                 )?;
             }

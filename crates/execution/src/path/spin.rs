@@ -30,6 +30,13 @@ pub struct Round {
     pub rewrites: bool,
 }
 
+/// An iteration that changes nothing if what is open of that holds.
+struct Repeated {
+    kept: Vec<ExprId>,
+    /// As of a [`Round`].
+    rewrites: bool,
+}
+
 impl Round {
     pub fn events(&self) -> Range<usize> {
         self.from.into()..self.end.into()
@@ -85,9 +92,12 @@ impl Walk<'_> {
         let end = PathEnd::Spins { from: index(from), line: index(state.pc) };
         if state.events[from..].iter().any(|of| of.barrier.is_some()) {
             let apart = state.rounds.last().is_none_or(|round| usize::from(round.end) <= from);
-            let is_round = apart && self.is_round(state, from, target);
-            let Some(most) = self.loops.rounds.filter(|_| is_round) else { return false };
-            let rewrites = !self.writes_nothing(state, from, target);
+            let Some(most) = self.loops.rounds.filter(|_| apart) else { return false };
+            let Some(Repeated { kept, rewrites }) = self.round(state, from, target) else {
+                return false;
+            };
+            self.changed(state, &kept, target);
+            state.checks.extend(kept.iter().map(|&kept| Assumption::Truth(kept, true)));
             state.rounds.push(Round {
                 from: index(from),
                 end: index(state.events.len()),
@@ -101,12 +111,15 @@ impl Walk<'_> {
             }
             return ends;
         }
-        let Some(kept) = self.kept(state, from, target) else { return false };
+        let seen = self.seen_writes(state, from, target);
+        let Some(kept) = Self::kept(state, &seen) else { return false };
         let mut spinning = state.clone();
         spinning.checks.extend(kept.iter().map(|&kept| Assumption::Truth(kept, true)));
         self.finish(spinning, end);
         // Where an iteration may make the program undefined, its repetitions count too.
-        let ends = self.loops.omits && self.is_harmless(state, from) && self.is_agreed(state, from);
+        let ends = self.loops.omits
+            && self.is_harmless(state, from)
+            && state.events[from..].iter().all(|event| self.is_agreed(event));
         if ends {
             let mut state = std::mem::replace(state, PathState::empty());
             self.changed(&state, &kept, target);
@@ -155,46 +168,52 @@ impl Walk<'_> {
         }) && decided
     }
 
-    /// Whether the iteration with barriers from this event on changes nothing, and leaving it out hides nothing.
-    fn is_round(&self, state: &PathState, from: usize, target: usize) -> bool {
-        self.is_harmless(state, from)
-            && self.writes_for_itself(state, from, target)
-            && are_passed(&state.events[from..])
+    /// The iteration with barriers from this event on, if it may change nothing, and leaving it out hides nothing. Some of its writes
+    /// its thread might see alone, and does not from `target` on; some the threads of its CTA, which go through it together, and do
+    /// not look at them either; the others write what is there.
+    fn round(&self, state: &mut PathState, from: usize, target: usize) -> Option<Repeated> {
+        if !self.is_harmless(state, from) || !are_passed(&state.events[from..]) {
+            return None;
+        }
+        let (program, layout, accessed) = (self.program, self.layout, &self.facts.accessed);
+        // A thread that has left the loop may still look at what is written, where its exit orders nothing.
+        let rewritten = |at: &usize| {
+            let access = state.events[*at].access.filter(|_| !self.conventions.exits_order_nothing);
+            access.is_some_and(|access| {
+                is_rewritten(program, layout, accessed, self.thread, target, access.pa)
+            })
+        };
+        let seen = self.seen_writes(state, from, target);
+        let (rewritten, others): (Vec<usize>, Vec<usize>) = seen.into_iter().partition(rewritten);
+        let agreed = others.iter().all(|&at| self.is_agreed(&state.events[at]));
+        let kept = Self::kept(state, &others).filter(|_| agreed)?;
+        Some(Repeated { kept, rewrites: !rewritten.is_empty() })
     }
 
     /// Whether each write from this event on is one that only its thread might see, and does not from `target` on.
     fn writes_nothing(&self, state: &PathState, from: usize, target: usize) -> bool {
-        let mut events = state.events[from..].iter();
-        events.all(|event| event.value.is_none() || self.is_unseen(event, target))
+        self.seen_writes(state, from, target).is_empty()
     }
 
-    /// The same where threads of a CTA go through the iteration together: none of them looks at what one has written there.
-    fn writes_for_itself(&self, state: &PathState, from: usize, target: usize) -> bool {
-        let (program, layout, accessed) = (self.program, self.layout, &self.facts.accessed);
-        state.events[from..].iter().filter(|event| event.value.is_some()).all(|event| {
-            // A thread that has left the loop may still look at what is written, where its exit orders nothing.
-            self.is_unseen(event, target)
-                || !self.conventions.exits_order_nothing
-                    && event.access.is_some_and(|access| {
-                        is_rewritten(program, layout, accessed, self.thread, target, access.pa)
-                    })
-        })
+    /// The other writes from this event on.
+    fn seen_writes(&self, state: &PathState, from: usize, target: usize) -> Vec<usize> {
+        let events = (from..).zip(&state.events[from..]);
+        let seen =
+            events.filter(|(_, event)| event.value.is_some() && !self.is_unseen(event, target));
+        seen.map(|(at, _)| at).collect()
     }
 
     fn is_unseen(&self, event: &PathEvent, target: usize) -> bool {
         event.access.is_some_and(|access| self.live.is_overwritten(target, access.pa))
     }
 
-    /// What has to hold that each write from this event on is one of what is there, as far as it is open;
-    /// `None` where one is not. Others than atomics write only what no other thread accesses since a head.
-    fn kept(&self, state: &mut PathState, from: usize, target: usize) -> Option<Vec<ExprId>> {
+    /// What has to hold that each of these writes is one of what is there, as far as it is open; `None` where one is not. Only
+    /// atomics may be.
+    fn kept(state: &mut PathState, writes: &[usize]) -> Option<Vec<ExprId>> {
         let mut open = Vec::new();
-        for at in from..state.events.len() {
+        for &at in writes {
             let event = &state.events[at];
-            let Some(value) = event.value else { continue };
-            if self.is_unseen(event, target) {
-                continue;
-            }
+            let value = event.value?;
             let read = event.rmw?;
             let bits = u16::try_from(8 * event.access?.va.length).ok()?;
             let ty = Type { kind: TypeKind::Unsigned, bits };
@@ -243,12 +262,10 @@ impl Walk<'_> {
         })
     }
 
-    /// Whether nobody races with the writes of the path from this event on.
-    fn is_agreed(&self, state: &PathState, from: usize) -> bool {
-        state.events[from..].iter().filter(|event| event.value.is_some()).all(|event| {
-            let access = event.access.expect("a write accesses bytes");
-            self.facts.agreed.of(access.pa).is_some()
-        })
+    /// Whether nobody races with this event if it is a write.
+    fn is_agreed(&self, event: &PathEvent) -> bool {
+        event.value.is_none()
+            || event.access.is_some_and(|access| self.facts.agreed.of(access.pa).is_some())
     }
 
     /// Whether each read can return one of the values that its variable ever holds, where they are

@@ -148,9 +148,9 @@ impl PathListing<'_> {
                 PathEnd::Cut => &mut listed.cut,
                 PathEnd::Spins { .. } => &mut listed.spinning,
                 PathEnd::Covered => &mut listed.covered,
-                PathEnd::Finished
-                | PathEnd::Waits { .. }
-                | PathEnd::Fault { .. } => &mut listed.paths,
+                PathEnd::Finished | PathEnd::Waits { .. } | PathEnd::Fault { .. } => {
+                    &mut listed.paths
+                }
             };
             list.push(path);
         }
