@@ -569,3 +569,36 @@ fn a_loop_is_followed_as_far_as_its_paths_go_together() {
     assert!(right.findings.is_empty() && right.undecided.is_empty(), "{right:?}");
     assert!(!queue("").findings.is_empty(), "an item is overwritten while a thread reads it");
 }
+
+/// A copy reads as many bytes as it says, and fills the rest with zeros: where it reads none, its source need not be memory.
+#[test]
+fn a_copy_that_reads_nothing_has_no_source() {
+    let of = |place: u32, bytes: &str| {
+        kernel(
+            &["src", "out", "n"],
+            &format!(
+                ".shared .align 16 .b8 s[16];\nld.param.u64 %rd1, [src];\nld.param.u64 %rd2, [out];\n\
+                 ld.param.u32 %r2, [n];\nmov.u32 %r1, s;\n\
+                 cp.async.cg.shared.global [%r1], [%rd1+{place}], 16, {bytes};\n\
+                 cp.async.commit_group;\ncp.async.wait_group 0;\nld.shared.u32 %r3, [%r1];\n\
+                 st.global.u32 [%rd2], %r3;\nret;"
+            ),
+        )
+    };
+    let found = |place: u32, bytes: &str, n: u32, result: u32| {
+        let n = format!("n={n}");
+        let arguments = ["src=u32[4]=7", "out=u32[1]=9", &n];
+        let asserted = format!("out[0]=={result}");
+        let launch = launch(1, 1, &arguments, &[&asserted]);
+        kinds(&judged(&of(place, bytes), &launch).expect("it has a test"))
+    };
+    let outside = [FindingKind::OutOfBounds];
+    for bytes in ["%r2", "0"] {
+        assert_eq!(found(0, bytes, 0, 0), []);
+        assert_eq!(found(16, bytes, 0, 0), []);
+    }
+    assert_eq!(found(0, "%r2", 4, 7), []);
+    assert_eq!(found(0, "%r2", 4, 0), [FindingKind::Assert]);
+    assert_eq!(found(16, "%r2", 4, 0), outside);
+    assert_eq!(found(16, "%r2", 16, 0), outside);
+}
