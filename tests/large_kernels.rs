@@ -1,6 +1,8 @@
 //! Kernels of which not all is looked at: those with too many paths, and values that pass through memory which
 //! holds others later.
 
+use std::fmt::Write;
+
 use verify::{FindingKind, LaunchSpec, ThreadChoice, Verification};
 
 use crate::launches::{judged, kernel, kinds, launch};
@@ -21,10 +23,12 @@ fn found(of: &Verification) -> Vec<FindingKind> {
 fn with_many_paths(first: &str) -> Verification {
     let mut body = format!("ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [f];\n{first}\n");
     for at in 0..16 {
-        body += &format!(
+        write!(
+            body,
             "ld.relaxed.gpu.global.u32 %r1, [%rd2];\nsetp.eq.u32 %p1, %r1, 0;\n@%p1 bra $L{at};\n\
              add.u32 %r2, %r2, 1;\n$L{at}:\n"
-        );
+        )
+        .expect("a string takes all");
     }
     body += "red.relaxed.gpu.global.add.u32 [%rd2], %r2; ret;";
     let launch = launch(2, 1, &["a=u32[2]=0", "f=u32[1]=0"], &[]);

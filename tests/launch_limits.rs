@@ -115,14 +115,9 @@ fn too_many_threads_are_told_with_what_makes_them_fewer() {
 /// The lanes of each warp add up a row, and store it without a mask: the rows of two CTAs overlap.
 #[test]
 fn what_a_cta_lacks_alone_is_found_where_both_are_too_much() {
-    let steps: String = (0..10)
-        .map(|step| {
-            format!(
-                "shfl.sync.bfly.b32 %r4, %r3, {}, 31, -1; add.u32 %r3, %r3, %r4;",
-                1 << (step % 5)
-            )
-        })
-        .collect();
+    let step =
+        |by: u32| format!("shfl.sync.bfly.b32 %r4, %r3, {by}, 31, -1; add.u32 %r3, %r3, %r4;");
+    let steps = [1, 2, 4, 8, 16].map(step).concat().repeat(2);
     let body = format!(
         "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [x]; mov.u32 %r1, %tid.x; \
          mov.u32 %r2, %ctaid.x; ld.global.u32 %r3, [%rd2]; {steps} \

@@ -428,12 +428,12 @@ fn an_outcome_of_parts_has_what_each_of_them_observes() {
 /// Which threads are of the component of each thread.
 fn components(columns: [&str; 4], cells: [&str; 4]) -> Vec<u8> {
     let row = |of: [&str; 4]| of.join(" | ");
-    let text = format!(
+    let written = format!(
         "PTX components\n{{\nuint32_t x=0; y=0;\n}}\n{} ;\n{} ;\nexists (true)\n",
         row(columns),
         row(cells)
     );
-    let test = litmus::parse("components", text.as_bytes()).expect("it is well formed");
+    let test = litmus::parse("components", written.as_bytes()).expect("it is well formed");
     let components = execution::components::Components::of(&test.program);
     (0..4).map(|thread| components.first(model::program::ThreadId(thread)).0).collect()
 }

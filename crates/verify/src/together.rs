@@ -74,10 +74,8 @@ impl Reader<'_> {
 }
 
 fn store(program: &Program, thread: ThreadId, line: u16) -> Option<&Store> {
-    match &program.threads[usize::from(thread.0)].lines[usize::from(line)].instruction {
-        Instruction::Store(store) => Some(store),
-        _ => None,
-    }
+    let line = &program.threads[usize::from(thread.0)].lines[usize::from(line)];
+    if let Instruction::Store(store) = &line.instruction { Some(store) } else { None }
 }
 
 /// What stores write, as far as that is a constant: found when the first one is asked for.

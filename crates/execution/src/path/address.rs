@@ -8,7 +8,7 @@ use crate::event::{Access, Mask};
 use crate::expr::{ExprId, Exprs};
 use crate::layout::{Layout, OutsideMemory, Window};
 use model::isa::alu::{AluOp, Comparison};
-use model::isa::asynchronous::{AsyncStore, FILL_BYTES};
+use model::isa::asynchronous::{AsyncStore, Copy, FILL_BYTES};
 use model::isa::atom::Atomic;
 use model::isa::cvta::{AddressOp, Cvta};
 use model::isa::ld::Load;
@@ -81,6 +81,15 @@ impl AddressUse {
         AddressUse { writes, align: Some(part), ..whole }
     }
 
+    /// The source of a copy of this many bytes that reads some of them; what is not read need not be memory.
+    pub(super) fn of_source(copy: &Copy, bytes: u32, read: u32) -> Option<AddressUse> {
+        if copy.bulk {
+            return Some(AddressUse::of_copy(copy.from_space, bytes, false));
+        }
+        let of = || AddressUse::of_copy(copy.from_space, read, false);
+        (read > 0).then(|| AddressUse { align: Some(bytes), ..of() })
+    }
+
     /// So many columns of tensor memory.
     pub(super) fn of_columns(columns: usize, writes: bool) -> AddressUse {
         let whole = AddressUse::new(SpaceQualifier::Tensor, Type::U32, count(columns), TENSOR);
@@ -120,10 +129,6 @@ impl AddressUse {
     pub(super) fn of_atomic(atomic: &Atomic) -> AddressUse {
         let whole = AddressUse::new(atomic.space, atomic.ty, 1, atomic.reach());
         AddressUse { writes: true, ..whole }
-    }
-
-    pub(super) fn aligned_to(self, bytes: u32) -> AddressUse {
-        AddressUse { align: Some(bytes), ..self }
     }
 
     pub(super) fn through_multimem(self, multimem: bool) -> AddressUse {

@@ -234,27 +234,17 @@ impl Walk<'_> {
             let value = self.number(state, Operand::Reg(predicate));
             (value != 0) != negated
         });
-        let whole = |space, writes| {
-            let multimem = writes && copy.multimem;
-            AddressUse::of_copy(space, bytes, writes).through_multimem(multimem)
-        };
         let read = if ignored { 0 } else { u32::try_from(source_bytes).unwrap_or(bytes) };
+        let to = AddressUse::of_copy(copy.to_space, bytes, true).through_multimem(copy.multimem);
         let mut side = |address, space, of: &AddressUse| match &tensor {
             Some(tensor) if space == SpaceQualifier::Global => {
                 Ok((tensor.parts.clone(), tensor.at))
             }
             Some(_) | None => self.address(state, address, of).ok_or(Next::Stop),
         };
-        // What is not read need not be memory.
-        let from = match (copy.bulk, read) {
-            (true, _) => Some(side(copy.from, copy.from_space, &whole(copy.from_space, false))?),
-            (false, 0) => None,
-            (false, _) => {
-                let of = AddressUse::of_copy(copy.from_space, read, false).aligned_to(bytes);
-                Some(side(copy.from, copy.from_space, &of)?)
-            }
-        };
-        let (to, to_at) = side(copy.to, copy.to_space, &whole(copy.to_space, true))?;
+        let from = AddressUse::of_source(copy, bytes, read);
+        let from = from.map(|of| side(copy.from, copy.from_space, &of)).transpose()?;
+        let (to, to_at) = side(copy.to, copy.to_space, &to)?;
         let object = |address| self.object(state, address, copy.to_space, false).ok_or(Next::Stop);
         let completion = copy.mbarrier.map(object).transpose()?;
         let targets = match copy.multicast {
