@@ -354,7 +354,7 @@ impl<'a> FunctionReader<'_, 'a> {
         let contents = self.contents;
         self.refused.extend(contents.faults.get(&index).into_iter().flatten().cloned());
         let items = contents.module.body(index);
-        let callees = self.callees(&items);
+        let callees = contents.callees(&items);
         let frame = self.frames.last_mut().expect("a function is being read");
         (frame.numbers, frame.callees) = (numbers(&items), callees);
         self.names.labels_of_body(&items);
