@@ -56,6 +56,25 @@ impl HeldConstants {
         }
     }
 
+    /// About how many bytes it takes, without the parts that it shares with the line before.
+    fn bytes_besides(&self, last: Option<&HeldConstants>) -> usize {
+        let mut bytes = size_of_val(&*self.0);
+        for (group, own) in self.0.iter().enumerate() {
+            let known = last.and_then(|last| last.0.get(group));
+            if known.is_some_and(|known| Arc::ptr_eq(own, known)) {
+                continue;
+            }
+            bytes += size_of_val(&**own);
+            for (part, own) in own.iter().enumerate() {
+                let known = known.and_then(|known| known.get(part));
+                if !known.is_some_and(|known| Arc::ptr_eq(own, known)) {
+                    bytes += size_of_val(&**own);
+                }
+            }
+        }
+        bytes
+    }
+
     /// Keeps what others hold, too. Returns whether that is less.
     fn keep(&mut self, others: &HeldConstants) -> bool {
         let mut less = Vec::new();
@@ -256,6 +275,17 @@ impl Constants {
         let at = self.address(layout, thread, line, address)?;
         let va: Extent = layout.resolve(thread, space, at, length).ok()?;
         Some(Access { va, pa: layout.physical(va) })
+    }
+
+    /// About how many bytes they take.
+    pub fn taken(&self) -> usize {
+        let mut bytes = size_of_val(&*self.decisions);
+        let mut last: Option<&HeldConstants> = None;
+        for held in self.before.iter().flatten() {
+            bytes += held.bytes_besides(last);
+            last = Some(held);
+        }
+        bytes
     }
 
     pub fn decision(&self, line: usize) -> ConstantDecision {

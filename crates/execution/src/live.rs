@@ -17,6 +17,7 @@ use model::memory::{Extent, VariableId};
 use model::program::{Observed, Program, Thread, ThreadId};
 
 /// Registers live before each line of a thread that has loops.
+#[derive(Debug)]
 pub struct Liveness {
     /// For each line, the registers that are live before it. Empty where nobody asks.
     before: Vec<FixedBitSet>,
@@ -72,6 +73,12 @@ impl Liveness {
         let own_before = own_before(program, layout, accessed, id, &own);
         let before = before(program, constants, id);
         Liveness { before, heads, loads, own, own_before, is_shuffle_source }
+    }
+
+    /// About how many bytes it takes.
+    pub fn bytes(&self) -> usize {
+        let sets = self.before.iter().chain(&self.own_before);
+        sets.map(|set| size_of::<FixedBitSet>() + size_of_val(set.as_slice())).sum()
     }
 
     pub fn loops(&self) -> bool {

@@ -4,7 +4,8 @@
 //! barrier id. Its assumptions are recorded as checks on the values that its reads return.
 
 use std::cell::OnceCell;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
+use std::rc::Rc;
 
 mod address;
 mod asynchronous;
@@ -36,7 +37,7 @@ pub use self::facts::LoopFacts;
 pub use self::impossible::KnownMemory;
 pub use self::private::{PrivateAccess, PrivateFinal};
 pub use self::spin::Round;
-use self::state::{PathState, PendingPaths, Visits, proxy_tag, scope_tag};
+use self::state::{PathState, PendingPaths, proxy_tag, scope_tag};
 use crate::contents::MemoryContents;
 use crate::event::{EventKind, Mask, PathEvent, Tags};
 use crate::expr::{Expr, ExprId, Exprs};
@@ -330,11 +331,7 @@ fn listed(
     ends: Ends<'_>,
 ) -> Result<Option<Vec<Path>>, UnfoldLimit> {
     let source = &program.threads[usize::from(thread.0)];
-    let live = Liveness::new(program, layout, facts, thread);
-    // Of a long thread it takes long.
-    if let Some(limit) = ends(0) {
-        return Err(limit);
-    }
+    let live = facts.liveness(program, layout, thread);
     let joins = joins(program, source);
     let mut walk = Walk {
         program,
@@ -380,7 +377,7 @@ fn listed(
         compared: Vec::new(),
         memory: Vec::new(),
         trace: Vec::new(),
-        visits: vec![Visits::default(); if walk.live.loops() { source.lines.len() + 1 } else { 0 }],
+        visits: BTreeMap::new(),
         heads: Vec::new(),
         silent: 0,
         rounds: Vec::new(),
@@ -410,8 +407,7 @@ fn listed(
         held += walk.done[known..].iter().map(Path::bytes).sum::<usize>();
         known = walk.done.len();
         // Those that are still to be gone on from are no longer.
-        let pending = walk.pending.last().map_or(0, PathState::bytes) * walk.pending.len();
-        if let Some(limit) = ends(held + pending) {
+        if let Some(limit) = ends(held + walk.pending.bytes()) {
             return Err(limit);
         }
     }
@@ -439,7 +435,7 @@ struct Walk<'a> {
     code: ThreadId,
     conventions: Conventions,
     loops: LoopRule,
-    live: Liveness,
+    live: Rc<Liveness>,
     facts: &'a LoopFacts<'a>,
     /// Whether some path has followed a loop beyond the bound.
     is_beyond: bool,

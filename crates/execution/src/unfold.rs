@@ -72,10 +72,12 @@ impl<'p> Unfolded<'p> {
             && program.launches.is_empty()
             && program.threads.iter().any(Thread::repeats_barrier);
         let rule = LoopRule::of(program, conventions, bound);
+        let facts = Unfolded::facts(program, conventions, ends)?;
+        let by_rule = |rule| Unfolded::by_rule(program, conventions, rule, ends, &facts);
         let most = if repeated && rule.omits { rounds::MOST } else { 0 };
         for most in 1..=most {
             let loops = LoopRule { rounds: Some(most), ..rule };
-            let common = Unfolded::by_rule(program, conventions, loops, ends)
+            let common = by_rule(loops)
                 .and_then(|unfolded| Ok((rounds::are_common(&unfolded, most)?, unfolded)));
             match common {
                 Ok((true, unfolded)) if !unfolded.hides(conventions) => return Ok(unfolded),
@@ -84,12 +86,24 @@ impl<'p> Unfolded<'p> {
                 Ok(_) | Err(_) => {}
             }
         }
-        let unfolded = Unfolded::by_rule(program, conventions, rule, ends)?;
+        let unfolded = by_rule(rule)?;
         if !unfolded.hides(conventions) {
             return Ok(unfolded);
         }
         // One iteration of each thread is enough: without the others, the execution is one with the same race or read.
-        Unfolded::by_rule(program, conventions, LoopRule { silent: 1, ..rule }, ends)
+        by_rule(LoopRule { silent: 1, ..rule })
+    }
+
+    /// What is known before paths are listed.
+    fn facts(
+        program: &'p Program,
+        conventions: Conventions,
+        ends: Ends<'p>,
+    ) -> Result<LoopFacts<'p>, UnfoldLimit> {
+        ends(0).map_or(Ok(()), Err)?;
+        let facts = LoopFacts::new(program, &Layout::new(program), conventions);
+        // Of a long program they take long.
+        ends(facts.bytes()).map_or(Ok(facts), Err)
     }
 
     /// Whether some path was cut at the loop bound: outcomes may be missing.

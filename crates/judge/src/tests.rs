@@ -7,6 +7,7 @@ use engine::clock::Deadline;
 use engine::exit::Exit;
 use engine::sought::Sought;
 use engine::{ENGINES, Engine, ExecutionFacts, Limit, Limits, MEMORY, OutcomeVisitor, Race};
+use execution::unfold::{UnfoldLimit, Unfolded};
 use litmus::Test;
 use model::program::Program;
 use model::reading::Readings;
@@ -461,4 +462,39 @@ fn threads_meet_where_something_waits_for_both() {
     assert_eq!(components(ctas, [read, read, read, none]), [0, 1, 2, 3]);
     assert_eq!(components(ctas, [read, none, write, none]), [0, 1, 0, 3]);
     assert_eq!(components(ctas, [write, none, "st.weak.u32 [y], 1", none]), [0, 1, 2, 3]);
+}
+
+/// Which limit the paths of a long thread with a loop reach with so much memory: it jumps over most of its lines. `behind`: what it does
+/// then.
+fn limit_of_paths(behind: &[String], memory: usize) -> Option<UnfoldLimit> {
+    let first = ["L: ld.relaxed.gpu.u32 r0, [x]", "setp.eq.u32 p, r0, 0", "@p bra L", "bra B"];
+    let long = std::iter::repeat_n("mov.u32 r1, 1", 8_000);
+    let rows = first.into_iter().chain(long).chain(["B: mov.u32 r1, 1"]);
+    let rows = rows.chain(behind.iter().map(String::as_str));
+    let others = ["st.relaxed.gpu.u32 [x], 1"].into_iter().chain(std::iter::repeat(""));
+    let rows = rows.zip(others).map(|(own, other)| format!("{own} | {other} ;\n"));
+    let rows: String = rows.collect();
+    let source = format!("PTX t\n{{\nx=0;\n}}\nP0@cta 0 | P1@cta 1 ;\n{rows}forall (true)\n");
+    let test = litmus::parse("", source.as_bytes()).unwrap_or_else(|error| panic!("{error:?}"));
+    let model = model::ptx::model();
+    let limits = Limits { memory, ..Limits::unlimited(2) };
+    let ends = |held| limits.of_unfolding(held);
+    Unfolded::within(&test.program, model.conventions, limits.bound, &ends).err()
+}
+
+/// What a state holds of a thread with loops does not grow with its lines: each of these reads forks one.
+#[test]
+fn forks_of_a_long_thread_fit_in_memory() {
+    let leaves = (0..96).flat_map(|at| {
+        let (goes_on, next) = (format!("@p bra M{at}"), format!("M{at}: mov.u32 r1, 1"));
+        let rows = ["ld.relaxed.gpu.u32 r0, [x]", "setp.eq.u32 p, r0, 1", &goes_on, "ret", &next];
+        rows.map(str::to_owned)
+    });
+    assert_eq!(limit_of_paths(&leaves.collect::<Vec<_>>(), 8 << 20), None);
+}
+
+#[test]
+fn what_is_known_before_paths_takes_memory() {
+    assert_eq!(limit_of_paths(&[], 128 << 10), Some(UnfoldLimit::Memory));
+    assert_eq!(limit_of_paths(&[], 8 << 20), None);
 }

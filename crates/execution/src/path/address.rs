@@ -186,12 +186,9 @@ impl Walk<'_> {
                 self.fault(elsewhere, NOWHERE);
             }
             let (&first, rest) = all.split_first()?;
-            for &other in rest {
-                // The fork repeats the instruction; the check answers for the address then.
-                let mut forked = state.clone();
-                forked.checks.push(Assumption::Equals(sum, other));
-                self.pending.push(forked);
-            }
+            // A fork repeats the instruction; the check answers for the address then.
+            let others = rest.iter().map(|&other| Assumption::Equals(sum, other));
+            self.pending.fork(state, others);
             state.checks.push(Assumption::Equals(sum, first));
             first
         };

@@ -69,8 +69,8 @@ struct Alignment<'a> {
 
 impl<'a> Alignment<'a> {
     fn new(short: &'a PathState, long: &'a PathState) -> Option<Alignment<'a>> {
-        let repeats =
-            long.visits.iter().zip(&short.visits).all(|(long, short)| short.times <= long.times);
+        let times = |line: &usize| long.visits.get(line).map_or(0, |long| long.times);
+        let repeats = short.visits.iter().all(|(line, short)| short.times <= times(line));
         // A state that forks comes to its line again.
         if long.events.len() <= short.events.len() {
             return None;

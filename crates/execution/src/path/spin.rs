@@ -46,7 +46,7 @@ impl Round {
 impl Walk<'_> {
     pub(super) fn jump(&mut self, state: &mut PathState, target: usize) -> Next {
         self.note_branch(state, target, true);
-        if target <= state.pc && target < state.visits.len() {
+        if target <= state.pc && self.live.loops() {
             if self.is_impossible(state) {
                 return Next::Stop;
             }
@@ -138,11 +138,11 @@ impl Walk<'_> {
 
     /// Goes back to `target`; false where it has been there as often as the bound allows.
     fn again(&mut self, state: &mut PathState, target: usize) -> bool {
-        let from = state.visits[target].events;
+        let from = state.visits.get(&target).map_or(0, |visits| visits.events);
         let counted = self.loops.counted == CountedLoops::Complete
             && (self.is_counted(state, target) || self.counts(state, from));
         state.pc = target;
-        let visits = &mut state.visits[target];
+        let visits = state.visits.entry(target).or_default();
         visits.times += 1;
         visits.decisions = state.decisions.len();
         visits.events = state.events.len();
@@ -156,7 +156,8 @@ impl Walk<'_> {
     fn is_counted(&self, state: &PathState, target: usize) -> bool {
         let lines = &self.program.threads[usize::from(self.thread.0)].lines;
         let body = target..=state.pc;
-        let since = state.decisions[state.visits[target].decisions..].iter();
+        let before = state.visits.get(&target).map_or(0, |visits| visits.decisions);
+        let since = state.decisions[before..].iter();
         let leaves = |line: usize| {
             let branch = lines[line].instruction.as_branch();
             branch.is_some_and(|branch| !body.contains(&branch.target) || line == state.pc)

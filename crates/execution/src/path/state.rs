@@ -1,6 +1,7 @@
 //! The state of a path during symbolic execution.
 
 use std::collections::BTreeMap;
+use std::rc::Rc;
 
 use super::private::{PrivateAccess, PrivateWrite};
 use super::{Assumption, Decision, Round, SkippedOperation};
@@ -33,8 +34,8 @@ pub(super) struct PathState {
     pub(super) memory: Vec<PrivateWrite>,
     /// The accesses to private bytes.
     pub(super) trace: Vec<PrivateAccess>,
-    /// For each line, the jumps back to it.
-    pub(super) visits: Vec<Visits>,
+    /// The jumps back to lines. Others than these are not in it: a state is copied at each fork, and a thread may have many lines.
+    pub(super) visits: BTreeMap<usize, Visits>,
     /// Loop heads since the last store, or atomic that changed something.
     pub(super) heads: Vec<LoopHead>,
     /// Iterations that changed nothing and are part of the path.
@@ -102,34 +103,81 @@ pub(super) struct TensorGroups {
 pub(super) struct PendingPaths {
     /// Take the shortest pending path first; otherwise the most recent.
     shortest_first: bool,
-    all: BTreeMap<(usize, u16, usize), PathState>,
+    all: BTreeMap<(usize, u16, usize), PendingPath>,
     count: usize,
+    /// Bytes that they take.
+    held: usize,
+}
+
+/// A state, and what is assumed besides. Forks of one state share it until they are gone on from.
+struct PendingPath {
+    of: Rc<SharedState>,
+    check: Option<Assumption>,
+}
+
+struct SharedState {
+    state: PathState,
+    bytes: usize,
 }
 
 impl PendingPaths {
     pub(super) fn new(shortest_first: bool) -> PendingPaths {
-        PendingPaths { shortest_first, all: BTreeMap::new(), count: 0 }
+        PendingPaths { shortest_first, all: BTreeMap::new(), count: 0, held: 0 }
     }
 
     pub(super) fn push(&mut self, state: PathState) {
+        let of = self.shared(state);
+        self.add(PendingPath { of, check: None });
+    }
+
+    /// Adds a fork of a state for each of these assumptions.
+    pub(super) fn fork(&mut self, state: &PathState, checks: impl Iterator<Item = Assumption>) {
+        let mut checks = checks.peekable();
+        if checks.peek().is_some() {
+            let of = self.shared(state.clone());
+            for check in checks {
+                self.add(PendingPath { of: Rc::clone(&of), check: Some(check) });
+            }
+        }
+    }
+
+    fn shared(&mut self, state: PathState) -> Rc<SharedState> {
+        let bytes = state.bytes();
+        self.held += bytes;
+        Rc::new(SharedState { state, bytes })
+    }
+
+    fn add(&mut self, pending: PendingPath) {
+        let state = &pending.of.state;
         let (events, step) =
             if self.shortest_first { (state.events.len(), state.step) } else { (0, 0) };
-        self.all.insert((events, step, self.count), state);
+        self.all.insert((events, step, self.count), pending);
         self.count += 1;
+        self.held += size_of::<PendingPath>();
     }
 
     pub(super) fn pop(&mut self) -> Option<PathState> {
         let next = if self.shortest_first { self.all.pop_first() } else { self.all.pop_last() };
-        next.map(|(_, state)| state)
+        let (_, PendingPath { of, check }) = next?;
+        self.held -= size_of::<PendingPath>();
+        let mut state = match Rc::try_unwrap(of) {
+            Ok(SharedState { state, bytes }) => {
+                self.held -= bytes;
+                state
+            }
+            Err(of) => of.state.clone(),
+        };
+        state.checks.extend(check);
+        Some(state)
     }
 
     pub(super) fn len(&self) -> usize {
         self.all.len()
     }
 
-    /// The last of them in their order.
-    pub(super) fn last(&self) -> Option<&PathState> {
-        self.all.last_key_value().map(|(_, state)| state)
+    /// About how many bytes they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.held
     }
 
     /// Whether one has fewer events, where these are next.
@@ -152,8 +200,8 @@ pub(super) struct Visits {
 #[derive(Clone)]
 pub(super) struct LoopHead {
     pub(super) line: usize,
-    pub(super) registers: Vec<ExprId>,
-    pub(super) taint: Vec<Mask>,
+    pub(super) registers: Rc<[ExprId]>,
+    pub(super) taint: Rc<[Mask]>,
     pub(super) step: u16,
     /// How many events came before.
     pub(super) events: usize,
@@ -191,7 +239,7 @@ impl PathState {
             + size_of_val(&*self.compared)
             + size_of_val(&*self.memory)
             + size_of_val(&*self.trace)
-            + size_of_val(&*self.visits)
+            + size_of::<(usize, Visits)>() * self.visits.len()
             + heads.sum::<usize>()
     }
 
@@ -210,7 +258,7 @@ impl PathState {
             compared: Vec::new(),
             memory: Vec::new(),
             trace: Vec::new(),
-            visits: Vec::new(),
+            visits: BTreeMap::new(),
             heads: Vec::new(),
             silent: 0,
             rounds: Vec::new(),
@@ -242,8 +290,8 @@ impl PathState {
     pub(super) fn note_head(&mut self) {
         self.heads.push(LoopHead {
             line: self.pc,
-            registers: self.registers.clone(),
-            taint: self.taint.clone(),
+            registers: Rc::from(&*self.registers),
+            taint: Rc::from(&*self.taint),
             step: self.step,
             events: self.events.len(),
             passed_over: self.passed_over,
@@ -354,5 +402,30 @@ pub(super) fn proxy_tag(proxy: Proxy) -> Tag {
         Proxy::Texture => Tag::Texture,
         Proxy::Surface => Tag::Surface,
         Proxy::Constant => Tag::Constant,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn forks_share_their_state() {
+        for shortest_first in [false, true] {
+            let mut pending = PendingPaths::new(shortest_first);
+            let mut state = PathState::empty();
+            let value = state.exprs.constant(1);
+            state.registers = vec![value; 1_000];
+            let checks = || (0..100).map(|number| Assumption::Equals(value, number));
+            pending.fork(&state, checks());
+            assert!(pending.bytes() < 4 * state.bytes(), "{}", pending.bytes());
+            let all: Vec<PathState> = std::iter::from_fn(|| pending.pop()).collect();
+            assert_eq!((all.len(), pending.bytes()), (100, 0));
+            let mut assumed: Vec<Assumption> = all.into_iter().flat_map(|of| of.checks).collect();
+            if !shortest_first {
+                assumed.reverse();
+            }
+            assert_eq!(assumed, checks().collect::<Vec<_>>());
+        }
     }
 }

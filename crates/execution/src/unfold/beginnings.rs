@@ -30,9 +30,9 @@ impl<'p> Unfolded<'p> {
         {
             return Ok(None);
         }
-        let rule = LoopRule::of(program, conventions, bound);
-        let unfolded =
-            Unfolded::by_rule(program, conventions, LoopRule { cut: Some(cut), ..rule }, ends)?;
+        let rule = LoopRule { cut: Some(cut), ..LoopRule::of(program, conventions, bound) };
+        let facts = Unfolded::facts(program, conventions, ends)?;
+        let unfolded = Unfolded::by_rule(program, conventions, rule, ends, &facts)?;
         let known = (0..program.threads.len())
             .all(|thread| unfolded.every(thread).all(super::beyond::waits_for_all));
         Ok(known.then_some(unfolded))

@@ -45,14 +45,10 @@ impl<'p> Unfolded<'p> {
         conventions: Conventions,
         loops: LoopRule,
         ends: Ends<'p>,
+        known: &LoopFacts<'p>,
     ) -> Result<Unfolded<'p>, UnfoldLimit> {
-        let is_over = || ends(0).map_or(Ok(()), Err);
-        is_over()?;
         let layout = Layout::new(program);
-        let mut facts = LoopFacts::new(program, &layout, conventions);
-        // Of a long program they take long.
-        is_over()?;
-        let first = facts.written.clone();
+        let mut facts = known.clone();
         let listing = PathListing { program, layout, conventions, loops, ends };
         let listed = listing.all(&mut facts)?;
         let unfolded = Unfolded::of(listing, listed, facts);
@@ -60,7 +56,7 @@ impl<'p> Unfolded<'p> {
             return Ok(unfolded);
         }
         let Unfolded { layout, mut facts, .. } = unfolded;
-        facts.written = first.certain();
+        facts.written = known.written.clone().certain();
         let listing = PathListing { program, layout, conventions, loops, ends };
         let listed = listing.all(&mut facts)?;
         Ok(Unfolded::of(listing, listed, facts))
@@ -70,6 +66,7 @@ impl<'p> Unfolded<'p> {
         let PathListing { program, layout, conventions, ends, .. } = listing;
         let tearing = conventions.tearing;
         let ListedPaths { paths, covered, spinning, cut, held } = listed;
+        let held = held + facts.bytes();
         Unfolded { program, layout, paths, covered, spinning, cut, facts, tearing, held, ends }
     }
 }
@@ -126,6 +123,12 @@ impl PathListing<'_> {
         is_first: bool,
     ) -> Result<ThreadPaths, UnfoldLimit> {
         let PathListing { program, ref layout, conventions, loops, .. } = *self;
+        facts.liveness(program, layout, thread);
+        let held = held + facts.bytes();
+        // Of a long thread it takes long.
+        if let Some(limit) = (self.ends)(held) {
+            return Err(limit);
+        }
         let ends = |more| {
             let is_long = is_first && more > MOST_AT_FIRST;
             (self.ends)(held + more).or(is_long.then_some(UnfoldLimit::Paths))
