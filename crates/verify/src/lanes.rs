@@ -419,7 +419,7 @@ mod tests {
         // One error for all of them.
         let both = format!("{shuffle};\n{shuffle};\nelect.sync %r1|%p1, -1");
         let told = said(&both, &[0, 2]);
-        let lines = "`elect.sync` (line 9), `shfl.sync.idx.b32` (lines 7, 8)";
+        let lines = "`elect.sync` (line 10), `shfl.sync.idx.b32` (lines 8, 9)";
         assert!(told.len() == 1 && told[0].ends_with(lines), "{told:?}");
         assert_eq!(said("bar.sync 0", &[1, 2]), [""; 0]);
     }
