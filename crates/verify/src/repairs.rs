@@ -89,6 +89,13 @@ impl<'r> EditedLaunch<'r> {
         }
     }
 
+    /// The test as text that edits change.
+    pub(crate) fn source(&self) -> Option<SourceTest> {
+        #[cfg(test)]
+        tests::READ.with(|read| read.set(read.get() + 1));
+        SourceTest::read(LAUNCH, self.composed.text.as_bytes()).ok()
+    }
+
     /// The cheapest edits after which the launch has all properties that it lacks, or else as many as one search finds edits
     /// for. Each is judged again as an edit of the module. `search`: told what kept edits from being repairs.
     pub(crate) fn repairs(
@@ -98,9 +105,11 @@ impl<'r> EditedLaunch<'r> {
     ) -> Vec<KernelRepair> {
         let EditedLaunch { module, composed, task, .. } = self;
         let effort = self.advice.effort;
-        let Ok(source) = SourceTest::read(LAUNCH, composed.text.as_bytes()) else {
+        // The test of a long kernel is long.
+        if lacking.is_empty() {
             return Vec::new();
-        };
+        }
+        let Some(source) = self.source() else { return Vec::new() };
         let spelling = ModuleSpelling::new(composed, module.text);
         let mut partial: Vec<KernelRepair> = Vec::new();
         for &property in lacking {
@@ -216,4 +225,40 @@ fn suiting(mut all: Vec<KernelRepair>) -> Vec<KernelRepair> {
     }
     all.sort_by_key(|repair| (!repair.split_updates.is_empty(), repair.elsewhere.len()));
     all
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+
+    use judge::Task;
+
+    use crate::{AdviceOptions, Dim3, KernelModule, LaunchSpec, RepairEffort, verify};
+
+    thread_local! {
+        /// How often a test was read for advice.
+        pub(super) static READ: Cell<usize> = const { Cell::new(0) };
+    }
+
+    #[test]
+    fn advice_reads_the_test_only_where_there_is_something_to_advise() {
+        let read = |store: &str| {
+            let text = format!(
+                ".version 8.7\n.target sm_90\n.address_size 64\n.global .u32 x;\n.visible .entry k()\n{{\n\
+                 .reg .b32 %r<2>;\nmov.u32 %r1, %ctaid.x;\n{store} [x], %r1;\nret;\n}}\n"
+            );
+            let module = KernelModule::read("m.ptx", &text).expect("a module");
+            let launch = LaunchSpec::new(Dim3 { x: 2, ..Dim3::ONE }, Dim3::ONE);
+            let model = model::ptx::model();
+            let task = Task { counts: false, ..Task::new(&model) };
+            let advice = AdviceOptions { weaken: true, ..RepairEffort::BRIEF.into() };
+            READ.set(0);
+            let judged = verify(&module, &launch, &task, &advice);
+            let (_, judged) = judged.unwrap_or_else(|error| panic!("{error:?}"));
+            (judged.findings.len(), READ.get())
+        };
+        // What a clean launch does not need is asked for, and how to mend a racy one.
+        assert_eq!(read("st.relaxed.gpu.global.u32"), (0, 1));
+        assert_eq!(read("st.global.u32"), (1, 1));
+    }
 }

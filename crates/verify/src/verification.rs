@@ -162,14 +162,14 @@ pub(crate) fn answered(
     launch: &LaunchSpec,
     task: &Task<'_>,
 ) -> Result<AnsweredLaunch, VerifyError> {
+    let start = Instant::now();
+    // One limit of time is of the whole launch, with its test; what a search leaves, those behind it have.
+    let task = &Task { until: task.timeout.map(Deadline::after).or(task.until), ..task.clone() };
     let ComposedLaunch { mut composed, test } = launched(module, launch)?;
     let mut test = test.map_err(VerifyError::Test)?;
-    let start = Instant::now();
     let uncomputed = UncomputedValues::left_out_of(&mut test, &composed);
     let mut all = Verification::default();
     let reader = Reader { composed: &composed, test: &test, uncomputed: &uncomputed };
-    // One limit of time is of the whole launch; what a search leaves, those behind it have.
-    let task = &Task { until: task.timeout.map(Deadline::after).or(task.until), ..task.clone() };
     let lacking = all.judge(&reader, launch, task);
     let open = |property| all.undecided.iter().any(|of| of.property == property);
     if all.findings.is_empty() && (open(Property::ProgramSpec) || open(Property::Termination)) {

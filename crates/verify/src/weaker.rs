@@ -7,10 +7,8 @@ use std::time::Duration;
 use engine::clock::Deadline;
 use judge::{Property, Task, may_have_uninitialised_reads};
 use litmus::Test;
-use litmus::revise::SourceTest;
 use repair::{ProgramEdit, RepairLimit, WeakerForms};
 
-use crate::columns::LAUNCH;
 use crate::compose::{ComposedLaunch, launched};
 use crate::edited::{EditedModule, KernelEdit, ModuleSpelling, edited};
 use crate::launch::LaunchSpec;
@@ -64,8 +62,10 @@ impl EditedLaunch<'_> {
         } else if !answer.undecided.is_empty() || answer.disagreement.is_some() {
             result.excluded = Some("it is not decided whether the launch is clean");
         }
-        let source = SourceTest::read(LAUNCH, self.composed.text.as_bytes());
-        let (None, Ok(source)) = (result.excluded, source) else { return result };
+        if result.excluded.is_some() {
+            return result;
+        }
+        let Some(source) = self.source() else { return result };
         let most = ADVICE.max(Duration::from_secs_f64(answer.seconds * 2.0));
         let mut search = WeakerSearch {
             own: self,
