@@ -297,21 +297,23 @@ impl Program {
         u32::try_from(lane).expect("a test has few threads")
     }
 
+    /// The threads of the warp of a thread, in the order of their lanes.
+    pub fn warp_threads(&self, thread: ThreadId) -> impl Iterator<Item = (ThreadId, &Thread)> {
+        let here = self.threads[usize::from(thread.0)].placement;
+        let all = (0..).map(ThreadId).zip(&self.threads);
+        all.filter(move |(id, of)| *id == thread || of.placement.same_warp(here))
+    }
+
     /// The thread of the test that is a lane of the warp of this thread.
     pub fn lane_thread(&self, thread: ThreadId, lane: u32) -> Option<ThreadId> {
-        let here = self.threads[usize::from(thread.0)].placement;
-        let of_warp = (0..).map(ThreadId).zip(&self.threads);
-        let mut of_warp = of_warp.filter(|(id, of)| *id == thread || of.placement.same_warp(here));
-        of_warp.nth(usize::try_from(lane).ok()?).map(|(id, _)| id)
+        self.warp_threads(thread).nth(usize::try_from(lane).ok()?).map(|(id, _)| id)
     }
 
     /// Whether some lane of its warp may receive what a thread contributes to a shuffle. A shuffle whose lane operand is a constant
     /// receives from one known lane.
     pub fn is_shuffle_source(&self, thread: ThreadId) -> bool {
-        let (here, own) = (self.threads[usize::from(thread.0)].placement, self.lane(thread));
-        let of_warp = (0..).map(ThreadId).zip(&self.threads);
-        let mut of_warp = of_warp.filter(|(id, of)| *id == thread || of.placement.same_warp(here));
-        of_warp.any(|(id, of)| {
+        let own = self.lane(thread);
+        self.warp_threads(thread).any(|(id, of)| {
             let mut exchanges = of.lines.iter().filter_map(|line| line.instruction.as_exchange());
             exchanges.any(|exchange| {
                 let ExchangeOp::Shuffle(shuffle) = exchange.op else { return false };

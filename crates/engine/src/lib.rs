@@ -134,9 +134,7 @@ impl Limit {
             Limit::Model => "this engine does not support the shape of this model",
         }
     }
-}
 
-impl Limit {
     /// Whether it is one of a whole search, and not of one structure.
     fn is_of_search(self) -> bool {
         matches!(self, Limit::Time | Limit::Memory | Limit::Interrupted | Limit::Work)

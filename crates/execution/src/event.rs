@@ -139,6 +139,12 @@ impl PathEvent {
         self.mbarrier.is_some() || matches!(self.kind, EventKind::Arrive | EventKind::Trigger)
     }
 
+    /// The lane from which a shuffle takes its result.
+    pub fn source_lane(&self) -> Option<u32> {
+        let (combination, ..) = self.barrier?.reduce?;
+        if let Combination::Lane(from) = combination { Some(from) } else { None }
+    }
+
     /// All that it depends on.
     pub fn depends_on(&self) -> Mask {
         self.addr | self.data | self.ctrl

@@ -190,10 +190,8 @@ impl Walk<'_> {
 
     /// The lanes of the warp that are threads of the test.
     fn lanes(&self) -> Range<u32> {
-        let here = self.program.threads[usize::from(self.thread.0)].placement;
-        let threads = &self.program.threads;
-        let of_warp = threads.iter().filter(|other| other.placement.same_warp(here)).count();
-        0..u32::try_from(of_warp.max(1)).expect("few threads")
+        let of_warp = self.program.warp_threads(self.thread).count();
+        0..u32::try_from(of_warp).expect("few threads")
     }
 }
 

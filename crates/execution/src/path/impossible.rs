@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::state::PathState;
 use super::{Assumption, Path, Walk};
-use crate::event::{BarrierUse, Combination, EventKind, PathEvent, Resource};
+use crate::event::{BarrierUse, EventKind, PathEvent, Resource};
 use crate::expr::{Expr, ExprId, Exprs};
 use crate::written::{BroughtToShuffles, Counter, Written};
 use model::memory::Extent;
@@ -240,10 +240,8 @@ impl<'a> Assumed<'a> {
 
     /// What the lane brings from which a shuffle takes its result.
     fn shuffled<'k>(wait: &PathEvent, known: KnownMemory<'k>) -> Option<&'k BTreeSet<Value>> {
-        let used = wait.barrier?;
-        let Combination::Lane(from) = used.reduce?.0 else { return None };
-        let source = known.program.lane_thread(known.thread, from)?;
-        known.written.brought(source, used.resource)
+        let source = known.program.lane_thread(known.thread, wait.source_lane()?)?;
+        known.written.brought(source, wait.barrier?.resource)
     }
 
     /// What a write may write; `None` if that may be anything.

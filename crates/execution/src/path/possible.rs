@@ -67,22 +67,20 @@ impl Walk<'_> {
     /// All values that a read can return, or an exchange. Parts of a read may be from different writes.
     fn returned(&self, state: &PathState, read: u16, from: ValuesFrom) -> Option<BTreeSet<Value>> {
         let event = &state.events[usize::from(read)];
+        let domain = || Assumed::of(state).domain(read.into(), self.known_memory());
         if event.kind == EventKind::Wait {
-            if from == ValuesFrom::Contents
-                && let Some(known) = Assumed::of(state).domain(read.into(), self.known_memory())
-            {
-                return Some(known);
-            }
-            let contents = self.contents().filter(|_| from == ValuesFrom::Contents)?;
-            return contents.exchanged(self.thread, event.line.into());
+            let exchanged = || self.contents()?.exchanged(self.thread, event.line.into());
+            return match from {
+                ValuesFrom::Contexts { .. } => None,
+                ValuesFrom::Contents => domain().or_else(exchanged),
+            };
         }
         let bytes = event.access?.pa;
         let depth = match from {
             ValuesFrom::Contexts { depth } => depth,
             ValuesFrom::Contents if event.tags.has(Tag::TensorMemory) => return None,
             ValuesFrom::Contents => {
-                let known = Assumed::of(state).domain(read.into(), self.known_memory());
-                return known.or_else(|| self.contents()?.read(self.layout, bytes));
+                return domain().or_else(|| self.contents()?.read(self.layout, bytes));
             }
         };
         let location = &self.layout.locations[usize::from(bytes.object)];

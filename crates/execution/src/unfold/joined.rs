@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::ops::Range;
 
 use super::{Combined, UnfoldLimit, Unfolded};
-use crate::event::{BarrierUse, Combination, EventKind, PathEvent, Resource};
+use crate::event::{BarrierUse, EventKind, PathEvent, Resource};
 use crate::path::{Path, PathEnd};
 use crate::written::mixed;
 use model::isa::warp::ExchangeOp;
@@ -172,7 +172,9 @@ impl Unfolded<'_> {
                     joined.needs.extend(need.map(with));
                 }
                 EventKind::Wait if gets_there => {
-                    let source = self.source(thread, event).filter(|source| *source != thread);
+                    let lane = event.source_lane();
+                    let source = lane.and_then(|lane| self.program.lane_thread(id, lane));
+                    let source = source.map(|of| usize::from(of.0)).filter(|of| *of != thread);
                     let values = source.and_then(|_| path.returned(at, known));
                     if let (Some(source), Some(values)) = (source, values) {
                         let meeting = joined.meetings.len() - 1;
@@ -236,12 +238,6 @@ impl Unfolded<'_> {
             by.into_iter().filter(|by| *by != id).map(|by| by.0.into()).collect();
         let last = writers.iter().copied().max().unwrap_or(thread);
         Some(NeededWrite { bytes, values, own, is_initial, writers, meetings: 0, last })
-    }
-
-    /// The thread from which a shuffle takes its result.
-    fn source(&self, thread: usize, wait: &PathEvent) -> Option<usize> {
-        let Combination::Lane(from) = wait.barrier?.reduce?.0 else { return None };
-        Some(self.program.lane_thread(thread_id(thread), from)?.0.into())
     }
 }
 

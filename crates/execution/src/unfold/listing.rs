@@ -172,8 +172,8 @@ impl ThreadPaths {
         [&self.paths, &self.spinning, &self.cut, &self.covered].into_iter().flatten()
     }
 
-    /// Adds to the facts what these paths write and bring to shuffles, and how far they move counters, which are all of their thread; whether something
-    /// is new.
+    /// Adds to the facts what these paths write and bring to shuffles, and how far they move counters, which are all of their thread;
+    /// whether something is new.
     fn tell(
         &self,
         program: &Program,

@@ -194,20 +194,20 @@ struct CandidateSearch<'s, R> {
     air: &'s Air,
     budget: &'s mut Budget,
     nodes: NodeValues<'s, R>,
-    /// How often a source was chosen.
+    /// How many sources were chosen.
     choices: u32,
 }
 
-/// So many choices of a source are a step of work.
+/// How many choices of a source are one step of work.
 const CHOICES: u32 = 16;
 
 impl<R: BitRow> CandidateSearch<'_, R> {
     fn decide(&mut self, slot: usize, visitor: &mut impl Visitor) -> Result<bool, Limit> {
-        // Each step may evaluate a whole model many times.
         self.choices = self.choices.wrapping_add(1);
         if self.choices.is_multiple_of(CHOICES) {
             self.budget.step();
         }
+        // Each choice may evaluate a whole model many times.
         self.budget.look();
         self.budget.check()?;
         let u = self.structure.unfolding;
