@@ -12,7 +12,6 @@ use model::program::{Program, Stuck, ThreadId};
 use crate::columns::Composed;
 use crate::lanes::LeftOut;
 use crate::shorten::ShortFunction;
-use crate::special::LANES;
 
 /// What the count of an object is in the test.
 enum OwnCount {
@@ -27,7 +26,6 @@ impl LeftOut {
     /// The count of an object of the kernel, in the test.
     fn own_count(&self, count: u64) -> OwnCount {
         let counts = self.cta();
-        let lanes = u64::from(LANES);
         if count == u64::from(counts.threads)
             && let Some(own) = counts.of_test
         {
@@ -41,12 +39,7 @@ impl LeftOut {
                 OwnCount::Unknown
             };
         }
-        match self.of_each_warp() {
-            Some(own) if count.is_multiple_of(lanes) => {
-                OwnCount::Scaled(count / lanes * u64::from(own))
-            }
-            Some(_) | None => OwnCount::Unknown,
-        }
+        self.of_whole_warps(count).map_or(OwnCount::Unknown, OwnCount::Scaled)
     }
 }
 

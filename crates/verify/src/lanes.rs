@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use lift::function::{Function, FunctionLine};
-use model::isa::Operand;
 use model::isa::bar::{Barrier, BarrierKind};
 use model::isa::warp::{Exchange, ExchangeOp};
 
@@ -94,8 +93,10 @@ impl LeftOut {
         self.cta
     }
 
-    pub(crate) fn of_each_warp(&self) -> Option<u32> {
-        self.of_each_warp
+    /// How many of so many threads, which are whole warps, are in the test.
+    pub(crate) fn of_whole_warps(&self, count: u64) -> Option<u64> {
+        let (lanes, own) = (u64::from(LANES), u64::from(self.of_each_warp?));
+        count.is_multiple_of(lanes).then(|| count / lanes * own)
     }
 
     /// Whether lanes of the warp of a thread are left out.
@@ -190,22 +191,17 @@ impl LeftOut {
                 .ok_or_else(|| LaunchError::new(why).help(REMEDY_OF_CTA))?;
             return Ok(());
         }
-        match (barrier.count, self.of_each_warp) {
-            (None, _) => Ok(()),
-            (Some(Operand::Imm(count)), Some(lanes)) if count % u64::from(LANES) == 0 => {
-                let own = count / u64::from(LANES) * u64::from(lanes);
-                let begin = row.text.rfind(',').map_or(0, |comma| comma + 1);
-                row.text.replace_range(begin.., &format!(" {own}"));
-                Ok(())
-            }
-            (Some(_), _) => {
-                let why = format!(
-                    "`{name}` counts threads, and some are left out: how many of those of the test it counts is not known"
-                );
-                Err(LaunchError::new(why)
-                    .help("name as many lanes of each warp of the CTA, or all threads"))
-            }
-        }
+        let Some(count) = barrier.count else { return Ok(()) };
+        let Some(own) = number(count).and_then(|count| self.of_whole_warps(count)) else {
+            let why = format!(
+                "`{name}` counts threads, and some are left out: how many of those of the test it counts is not known"
+            );
+            return Err(LaunchError::new(why)
+                .help("name as many lanes of each warp of the CTA, or all threads"));
+        };
+        let begin = row.text.rfind(',').map_or(0, |comma| comma + 1);
+        row.text.replace_range(begin.., &format!(" {own}"));
+        Ok(())
     }
 
     /// A lane that is left out of which an exchange takes a value.

@@ -36,9 +36,9 @@ impl Reader<'_> {
         let mut constants = StoredConstants { program: &self.test.program, accessed: None };
         for race in races {
             let why = match self.values(race, &mut constants) {
-                StoredValues::Same => "the same value",
+                StoredValues::Same => "each the same value",
                 StoredValues::Unknown => {
-                    "a value that is not computed, and is taken to be the same for each"
+                    "values that are not computed, and are taken to be the same"
                 }
                 StoredValues::Other => {
                     all.reported.push(race);
@@ -47,7 +47,7 @@ impl Reader<'_> {
             };
             let place = self.place(race.first.0, race.first.1);
             all.notes.insert(format!(
-                "line {}: `{}`: lanes of one warp write {why} to one place, by one instruction: no race (reading R110)",
+                "line {}: `{}`: lanes of one warp store to one place, {why}: this is not reported as a race (reading R110)",
                 place.line, place.text
             ));
         }
