@@ -61,6 +61,7 @@ const FAULTS: &[(&str, &str)] = &[
     ("directed", "enumerate-without-Causality"),
     ("exchange", "enumerate-without-Coherence"),
     ("apart", "enumerate-without-Causality"),
+    ("beginnings", "enumerate-without-Causality"),
     ("private", "enumerate-without-Causality"),
     ("performance", "enumerate-without-Coherence"),
     ("promises", "table-without-CCTL.IVALL-at-load-acquire.gpu"),

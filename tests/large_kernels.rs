@@ -3,7 +3,7 @@
 
 use std::fmt::Write;
 
-use verify::{FindingKind, LaunchSpec, ThreadChoice, Verification};
+use verify::{FindingKind, LaunchQuestion, LaunchSpec, ThreadChoice, Verification};
 
 use crate::launches::{judged, kernel, kinds, launch};
 
@@ -51,6 +51,43 @@ fn what_is_wrong_first_is_found_among_too_many_paths() {
         "red.relaxed.gpu.global.add.u32 [%rd2], 1;\n{after_a_read}@%p1 st.relaxed.gpu.global.u32 [%rd1+8], 1;"
     );
     assert_eq!(found(&with_many_paths(&outside)), [FindingKind::OutOfBounds]);
+}
+
+/// Two CTAs execute the first of these, then go through a loop that no execution leaves within the bound, and then execute the second.
+fn around_a_long_loop(first: &str, second: &str, question: LaunchQuestion) -> Verification {
+    let body = format!(
+        "ld.param.u64 %rd1, [a]; ld.param.u64 %rd2, [f];\n{first}\nmov.u32 %r1, 0;\n\
+         st.relaxed.gpu.global.u32 [%rd2], 1;\n$L:\n\
+         ld.relaxed.gpu.global.u32 %r2, [%rd2]; add.u32 %r1, %r1, %r2;\n\
+         setp.lt.u32 %p1, %r1, 100;\n@%p1 bra $L;\n{second}\nret;"
+    );
+    let launch = LaunchSpec {
+        questions: [question].into(),
+        ..launch(2, 1, &["a=u32[2]=?", "f=u32[1]=0"], &[])
+    };
+    judged(&kernel(&["a", "f"], &body), &launch).expect("it is judged")
+}
+
+#[test]
+fn what_is_wrong_before_a_loop_that_is_cut_is_found() {
+    for (wrong, question, wanted) in [
+        ("st.global.u32 [%rd1], 1;", LaunchQuestion::Race, FindingKind::DataRace),
+        ("ld.global.u32 %r3, [%rd1+4];", LaunchQuestion::Uninitialised, FindingKind::Uninitialised),
+        (
+            "st.relaxed.gpu.global.u32 [%rd1+8], 1;",
+            LaunchQuestion::Bounds,
+            FindingKind::OutOfBounds,
+        ),
+    ] {
+        assert_eq!(found(&around_a_long_loop(wrong, "", question)), [wanted], "{wrong}");
+        if question == LaunchQuestion::Bounds {
+            continue;
+        }
+        // Nobody knows who gets there.
+        let after = around_a_long_loop("", wrong, question);
+        assert_eq!(kinds(&after), [], "{wrong}");
+        assert!(!reasons(&after).is_empty(), "{wrong}");
+    }
 }
 
 /// What is not looked at is never called clean.

@@ -7,7 +7,7 @@
 //! in rf. Fence-SC order is existential: a candidate counts once, even if several orders of its
 //! fences are consistent. All of these are enumerated only if final values may differ.
 
-mod beginnings;
+pub(crate) mod beginnings;
 pub(crate) mod beyond;
 mod conflicts;
 mod fences;
@@ -62,13 +62,7 @@ impl Engine for Enumerate {
         visit: &mut OutcomeVisitor<'_>,
     ) -> Result<(), Limit> {
         let ends = |held| limits.of_unfolding(held);
-        let unfolded = Unfolded::within(program, model.conventions, limits.bound, &ends);
-        let unfolded = match unfolded {
-            Err(limit) if !limit.is_of_caller() && matches!(sought, Sought::Undefined(_)) => {
-                return beginnings::search(model, program, limits, sought, seen, limit.into());
-            }
-            unfolded => unfolded?,
-        };
+        let unfolded = Unfolded::within(program, model.conventions, limits.bound, &ends)?;
         seen.bound_reached = unfolded.bound_reached();
         seen.executions = matches!(sought, Sought::Everything).then_some(0);
         let grows = plan::grows_with_choice(model);

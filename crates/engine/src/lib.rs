@@ -37,6 +37,7 @@ use model::rel::Model;
 use model::value::Value;
 
 use clock::Deadline;
+pub use enumerate::beginnings::search_beginnings;
 pub use enumerate::beyond::{complete_bound, goes_beyond};
 use sought::Sought;
 use witness::Witness;
@@ -132,6 +133,27 @@ impl Limit {
             Limit::Solver => "the solver gave up",
             Limit::Work => "the limit of work was reached",
             Limit::Model => "this engine does not support the shape of this model",
+        }
+    }
+
+    /// Whether the paths of threads are too many or too long, or were not all followed.
+    pub fn is_of_paths(self) -> bool {
+        match self {
+            Limit::Events
+            | Limit::Steps
+            | Limit::PhaseState
+            | Limit::TensorLane
+            | Limit::Paths
+            | Limit::Barriers => true,
+            Limit::Time
+            | Limit::Memory
+            | Limit::Interrupted
+            | Limit::Number
+            | Limit::Mixtures
+            | Limit::ThinAir
+            | Limit::Solver
+            | Limit::Work
+            | Limit::Model => false,
         }
     }
 

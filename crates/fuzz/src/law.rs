@@ -3,6 +3,7 @@
 //! A law that a program breaks is a bug in one of the accounts. Limits are counts of work and states, so that a case
 //! has the same result on every computer; a case that reaches one is skipped and counted, never held to be right.
 
+mod beginnings;
 pub mod directed;
 mod engines;
 mod machines;
@@ -52,6 +53,7 @@ pub static LAWS: &[Law] = &[
     directed::DIRECTED,
     directed::EXCHANGE,
     directed::APART,
+    beginnings::BEGINNINGS,
     private::PRIVATE,
     programs::STRENGTHENING,
     programs::THREADS,

@@ -41,6 +41,7 @@ pub use found::EngineResult;
 pub use judge::judge;
 pub use judgement::{Judgement, LargerBound, Rest, Resting};
 pub use larger::larger_bound;
+pub use races::racy;
 pub use resting::may_matter;
 pub use search::run;
 pub use split::parts;

@@ -9,7 +9,7 @@ use litmus::Test;
 use model::rel::Model;
 
 use crate::found::EngineResult;
-use crate::search::run_within;
+use crate::search::{run_within, with_beginnings};
 use crate::task::{Property, Task};
 
 /// One turn.
@@ -41,6 +41,11 @@ const FIRST: u64 = 1 << 16;
 
 /// The result of the first engine that comes to an end; if none does, that of the first that gave up for good.
 pub(crate) fn run(test: &Test, task: &Task<'_>, model: &Model) -> EngineResult {
+    let engine = task.engines.first().map_or("", |engine| engine.name());
+    with_beginnings(test, task, model, engine, &|| take_turns(test, task, model))
+}
+
+fn take_turns(test: &Test, task: &Task<'_>, model: &Model) -> EngineResult {
     let limits = task.limits();
     let mut open: Vec<bool> = vec![true; task.engines.len()];
     let mut given_up: Option<EngineResult> = None;

@@ -86,6 +86,11 @@ fn list(test: &Test, limits: &Limits, model: &Model, races: &mut BTreeSet<Race>)
     limit
 }
 
+/// Adds the race for which a program was seen to be undefined under [`racy`], if it was.
+pub(crate) fn add_first(mut seen: ExecutionFacts, known: &mut ExecutionFacts) {
+    known.races.extend(take_race(&mut seen));
+}
+
 /// The race for which a program is undefined under [`racy`], taken from what was found.
 fn take_race(seen: &mut ExecutionFacts) -> Option<Race> {
     let undefined = seen.undefined.take()?;
@@ -97,7 +102,7 @@ fn take_race(seen: &mut ExecutionFacts) -> Option<Race> {
 const WORK: u64 = 1 << 18;
 
 /// A model under which a data race makes a program undefined.
-pub(crate) fn racy(model: &Model) -> Model {
+pub fn racy(model: &Model) -> Model {
     let mut racy = model.clone();
     racy.conventions.races = true;
     for flag in &mut racy.flags {

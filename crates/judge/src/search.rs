@@ -1,7 +1,9 @@
-//! Runs one engine for the property of a task, then asks whether an execution goes beyond the loop bound.
+//! Runs one engine for the property of a task, then asks whether an execution goes beyond the loop bound, and what threads do first.
 
-use engine::{Engine, Limit, Limits, goes_beyond};
+use engine::sought::Sought;
+use engine::{Engine, ExecutionFacts, Limit, Limits, goes_beyond, search_beginnings};
 use litmus::Test;
+use model::program::Thread;
 use model::rel::{FlagMeaning, Model};
 
 use crate::found::{EngineResult, every_execution};
@@ -10,7 +12,66 @@ use crate::{directed, races, termination, uninitialised};
 
 /// Runs one engine under a model and collects its outcomes.
 pub fn run(test: &Test, task: &Task<'_>, engine: &dyn Engine, model: &Model) -> EngineResult {
-    run_within(test, task, engine, model, task.limits())
+    with_beginnings(test, task, model, engine.name(), &|| {
+        run_within(test, task, engine, model, task.limits())
+    })
+}
+
+/// The result of a search, with what threads do first: that is looked at before where there are loops, as all of their iterations may
+/// take long, and after it where paths are cut.
+pub(crate) fn with_beginnings(
+    test: &Test,
+    task: &Task<'_>,
+    model: &Model,
+    engine: &'static str,
+    search: &dyn Fn() -> EngineResult,
+) -> EngineResult {
+    let loops = test.program.threads.iter().any(Thread::loops);
+    let mut begun = ExecutionFacts::default();
+    if loops {
+        begun = beginnings(test, task, model);
+        // A race counts where the program has a meaning.
+        let counts = !directed::may_be_undefined(&test.program, model);
+        if begun.undefined.is_some() || counts && !begun.races.is_empty() {
+            begun.bound_reached = true;
+            return EngineResult { engine, directed: true, seen: begun, ..EngineResult::default() };
+        }
+    }
+    let mut found = search();
+    if found.limit.is_some_and(Limit::is_of_paths) && !loops && found.seen.undefined.is_none() {
+        begun = beginnings(test, task, model);
+    }
+    if begun.undefined.is_some() {
+        found.seen.undefined = begun.undefined;
+        found.outcomes.clear();
+        found.limit = None;
+    } else if found.seen.undefined.is_none() && found.seen.races.is_empty() {
+        found.seen.races = begun.races;
+    }
+    found.seen.uninitialised.extend(begun.uninitialised);
+    found
+}
+
+/// What the beginnings of executions show. It is so in each execution that goes on as they do.
+fn beginnings(test: &Test, task: &Task<'_>, model: &Model) -> ExecutionFacts {
+    let (program, limits) = (&test.program, task.limits());
+    let begins = |model, sought| search_beginnings(model, program, &limits, sought);
+    let mut seen = ExecutionFacts::default();
+    if directed::may_be_undefined(program, model) {
+        seen.undefined = begins(model, Sought::Undefined(&Vec::new)).undefined;
+    }
+    let asked = asked_model(task.property, model).filter(|_| seen.undefined.is_none());
+    let Some(asked) = asked else { return seen };
+    match task.property {
+        Property::NoDataRace => {
+            races::add_first(begins(&asked, Sought::Undefined(&Vec::new)), &mut seen);
+        }
+        Property::NoUninitialisedRead if uninitialised::may_have_uninitialised_reads(program) => {
+            seen.uninitialised = begins(&asked, Sought::UninitialisedReads).uninitialised;
+        }
+        Property::NoUninitialisedRead | Property::ProgramSpec | Property::Termination => {}
+    }
+    seen
 }
 
 /// The same, within these limits.

@@ -1,8 +1,8 @@
-//! What makes a program undefined soon, where its paths are too many or too long to list them all.
+//! What threads do first, where not all that they do can be looked at.
 
 use std::ops::ControlFlow;
 
-use execution::air::Air;
+use execution::air::{Air, ThinAir};
 use execution::unfold::{PathCut, Unfolded};
 use model::program::Program;
 use model::rel::Model;
@@ -22,44 +22,44 @@ const CUTS: [PathCut; 3] = [
 /// The work of each.
 const MOST: u64 = 1 << 14;
 
-/// Looks for an execution that makes the program undefined by what threads do first. `limit` is why not all paths are listed, and stays
-/// the answer where there is none: nothing is known of the others.
-pub(super) fn search(
+/// What the beginnings of some executions show of what is sought: an execution that makes the program undefined, or reads of what
+/// nobody has written. Of all others nothing is known.
+pub fn search_beginnings(
     model: &Model,
     program: &Program,
     limits: &Limits,
     sought: Sought<'_>,
-    seen: &mut ExecutionFacts,
-    limit: Limit,
-) -> Result<(), Limit> {
-    seen.bound_reached = true;
+) -> ExecutionFacts {
+    let nothing = ExecutionFacts::default;
     if !model.is_closed() || !plan::grows_with_choice(model) {
-        return Err(limit);
+        return nothing();
     }
     let limits = Limits { work: Some(limits.work.map_or(MOST, |work| work.min(MOST))), ..*limits };
     let ends = |held| limits.of_unfolding(held);
     let air = Air::of(program, model.conventions);
+    let mut seen = nothing();
     for cut in CUTS {
         let found = Unfolded::beginnings(program, model.conventions, limits.bound, cut, &ends);
-        let Ok(Some(unfolded)) = found else { return Err(limit) };
+        let Ok(Some(unfolded)) = found else { return nothing() };
         let mut job = EnumerationJob {
             model,
             grows: true,
             sought,
-            unending: false,
+            unending: limits.unending,
             beyond: false,
             budget: Budget::new(&limits),
             air: &air,
-            seen,
+            seen: &mut seen,
             visit: &mut |_, _| ControlFlow::Continue(()),
         };
         let searched = structures::each_beginning(&unfolded, &mut job);
-        if seen.undefined.is_some() {
-            return Ok(());
+        if air.take() != ThinAir::None {
+            return nothing();
         }
-        if let Err(Limit::Interrupted | Limit::Time | Limit::Memory) = searched {
-            return Err(limit);
+        let ended = matches!(searched, Err(Limit::Interrupted | Limit::Time | Limit::Memory));
+        if ended || seen.undefined.is_some() {
+            break;
         }
     }
-    Err(limit)
+    seen
 }

@@ -1,4 +1,4 @@
-//! The beginnings of executions, where a thread has too many paths, or too long ones, to list them all.
+//! The beginnings of executions, where paths are too many, or too long, to list them all soon.
 //!
 //! Some execution goes on as each of them does: reads that come later may return what was written last, and order nothing before them.
 //! So what makes a program undefined in a beginning does so in an execution. Of outcomes, and of what there is besides, beginnings

@@ -15,7 +15,7 @@ use super::{CaseEnd, Disagreement, FuzzSetting, Law, LawCase};
 use crate::answer::{BOUND, EngineAnswer, asked};
 use crate::draw::{BARRIERS, Dice, ELSEWHERE, LONG, MIXED, ProgramSource, SMALL, WIDE};
 
-const SOURCES: &[ProgramSource] = &[
+pub(super) const SOURCES: &[ProgramSource] = &[
     ProgramSource::Uniform(SMALL),
     ProgramSource::Uniform(LONG),
     ProgramSource::Uniform(WIDE),
