@@ -11,7 +11,7 @@ use model::value::Value;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
-use verify::{FindingKind, LaunchSpec, ThreadChoice};
+use verify::{FindingKind, LaunchQuestion, LaunchSpec, ThreadChoice};
 
 use crate::agree::{Answer, ask, difference, number, runner};
 use crate::launches::{judged, kernel, kinds, launch};
@@ -451,10 +451,55 @@ fn lanes_of_a_warp_may_write_the_same_value_to_one_place() {
     let race = [FindingKind::DataRace];
     assert_eq!(found("mov.u32 %r2, 5;", &[0, 1]), []);
     assert_eq!(found("mov.u32 %r2, %r1;", &[0, 1]), race);
-    // Nor is a value that lanes bring that are left out known to differ.
+    // So is what an exchange of all lanes gives each of them.
     let sum = "redux.sync.add.s32 %r2, %r1, -1;";
     assert_eq!(found(sum, &[0, 1]), []);
     // Warps do not execute an instruction together.
     assert_eq!(found("mov.u32 %r2, 5;", &[0, 32]), race);
     assert_eq!(found(sum, &[0, 32]), race);
+}
+
+/// Two lanes of a warp store what they have after butterflies with these masks, and the others are left out. What is found of races,
+/// and how often that is left open.
+fn after_butterflies(masks: &[u32], step: &str, around: [&str; 2]) -> (Vec<FindingKind>, usize) {
+    let steps = masks.iter().zip(2..).map(|(mask, own)| {
+        let (taken, next) = (own + 8, own + 1);
+        format!(
+            "shfl.sync.bfly.b32 %r{taken}, %r{own}, {mask}, 31, -1;\n{step} %r{next}, %r{own}, %r{taken};\n"
+        )
+    });
+    let steps: String = steps.collect();
+    let [before, after] = around;
+    let stored = masks.len() + 2;
+    let body = format!(
+        "ld.param.u64 %rd1, [out];\nmov.u32 %r2, %tid.x;\nmov.u32 %r19, 0;\n{before}\n{steps}\
+         st.global.u32 [%rd1], %r{stored};\n{after}\nret;"
+    );
+    let lanes = LaunchSpec {
+        threads: ThreadChoice::OfEachCta(vec![0, 1]),
+        questions: [LaunchQuestion::Race].into(),
+        ..launch(1, 32, &["out=u32[1]=0"], &[])
+    };
+    let judged = judged(&kernel(&["out"], &body), &lanes).expect("it has a test");
+    (kinds(&judged), judged.undecided.len())
+}
+
+/// What lanes that are left out bring is not known, and what the others store may be the same all the same.
+#[test]
+fn what_each_lane_has_after_a_butterfly_is_the_same() {
+    let of = |masks: &[u32], step: &str| after_butterflies(masks, step, ["", ""]);
+    assert_eq!(of(&[16, 8, 4, 2, 1], "add.s32"), (vec![], 0));
+    assert_eq!(of(&[16, 1], "max.s32"), (vec![], 0));
+    assert_eq!(of(&[16, 9, 8], "add.f32"), (vec![], 0));
+    // Lanes 0 and 1 have other sums.
+    assert_eq!(of(&[16, 8, 4, 2], "add.s32"), (vec![], 1));
+    assert_eq!(of(&[16, 8, 4, 2, 1], "sub.s32"), (vec![], 1));
+    // In a loop, one of them may store the sum of a later iteration.
+    let repeated = |barrier: &str| {
+        let end =
+            format!("{barrier}add.s32 %r19, %r19, 1;\nsetp.lt.s32 %p1, %r19, 2;\n@%p1 bra $L;");
+        after_butterflies(&[16, 1], "add.s32", ["$L:", &end])
+    };
+    assert_eq!(repeated("bar.sync 0;\n"), (vec![], 0));
+    assert_eq!(repeated(""), (vec![], 1));
 }

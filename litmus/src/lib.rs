@@ -19,6 +19,7 @@ pub mod proposition;
 pub mod revise;
 pub mod skeleton;
 
+use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -382,6 +383,7 @@ fn read(text: &str, report: &mut Diagnostics) -> Option<(Test, Vec<Vec<ByteSpan>
         contested: None,
         sizes_agree: false,
         omits_covered: false,
+        exempt_races: BTreeSet::new(),
         few_addresses: false,
         counted_loops: CountedLoops::Complete,
         zero_division: ZeroDivision::Undefined,

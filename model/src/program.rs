@@ -1,5 +1,7 @@
 //! A program: placed threads over variables, with its observed final values.
 
+use std::collections::BTreeSet;
+
 use crate::isa::alu::{Alu, AluOp};
 use crate::isa::asynchronous::{Asynchronous, MbarrierOp};
 use crate::isa::bar::{Barrier, BarrierKind};
@@ -102,6 +104,8 @@ pub struct Program {
     /// Whether paths are left out whose outcomes others have, as they only read the same bytes more often. A line may
     /// be on no path then.
     pub omits_covered: bool,
+    /// Pairs of instructions, the lesser one first, whose data races do not count.
+    pub exempt_races: BTreeSet<[(ThreadId, u16); 2]>,
     /// Whether an address that may be any is only the first one of each variable. Other accesses are then those of
     /// some paths, not of all.
     pub few_addresses: bool,

@@ -36,7 +36,9 @@ use self::symmetry::Symmetry;
 use self::writes::{LAZY_PAIRS, observed_cells};
 use super::budget::Budget;
 use super::options::SourceOptions;
-use super::outcome::{is_overwritten, knows_race, observes_memory, overwriting, place};
+use super::outcome::{
+    counts_as_race, is_overwritten, knows_race, observes_memory, overwriting, place,
+};
 use super::plan::{self, Bounds, Plan, PlannedFlag, Stage, shrinks_with_choice};
 use super::sought::{PartialOutcome, Sought, checked_slots, may_matter, observed_slots};
 use super::structures::{self, Stop, Structures};
@@ -182,11 +184,11 @@ fn undefines(model: &Model, flag: &PlannedFlag) -> bool {
 
 /// Whether a flag that is raised for these pairs says more than the races that are known.
 fn raises_more<R: BitRow>(u: &Unfolding<'_>, rows: &[R], seen: &ExecutionFacts) -> bool {
-    if seen.races.is_empty() {
+    if seen.races.is_empty() && u.program.exempt_races.is_empty() {
         return !bits::is_empty(rows);
     }
     let mut pairs = rows.iter().enumerate().flat_map(|(a, row)| row.events().map(move |b| (a, b)));
-    pairs.any(|(a, b)| !knows_race(seen, place(u, a), place(u, b)))
+    pairs.any(|(a, b)| counts_as_race(u, a, b) && !knows_race(seen, place(u, a), place(u, b)))
 }
 
 /// The flags whose rise is sought, if none of them can rise later in a completion of a candidate.

@@ -224,6 +224,13 @@ pub fn knows_race(
     race.is_some_and(|race| seen.races.contains(&race))
 }
 
+/// Whether a data race of two events counts, if it is one.
+pub fn counts_as_race(u: &Unfolding<'_>, a: usize, b: usize) -> bool {
+    let exempt = &u.program.exempt_races;
+    let places = place(u, a).zip(place(u, b));
+    exempt.is_empty() || places.is_none_or(|(a, b)| !exempt.contains(&[a.min(b), a.max(b)]))
+}
+
 /// Raises a flag for these pairs of events.
 pub fn raise_flag(
     flag: &Flag,
@@ -234,6 +241,7 @@ pub fn raise_flag(
     for (a, b) in pairs {
         let (first, second) = (place(u, a), place(u, b));
         match flag.meaning {
+            FlagMeaning::Race | FlagMeaning::Undefined(DATA_RACE) if !counts_as_race(u, a, b) => {}
             FlagMeaning::Warning(text) => {
                 let name = flag.name.clone();
                 seen.warnings.extend(first.map(|at| Warning { name, at, text }));

@@ -317,7 +317,12 @@ impl<R: BitRow> SolverSearch<'_, '_, '_, R> {
             if !undefines || self.job.seen.undefined.is_some() {
                 continue;
             }
-            let pairs = self.flagged(planned);
+            let u = self.structure.unfolding;
+            let mut pairs = self.flagged(planned);
+            pairs.retain(|((a, b), _)| {
+                meaning != FlagMeaning::Undefined(outcome::DATA_RACE)
+                    || outcome::counts_as_race(u, *a, *b)
+            });
             let pairs: Vec<(Term, Term)> =
                 pairs.into_iter().map(|(_, raised)| (Term::TRUE, raised)).collect();
             terms.push(self.encoder.clauses.below(&pairs));

@@ -14,6 +14,7 @@ use model::scope::Placement;
 use model::value::Value;
 use text::Diagnostic;
 
+use crate::alike::AlikeLanes;
 use crate::argument::{
     ArgumentValue, ElementKind, ElementType, LaunchArgument, NO_VALUE, is_fraction,
 };
@@ -41,6 +42,8 @@ pub struct Composed {
     pub(crate) left_out: LeftOut,
     /// Why waits at mbarrier objects are not judged, where threads are left out.
     pub(crate) uncounted: Option<String>,
+    /// Of each function, which lanes store the same value by a line of the module.
+    pub(crate) alike: Vec<BTreeMap<usize, AlikeLanes>>,
     /// Volatile accesses that the text has as plain ones: function and row.
     pub(crate) plain: BTreeSet<(usize, usize)>,
     /// Of each function, the registers that begin with a number of which nothing is known.
@@ -283,6 +286,7 @@ impl ColumnTest<'_> {
             kernels: self.functions.iter().map(|of| of.function.name.clone()).collect(),
             left_out: LeftOut::default(),
             uncounted: None,
+            alike: Vec::new(),
             plain: BTreeSet::new(),
             any_numbers: Vec::new(),
             types: ElementTypes::new(),

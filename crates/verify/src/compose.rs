@@ -9,6 +9,7 @@ use model::memory::Space;
 use model::scope::Placement;
 use text::Diagnostic;
 
+use crate::alike;
 use crate::argument::{ArgumentValue, Buffer, LaunchArgument, NO_VALUE, PassedAddress, check_name};
 use crate::arrivals;
 use crate::columns::{
@@ -61,6 +62,7 @@ pub(crate) fn launched(
     let known: Vec<FunctionName> = all.into_iter().filter(|function| function.kernel).collect();
     let declared = module.module.declared_functions();
     let (mut kernels, mut arguments, mut launches) = (Vec::new(), Vec::new(), Vec::new());
+    let mut alike = Vec::new();
     for kernel in &launch.kernels {
         let name = kernel_name(&known, kernel).map_err(one)?;
         let declared = declared.iter().find(|function| function.name == name);
@@ -75,6 +77,7 @@ pub(crate) fn launched(
             tensors: tensors(&passed),
         };
         let mut function = module.function(&name, &own)?;
+        alike.push(alike::stores(&function));
         left_out.adapt(&mut function)?;
         check_passed(&function, &passed)?;
         arguments.push(passed);
@@ -143,7 +146,7 @@ pub(crate) fn launched(
     }
     let of_function = |short: &ShortFunction| short.any_numbers.clone();
     let any_numbers = kernels.iter().map(of_function).collect();
-    let composed = Composed { left_out, uncounted, plain, any_numbers, types, ..composed };
+    let composed = Composed { left_out, uncounted, alike, plain, any_numbers, types, ..composed };
     Ok(ComposedLaunch { composed, test })
 }
 

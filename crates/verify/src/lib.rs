@@ -8,6 +8,7 @@
 //! Internal: this crate may change in any release. The crate `causeway-library` is for other programs.
 
 mod absent;
+mod alike;
 pub mod argument;
 mod arrivals;
 mod columns;
@@ -29,6 +30,7 @@ mod machine_runs;
 pub mod module;
 pub mod other_launches;
 mod outside;
+mod races;
 mod reach;
 mod regions;
 pub mod repairs;

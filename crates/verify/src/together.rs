@@ -6,26 +6,32 @@ use std::collections::BTreeSet;
 use engine::Race;
 use execution::accessed::Accessed;
 use execution::layout::Layout;
+use judge::Property;
 use model::isa::Instruction;
 use model::isa::st::Store;
 use model::program::{Program, ThreadId};
 use model::value::Value;
 
-use crate::verification::Reader;
+use crate::unknown::UnknownSource;
+use crate::verification::{Reader, Undecided};
 
 /// The races of a launch.
 #[derive(Default)]
 pub(crate) struct SortedRaces {
     pub(crate) reported: Vec<Race>,
-    /// What is said of the others.
+    /// Those that are none, each of two stores of the same value, with others of the same instruction and warp that would be none.
+    pub(crate) exempt: BTreeSet<[(ThreadId, u16); 2]>,
+    /// Why others may be none.
+    pub(crate) open: Option<Undecided>,
+    /// What is said of those that are none.
     pub(crate) notes: BTreeSet<String>,
 }
 
 /// Whether what two lanes write is the same.
 enum StoredValues {
     Same,
-    /// Each depends on a value that is not computed.
-    Unknown,
+    /// One depends on a value that is not computed.
+    Unknown(UnknownSource),
     Other,
 }
 
@@ -35,21 +41,24 @@ impl Reader<'_> {
         let mut all = SortedRaces::default();
         let mut constants = StoredConstants { program: &self.test.program, accessed: None };
         for race in races {
-            let why = match self.values(race, &mut constants) {
-                StoredValues::Same => "each the same value",
-                StoredValues::Unknown => {
-                    "values that are not computed, and are taken to be the same"
-                }
-                StoredValues::Other => {
-                    all.reported.push(race);
-                    continue;
-                }
-            };
             let place = self.place(race.first.0, race.first.1);
-            all.notes.insert(format!(
-                "line {}: `{}`: lanes of one warp store to one place, {why}: this is not reported as a race (reading R110)",
-                place.line, place.text
-            ));
+            let store = format!("line {}: `{}`", place.line, place.text);
+            match self.values(race, &mut constants) {
+                StoredValues::Same => {
+                    all.exempt.extend(self.alike_pairs(race, &mut constants));
+                    all.notes.insert(format!(
+                        "{store}: lanes of one warp store to one place, each the same value: this is not reported as a race (reading R110)"
+                    ));
+                }
+                StoredValues::Unknown(source) => {
+                    let depends = format!(
+                        "and whether lanes of one warp store the same value to one place ({store}) depends on that"
+                    );
+                    let open = || self.not_computed(Property::NoDataRace, source, &depends);
+                    all.open.get_or_insert_with(open);
+                }
+                StoredValues::Other => all.reported.push(race),
+            }
         }
         all
     }
@@ -65,11 +74,37 @@ impl Reader<'_> {
         if !is_one || stores.iter().any(Option::is_none) {
             return StoredValues::Other;
         }
-        if ends.into_iter().all(|at| self.uncomputed.stores(at)) {
-            return StoredValues::Unknown;
+        let [one, other] = ends.map(|(thread, line)| constants.stored(thread, line));
+        if one.is_some() && one == other || self.are_alike(race) {
+            return StoredValues::Same;
         }
-        let [first, second] = ends.map(|(thread, line)| constants.stored(thread, line));
-        if first.is_some() && first == second { StoredValues::Same } else { StoredValues::Other }
+        let source = ends.into_iter().find_map(|at| self.uncomputed.stores(at));
+        source.map_or(StoredValues::Other, StoredValues::Unknown)
+    }
+
+    /// The pairs of lanes of a warp that store the same value by the instruction of a race.
+    fn alike_pairs(
+        &self,
+        race: Race,
+        constants: &mut StoredConstants<'_>,
+    ) -> Vec<[(ThreadId, u16); 2]> {
+        let (thread, line) = race.first;
+        let of_warp = self.test.program.warp_threads(thread);
+        let places: Vec<(ThreadId, u16)> = of_warp.map(|(thread, _)| (thread, line)).collect();
+        let pairs = places.iter().enumerate().flat_map(|(at, &first)| {
+            places[at + 1..].iter().map(move |&second| Race { first, second })
+        });
+        let mut alike = |race: &Race| matches!(self.values(*race, constants), StoredValues::Same);
+        pairs.filter(|race| alike(race)).map(|race| [race.first, race.second]).collect()
+    }
+
+    /// Whether the lanes of a race store what they have alike.
+    fn are_alike(&self, race: Race) -> bool {
+        let [one, other] = [race.first.0, race.second.0]
+            .map(|thread| self.composed.threads[usize::from(thread.0)]);
+        let line = self.place(race.first.0, race.first.1).line;
+        let alike = self.composed.alike.get(one.kernel).and_then(|of| of.get(&line));
+        alike.is_some_and(|alike| alike.has(one.place.thread, other.place.thread))
     }
 }
 

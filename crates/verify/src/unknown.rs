@@ -52,7 +52,7 @@ pub(crate) struct UncomputedValues {
     /// Barriers, waits and ends of loops that such a value decides.
     waits: BTreeMap<(ThreadId, u16), UnknownSource>,
     /// Stores of such values.
-    stores: BTreeSet<(ThreadId, u16)>,
+    stores: BTreeMap<(ThreadId, u16), UnknownSource>,
 }
 
 impl UncomputedValues {
@@ -69,9 +69,9 @@ impl UncomputedValues {
         UncomputedValues { of_assertion: leave_out(test, &unknown), accesses, waits, stores }
     }
 
-    /// Whether an instruction is a store of such a value.
-    pub(crate) fn stores(&self, at: (ThreadId, u16)) -> bool {
-        self.stores.contains(&at)
+    /// Where such a value comes from that an instruction may store.
+    pub(crate) fn stores(&self, at: (ThreadId, u16)) -> Option<UnknownSource> {
+        self.stores.get(&at).copied()
     }
 
     /// Whether a value that is not computed decides whether or where an instruction accesses memory, so that it may not do so.
@@ -339,19 +339,18 @@ impl<'p> ValueFlow<'p> {
     }
 
     /// The stores of values that are not computed.
-    fn stores(&self) -> BTreeSet<(ThreadId, u16)> {
-        let is_unknown = |thread: ThreadId, of: Operand| {
-            let fact =
-                of.register().map(|of| &self.registers[usize::from(thread.0)][usize::from(of.0)]);
-            fact.is_some_and(|fact| matches!(fact.unknown, Some(UnknownSource::Line { .. })))
+    fn stores(&self) -> BTreeMap<(ThreadId, u16), UnknownSource> {
+        let unknown = |thread: ThreadId, of: Operand| {
+            let of = of.register()?;
+            let fact = &self.registers[usize::from(thread.0)][usize::from(of.0)];
+            fact.unknown.filter(|source| matches!(source, UnknownSource::Line { .. }))
         };
-        let mut all = BTreeSet::new();
+        let mut all = BTreeMap::new();
         for (thread, of) in (0u8..).map(ThreadId).zip(&self.program.threads) {
             for (line, of) in (0u16..).zip(&of.lines) {
                 let Instruction::Store(store) = &of.instruction else { continue };
-                if store.sources.iter().any(|&source| is_unknown(thread, source)) {
-                    all.insert((thread, line));
-                }
+                let source = store.sources.iter().find_map(|&source| unknown(thread, source));
+                all.extend(source.map(|source| ((thread, line), source)));
             }
         }
         all

@@ -26,7 +26,6 @@ use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
 use crate::module::KernelModule;
 use crate::other_launches::OtherLaunch;
 use crate::repairs::{EditedLaunch, KernelRepair, RepairEffort};
-use crate::together::SortedRaces;
 use crate::unknown::{UncomputedValues, UnknownSource, opcode_of};
 use crate::unrepaired::FruitlessSearch;
 use crate::volatile::as_volatile;
@@ -50,7 +49,7 @@ pub struct Verification {
     /// An execution for each property that it lacks, if that was asked.
     pub executions: Vec<ShownExecution>,
     /// What else is to be said of the launch.
-    notes: BTreeSet<String>,
+    pub(crate) notes: BTreeSet<String>,
     /// Two engines differ: a bug of the checker.
     pub disagreement: Option<String>,
     pub seconds: f64,
@@ -264,7 +263,12 @@ impl Verification {
                 races: property == races,
                 ..task.clone()
             };
-            let DeepAnswer { judgement, bound } = self.judgement(reader, &task);
+            let DeepAnswer { judgement, bound } = match property {
+                Property::NoDataRace => self.race_judgement(reader, &task),
+                Property::ProgramSpec | Property::Termination | Property::NoUninitialisedRead => {
+                    self.judgement(reader, &task)
+                }
+            };
             lacking.bound = lacking.bound.max(bound);
             let before = self.findings.len();
             if let Verdict::Stuck(_) = judgement.verdict {
@@ -310,7 +314,7 @@ impl Verification {
     }
 
     /// The answer to a question. The first disagreement of engines is kept.
-    fn judgement(&mut self, reader: &Reader<'_>, task: &Task<'_>) -> DeepAnswer {
+    pub(crate) fn judgement(&mut self, reader: &Reader<'_>, task: &Task<'_>) -> DeepAnswer {
         let answer = deeper(reader.test, task);
         if self.disagreement.is_none() {
             self.disagreement.clone_from(&answer.judgement.disagreement);
@@ -353,9 +357,11 @@ impl Verification {
         }
         let open = reader.not_decided(property);
         if property == Property::NoDataRace {
-            let (findings, notes) = reader.races(seen);
-            self.findings.extend(findings);
-            self.notes.extend(notes);
+            let sorted = reader.sorted_races(seen);
+            self.findings.extend(sorted.reported.iter().map(|race| reader.race(*race)));
+            let known = self.undecided.iter().any(|of| of.property == property);
+            self.undecided.extend(sorted.open.filter(|_| !known));
+            self.notes.extend(sorted.notes);
         } else if property == Property::Termination {
             match reader.stuck(seen).filter(|_| open.is_none()) {
                 Some(Ok(hang)) => self.findings.push(hang),
@@ -504,7 +510,7 @@ impl Reader<'_> {
         }
     }
 
-    fn is_plain(&self, (thread, line): (ThreadId, u16)) -> bool {
+    pub(crate) fn is_plain(&self, (thread, line): (ThreadId, u16)) -> bool {
         let of_test = self.test.line_number(thread, line);
         of_test.is_some_and(|of_test| self.composed.is_plain(thread.0.into(), of_test))
     }
@@ -530,39 +536,6 @@ impl Reader<'_> {
         nearest.map_or(String::new(), |nearest| format!(": {nearest}"))
     }
 
-    /// The races, and notes about those that are none.
-    fn races(&self, seen: &ExecutionFacts) -> (Vec<KernelFinding>, BTreeSet<String>) {
-        let race = |race: &engine::Race| {
-            let places = [race.first, race.second];
-            let is_strong = |&(thread, line): &(ThreadId, u16)| {
-                let of = &self.test.program.threads[usize::from(thread.0)];
-                of.lines[usize::from(line)].instruction.scope().is_some()
-            };
-            let (kind, message) = if places.iter().any(|&place| self.is_plain(place)) {
-                let message = "two accesses, at least one of which is volatile, are not ordered: a race in C++, not in PTX";
-                (FindingKind::VolatileConflict, message)
-            } else if places.iter().all(is_strong) {
-                let message = "two strong accesses, of which one does not include the other's thread in its scope, are not ordered";
-                (FindingKind::ScopeRace, message)
-            } else {
-                let message = "two accesses, at least one of which is weak, are not ordered";
-                (FindingKind::DataRace, message)
-            };
-            KernelFinding {
-                kind,
-                message: message.to_owned(),
-                places: places.iter().map(|&(thread, line)| self.place(thread, line)).collect(),
-                like: 0,
-            }
-        };
-        let decided = |race: &&engine::Race| {
-            ![race.first, race.second].into_iter().any(|at| self.uncomputed.decide_access(at))
-        };
-        let SortedRaces { reported, notes } =
-            self.sorted(seen.races.iter().filter(decided).copied());
-        (reported.iter().map(race).collect(), notes)
-    }
-
     /// Why an undefined execution says nothing of the kernel.
     fn unknown(&self, reason: &str, finding: &KernelFinding) -> Option<String> {
         // The launch lacks lanes that the kernel has.
@@ -583,7 +556,12 @@ impl Reader<'_> {
     }
 
     /// Why a property is not decided: `depends` says what depends on a value that is not computed.
-    fn not_computed(&self, property: Property, source: UnknownSource, depends: &str) -> Undecided {
+    pub(crate) fn not_computed(
+        &self,
+        property: Property,
+        source: UnknownSource,
+        depends: &str,
+    ) -> Undecided {
         let why = match source {
             UnknownSource::Line { thread, line } => {
                 let text = &self.test.program.threads[usize::from(thread.0)].lines;

@@ -19,10 +19,10 @@ pub(super) type FunctionSet = BTreeSet<usize>;
 
 /// Local memory: the register of the address and the offset, as written; without a register, memory whose address no register holds
 /// any more.
-type MemoryPlace = (Option<String>, i64);
+type LocalPlace = (Option<String>, i64);
 
 /// The functions whose addresses local memory may hold.
-type HeldByMemory = BTreeMap<MemoryPlace, FunctionSet>;
+type HeldByMemory = BTreeMap<LocalPlace, FunctionSet>;
 
 /// What a body does with the addresses of functions.
 #[derive(Default)]
@@ -238,7 +238,7 @@ pub(super) fn indirect(of: &Instruction<'_>) -> Option<String> {
 }
 
 /// The places that a store writes, and the values.
-fn places(of: &Instruction<'_>, parts: &[&str]) -> (Vec<MemoryPlace>, Vec<String>) {
+fn places(of: &Instruction<'_>, parts: &[&str]) -> (Vec<LocalPlace>, Vec<String>) {
     let values: Vec<String> = of.operands.iter().flat_map(scalars).collect();
     let address = of.operands.iter().find_map(|operand| {
         let PrintedOperand::Address { base: Some(base), offset, .. } = operand else { return None };
@@ -255,7 +255,7 @@ fn places(of: &Instruction<'_>, parts: &[&str]) -> (Vec<MemoryPlace>, Vec<String
 fn forget_address(memory: &mut HeldByMemory, register: &str) {
     let base = || Some(register.to_owned());
     let there = memory.range((base(), i64::MIN)..=(base(), i64::MAX));
-    let there: Vec<MemoryPlace> = there.map(|(place, _)| place.clone()).collect();
+    let there: Vec<LocalPlace> = there.map(|(place, _)| place.clone()).collect();
     for place in there {
         let functions = memory.remove(&place).unwrap_or_default();
         replace(memory, (None, 0), functions, true);
@@ -263,7 +263,7 @@ fn forget_address(memory: &mut HeldByMemory, register: &str) {
 }
 
 /// `guarded`: what was there may stay.
-fn replace(memory: &mut HeldByMemory, place: MemoryPlace, functions: FunctionSet, guarded: bool) {
+fn replace(memory: &mut HeldByMemory, place: LocalPlace, functions: FunctionSet, guarded: bool) {
     if guarded {
         if !functions.is_empty() {
             memory.entry(place).or_default().extend(functions);
