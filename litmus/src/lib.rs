@@ -23,6 +23,7 @@ use std::collections::BTreeSet;
 use std::fmt::Write;
 use std::ops::Range;
 
+pub use condition::{WrittenComparison, comparisons};
 use machine::form::{Family, LoweredInstruction};
 use model::isa::alu::Comparison;
 use model::memory::Space;

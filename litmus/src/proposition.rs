@@ -277,7 +277,8 @@ fn compare(comparison: Comparison, a: Value, b: Value) -> bool {
     }
 }
 
-fn sign(comparison: Comparison) -> &'static str {
+/// As a test writes it.
+pub fn sign(comparison: Comparison) -> &'static str {
     match comparison {
         Comparison::Eq => "=",
         Comparison::Ne => "!=",

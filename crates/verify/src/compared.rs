@@ -6,6 +6,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use litmus::WrittenComparison;
+use litmus::proposition;
+use model::isa::alu::Comparison;
 use model::isa::float;
 use text::lex;
 
@@ -34,103 +37,48 @@ pub(crate) fn typed(
     types: &ElementTypes,
 ) -> Result<Vec<RewrittenWords>, MistypedComparison> {
     let mut all = Vec::new();
-    for at in parts(condition) {
+    for written in litmus::comparisons(condition) {
+        let at = written.at();
+        let at = at.start as usize..at.end as usize;
         let wrong = |error| MistypedComparison { at: at.clone(), error };
-        if let Some(text) = of_part(&condition[at.clone()], types).map_err(wrong)? {
+        if let Some(text) = in_bits(condition, &written, types).map_err(wrong)? {
             all.push(RewrittenWords { at, text });
         }
     }
     Ok(all)
 }
 
-/// What is between parentheses and the words that join comparisons.
-fn parts(condition: &str) -> Vec<Range<usize>> {
-    let mut all = Vec::new();
-    let (mut start, mut at) = (0, 0);
-    while let Some(c) = condition[at..].chars().next() {
-        let rest = &condition[at..];
-        let length = match c {
-            '(' | ')' | '&' | '|' | '~' => 1,
-            '!' if !rest.starts_with("!=") => 1,
-            '/' if rest.starts_with("/\\") => 2,
-            '\\' if rest.starts_with("\\/") => 2,
-            '=' if rest.starts_with("=>") => 2,
-            _ => 0,
-        };
-        if length > 0 {
-            all.push(start..at);
-            start = at + length;
-        }
-        at += length.max(c.len_utf8());
-    }
-    all.push(start..condition.len());
-    all.into_iter().map(|part| trimmed(condition, part)).collect()
-}
-
-/// Without blanks around it, and without `not` before it.
-fn trimmed(condition: &str, part: Range<usize>) -> Range<usize> {
-    let mut text = condition[part.clone()].trim_start();
-    while let Some(rest) = text.strip_prefix("not").filter(|rest| rest.starts_with(' ')) {
-        text = rest.trim_start();
-    }
-    let start = part.end - text.len();
-    start..start + text.trim_end().len()
-}
-
-/// How two values are compared.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum ValueRelation {
-    Equal,
-    Unequal,
-    Less,
-    AtMost,
-    More,
-    AtLeast,
-}
-
-impl ValueRelation {
-    /// With the sides exchanged.
-    fn mirrored(self) -> ValueRelation {
-        match self {
-            ValueRelation::Less => ValueRelation::More,
-            ValueRelation::AtMost => ValueRelation::AtLeast,
-            ValueRelation::More => ValueRelation::Less,
-            ValueRelation::AtLeast => ValueRelation::AtMost,
-            ValueRelation::Equal | ValueRelation::Unequal => self,
-        }
-    }
-
-    fn is_order(self) -> bool {
-        !matches!(self, ValueRelation::Equal | ValueRelation::Unequal)
+/// With the sides exchanged.
+fn mirrored(comparison: Comparison) -> Comparison {
+    match comparison {
+        Comparison::Lt => Comparison::Gt,
+        Comparison::Le => Comparison::Ge,
+        Comparison::Gt => Comparison::Lt,
+        Comparison::Ge => Comparison::Le,
+        Comparison::Eq | Comparison::Ne => comparison,
     }
 }
 
-/// Longer signs come before those that they begin with.
-const SIGNS: &[(&str, ValueRelation)] = &[
-    ("==", ValueRelation::Equal),
-    ("!=", ValueRelation::Unequal),
-    ("<>", ValueRelation::Unequal),
-    ("<=", ValueRelation::AtMost),
-    (">=", ValueRelation::AtLeast),
-    ("=", ValueRelation::Equal),
-    ("<", ValueRelation::Less),
-    (">", ValueRelation::More),
-];
+fn is_order(comparison: Comparison) -> bool {
+    !matches!(comparison, Comparison::Eq | Comparison::Ne)
+}
 
 /// A comparison in other words, if a test needs them.
-fn of_part(part: &str, types: &ElementTypes) -> Result<Option<String>, LaunchError> {
-    let Some(at) = part.find(['=', '!', '<', '>']) else { return Ok(None) };
-    let found = SIGNS.iter().find(|(sign, _)| part[at..].starts_with(sign));
-    let Some(&(sign, relation)) = found else { return Ok(None) };
-    let (left, right) = (part[..at].trim(), part[at + sign.len()..].trim());
+fn in_bits(
+    condition: &str,
+    written: &WrittenComparison,
+    types: &ElementTypes,
+) -> Result<Option<String>, LaunchError> {
+    let (left, right) = (written.left.of(condition), written.right.of(condition));
+    let comparison = written.comparison;
     let is_number = |side: &str| {
         side.trim_start_matches('-').trim_start().starts_with(|c: char| c.is_ascii_digit())
             && !side.contains(':')
     };
     match (is_number(left), is_number(right)) {
-        (false, true) => with_number(left, relation, right, types),
-        (true, false) => with_number(right, relation.mirrored(), left, types),
-        (false, false) => of_places(left, relation, right, types),
+        (false, true) => with_number(left, comparison, right, types),
+        (true, false) => with_number(right, mirrored(comparison), left, types),
+        (false, false) => of_places(left, comparison, right, types),
         (true, true) => Ok(None),
     }
 }
@@ -144,7 +92,7 @@ fn variable(side: &str) -> &str {
 
 fn with_number(
     place: &str,
-    relation: ValueRelation,
+    comparison: Comparison,
     number: &str,
     types: &ElementTypes,
 ) -> Result<Option<String>, LaunchError> {
@@ -153,11 +101,14 @@ fn with_number(
     let Some(key) = key(name, *ty, number)? else { return Ok(None) };
     let bits = ty.bits;
     if matches!(ty.kind, ElementKind::Unsigned | ElementKind::Bits) {
-        let sign = sign(relation);
-        return Ok(is_fraction(number).then(|| format!("{place}{sign}{key}")));
+        return Ok(
+            is_fraction(number).then(|| format!("{place}{}{key}", proposition::sign(comparison)))
+        );
     }
-    if ty.kind == ElementKind::Signed && !relation.is_order() {
-        return Ok(is_fraction(number).then(|| format!("{place}{}{key}", sign(relation))));
+    if ty.kind == ElementKind::Signed && !is_order(comparison) {
+        return Ok(
+            is_fraction(number).then(|| format!("{place}{}{key}", proposition::sign(comparison)))
+        );
     }
     let (least, most) = match ty.kind {
         ElementKind::Float => (-infinity(bits), infinity(bits)),
@@ -165,19 +116,15 @@ fn with_number(
             (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
         }
     };
-    let (from, to) = match relation {
-        ValueRelation::Equal | ValueRelation::Unequal => (key, key),
-        ValueRelation::Less => (least, key - 1),
-        ValueRelation::AtMost => (least, key),
-        ValueRelation::More => (key + 1, most),
-        ValueRelation::AtLeast => (key, most),
+    let (from, to) = match comparison {
+        Comparison::Eq | Comparison::Ne => (key, key),
+        Comparison::Lt => (least, key - 1),
+        Comparison::Le => (least, key),
+        Comparison::Gt => (key + 1, most),
+        Comparison::Ge => (key, most),
     };
     let text = between(place, *ty, from.max(least), to.min(most));
-    Ok(Some(if relation == ValueRelation::Unequal { format!("not {text}") } else { text }))
-}
-
-fn sign(relation: ValueRelation) -> &'static str {
-    SIGNS.iter().find(|(_, of)| *of == relation).map_or("=", |(sign, _)| sign)
+    Ok(Some(if comparison == Comparison::Ne { format!("not {text}") } else { text }))
 }
 
 /// A number on a scale on which the values of a type are in their order. On that of floats, those at equal distance from 0 have the same
@@ -270,7 +217,7 @@ fn between(place: &str, ty: ElementType, from: i128, to: i128) -> String {
 /// A comparison of two places.
 fn of_places(
     left: &str,
-    relation: ValueRelation,
+    comparison: Comparison,
     right: &str,
     types: &ElementTypes,
 ) -> Result<Option<String>, LaunchError> {
@@ -278,9 +225,9 @@ fn of_places(
     let (Some(one), Some(other)) = (of(left), of(right)) else { return Ok(None) };
     if one == other {
         return Ok(match one.kind {
-            ElementKind::Float => Some(of_floats(one.bits, left, relation, right)),
-            ElementKind::Signed if relation.is_order() => {
-                Some(of_signed(one.bits, left, relation, right))
+            ElementKind::Float => Some(of_floats(one.bits, left, comparison, right)),
+            ElementKind::Signed if is_order(comparison) => {
+                Some(of_signed(one.bits, left, comparison, right))
             }
             ElementKind::Signed | ElementKind::Unsigned | ElementKind::Bits => None,
         });
@@ -293,7 +240,7 @@ fn of_places(
     Ok(None)
 }
 
-fn of_floats(bits: u16, left: &str, relation: ValueRelation, right: &str) -> String {
+fn of_floats(bits: u16, left: &str, comparison: Comparison, right: &str) -> String {
     let (sign, most) = (sign_bit(bits), infinity(bits));
     let least = sign + most;
     let plus = |of: &str| format!("{of}<={most:#x}");
@@ -309,17 +256,17 @@ fn of_floats(bits: u16, left: &str, relation: ValueRelation, right: &str) -> Str
         let apart = format!("({} /\\ {} /\\ not {})", minus(one), plus(other), zeros(other, one));
         format!("({both} \\/ {neither} \\/ {apart})")
     };
-    match relation {
-        ValueRelation::Equal => equal(),
-        ValueRelation::Unequal => format!("not {}", equal()),
-        ValueRelation::Less => less(left, right),
-        ValueRelation::More => less(right, left),
-        ValueRelation::AtMost => format!("({} \\/ {})", less(left, right), equal()),
-        ValueRelation::AtLeast => format!("({} \\/ {})", less(right, left), equal()),
+    match comparison {
+        Comparison::Eq => equal(),
+        Comparison::Ne => format!("not {}", equal()),
+        Comparison::Lt => less(left, right),
+        Comparison::Gt => less(right, left),
+        Comparison::Le => format!("({} \\/ {})", less(left, right), equal()),
+        Comparison::Ge => format!("({} \\/ {})", less(right, left), equal()),
     }
 }
 
-fn of_signed(bits: u16, left: &str, relation: ValueRelation, right: &str) -> String {
+fn of_signed(bits: u16, left: &str, comparison: Comparison, right: &str) -> String {
     let sign = sign_bit(bits);
     let less = |one: &str, other: &str| {
         let same = format!("({one}<{sign:#x} /\\ {other}<{sign:#x})");
@@ -327,14 +274,14 @@ fn of_signed(bits: u16, left: &str, relation: ValueRelation, right: &str) -> Str
         let apart = format!("({one}>={sign:#x} /\\ {other}<{sign:#x})");
         format!("(({one}<{other} /\\ ({same} \\/ {negative})) \\/ {apart})")
     };
-    match relation {
-        ValueRelation::Equal | ValueRelation::Unequal => {
-            format!("{left}{}{right}", self::sign(relation))
+    match comparison {
+        Comparison::Eq | Comparison::Ne => {
+            format!("{left}{}{right}", proposition::sign(comparison))
         }
-        ValueRelation::Less => less(left, right),
-        ValueRelation::More => less(right, left),
-        ValueRelation::AtMost => format!("not {}", less(right, left)),
-        ValueRelation::AtLeast => format!("not {}", less(left, right)),
+        Comparison::Lt => less(left, right),
+        Comparison::Gt => less(right, left),
+        Comparison::Le => format!("not {}", less(right, left)),
+        Comparison::Ge => format!("not {}", less(left, right)),
     }
 }
 
@@ -365,7 +312,7 @@ mod tests {
             ("f == 6", "f=0x40c00000"),
             ("6.0f == [f+4] && u == 6", "[f+4]=0x40c00000 && u == 6"),
             ("d[1] != 6", "not d[1]=0x4018000000000000"),
-            ("u == 6.0", "u==6"),
+            ("u == 6.0", "u=6"),
             ("f == 0", "(f=0x0 \\/ f=0x80000000)"),
             // Digits in hexadecimal are bits.
             ("f == 0x40c00000", "f=0x40c00000"),

@@ -11,6 +11,7 @@ use crate::Quantifier;
 use crate::proposition::{Comparand, Prop};
 use lift::draft::ProgramBuilder;
 use text::cursor::{Cursor, short};
+use text::lex;
 use text::report::{ByteSpan, Diagnostics, ErrorReported};
 
 /// Deeper parentheses, negations and implications are an error: propositions are walked by
@@ -125,6 +126,68 @@ pub(crate) fn conditions(tail: Cursor<'_>) -> Vec<ByteSpan> {
         cursor.advance();
     }
     all
+}
+
+/// A comparison of a condition, as it is written.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct WrittenComparison {
+    pub left: ByteSpan,
+    pub comparison: Comparison,
+    pub right: ByteSpan,
+}
+
+impl WrittenComparison {
+    pub fn at(&self) -> ByteSpan {
+        self.left.to(self.right)
+    }
+}
+
+/// The comparisons of a condition of a test that is not there yet: whatever its names denote, and whether or not it can be read.
+pub fn comparisons(condition: &str) -> Vec<WrittenComparison> {
+    let tokens = lex::tokens(condition, 0, false, &mut Diagnostics::default());
+    let end = ByteSpan::new(condition.len(), condition.len());
+    let mut cursor = Cursor::new(condition, &tokens, end);
+    let mut all = Vec::new();
+    while !cursor.at_end() {
+        let left = written_side(&mut cursor);
+        let compared = comparison(&cursor);
+        cursor.advance();
+        let right = compared.and_then(|_| written_side(&mut cursor));
+        if let (Some(left), Some(comparison), Some(right)) = (left, compared, right) {
+            all.push(WrittenComparison { left, comparison, right });
+        }
+    }
+    all
+}
+
+/// What is up to a comparison, a parenthesis, or what joins propositions; `None` if nothing is.
+fn written_side(cursor: &mut Cursor<'_>) -> Option<ByteSpan> {
+    let start = cursor.here();
+    let mut side = None;
+    let is_name = |cursor: &Cursor<'_>| cursor.text_at(1) == ":";
+    while !cursor.at_end() && comparison(cursor).is_none() {
+        if JOINTS.contains(&cursor.text_at(0)) && !is_name(cursor) {
+            break;
+        }
+        cursor.advance();
+        side = Some(start.to(cursor.previous()));
+    }
+    side
+}
+
+/// What joins propositions, or stands before one.
+const JOINTS: [&str; 10] = ["(", ")", "/\\", "\\/", "&", "|", "=>", "not", "~", "!"];
+
+fn comparison(cursor: &Cursor<'_>) -> Option<Comparison> {
+    Some(match cursor.text_at(0) {
+        "=" | "==" => Comparison::Eq,
+        "!=" | "<>" => Comparison::Ne,
+        "<" => Comparison::Lt,
+        "<=" => Comparison::Le,
+        ">" => Comparison::Gt,
+        ">=" => Comparison::Ge,
+        _ => return None,
+    })
 }
 
 fn quantifier(cursor: &mut Cursor<'_>) -> Option<Quantifier> {
@@ -268,17 +331,9 @@ impl ConditionReader<'_> {
     fn atom(&mut self, cursor: &mut Cursor<'_>) -> Option<Prop> {
         let start = cursor.here();
         let left = self.side(cursor)?;
-        let comparison = match cursor.text_at(0) {
-            "=" | "==" => Comparison::Eq,
-            "!=" | "<>" => Comparison::Ne,
-            "<" => Comparison::Lt,
-            "<=" => Comparison::Le,
-            ">" => Comparison::Gt,
-            ">=" => Comparison::Ge,
-            _ => {
-                cursor.expected("`=`, `!=` or another comparison", self.report);
-                return None;
-            }
+        let Some(comparison) = comparison(cursor) else {
+            cursor.expected("`=`, `!=` or another comparison", self.report);
+            return None;
         };
         let left_at = start.to(cursor.previous());
         cursor.advance();
@@ -319,4 +374,25 @@ fn eat_either(cursor: &mut Cursor<'_>, herd: &str, c: &str) -> bool {
         cursor.advance();
     }
     doubled
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn comparisons_are_found_without_a_test() {
+        let all = |condition: &str| -> Vec<String> {
+            let of = |at: ByteSpan| at.of(condition).to_owned();
+            let text = |one: &WrittenComparison| {
+                let sign = crate::proposition::sign(one.comparison);
+                format!("{} {sign} {}", of(one.left), of(one.right))
+            };
+            comparisons(condition).iter().map(text).collect()
+        };
+        assert_eq!(all("a[0]==-4 && !([x+4]<>1.5e3f)"), ["a[0] = -4", "[x+4] != 1.5e3f"]);
+        assert_eq!(all("not P0:r1 >= b | not:c < 0x3"), ["P0:r1 >= b", "not:c < 0x3"]);
+        // These are wrong, which is found where they are read.
+        assert_eq!(all("= 3 /\\ x ="), [""; 0]);
+    }
 }
