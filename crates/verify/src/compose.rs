@@ -54,7 +54,8 @@ pub(crate) fn launched(
     let places = launch.places().map_err(one)?;
     let variables = global_variables(module);
     check_arguments(launch, &variables)?;
-    let names = launch.arguments.iter().map(|argument| argument.name.clone());
+    let buffers = launch.arguments.iter().filter(|of| matches!(of.value, ArgumentValue::Buffer(_)));
+    let names = buffers.map(|argument| argument.name.clone());
     let own = [WORKSPACE, TRAP, HEAP].map(str::to_owned);
     let reserved: BTreeSet<String> = names.chain(own).collect();
     let left_out = LeftOut::of(launch, &places);
@@ -75,6 +76,7 @@ pub(crate) fn launched(
             globals: globals.map(str::to_owned).collect(),
             reserved: reserved.clone(),
             tensors: tensors(&passed),
+            names: passed.iter().map(|argument| argument.name.clone()).enumerate().collect(),
         };
         let mut function = module.function(&name, &own)?;
         alike.push(alike::stores(&function));

@@ -473,9 +473,7 @@ mod tests {
         let mine = "[[arg]]\nname = \"mine\"\nvalue_of_gpu = [\"@s0\", \"@s1+4\"]\n";
         let rank = "[[arg]]\nname = \"rank\"\nvalue_of_gpu = [5, 7]\n";
         let text = composed(&format!("{buffers}{mine}{rank}")).expect("it is a launch");
-        for register in
-            ["P0:rd1=s0;", "P1:rd1=s1+4;", "P0:param_1=5;", "P1:param_1=7;", "P0:r2=32;"]
-        {
+        for register in ["P0:rd1=s0;", "P1:rd1=s1+4;", "P0:rank=5;", "P1:rank=7;", "P0:r2=32;"] {
             assert!(text.contains(register), "{register}\n{text}");
         }
         let unknown = composed(&format!("{buffers}{}{rank}", mine.replace("@s0", "@s2")));

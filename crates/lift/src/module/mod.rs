@@ -66,6 +66,8 @@ pub struct LaunchedArguments {
     pub globals: BTreeSet<String>,
     /// The tensors of the parameters that are tensormaps.
     pub tensors: BTreeMap<usize, TensorLayout>,
+    /// What the parameters are called in the launch.
+    pub names: BTreeMap<usize, String>,
 }
 
 /// The functions and variables of a module.

@@ -161,11 +161,16 @@ impl<'a> Names<'a> {
 
     /// The name in the column.
     pub(crate) fn plain(&mut self, name: &str) -> String {
+        self.called(name, name)
+    }
+
+    /// The name in the column, which is this one if no other name has that.
+    pub(crate) fn called(&mut self, name: &str, wanted: &str) -> String {
         let home = self.home(name);
         if let Some(known) = self.blocks[home].of.get(name) {
             return known.clone();
         }
-        let own = self.fresh(name);
+        let own = self.fresh(wanted);
         self.blocks[home].of.insert(name.to_owned(), own.clone());
         own
     }

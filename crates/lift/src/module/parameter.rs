@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use ptx::{BodyItem, Instruction, PrintedOperand};
 
 use super::operand::{constant_type, is_named};
-use super::{FunctionReader, ReadResult};
+use super::{FunctionReader, Purpose, ReadResult};
 use crate::external::pieces;
 use crate::function::{EntryValue, FunctionVariable, ReturnedWord};
 use crate::written::{WrittenArg, WrittenGuard, WrittenInstruction, written};
@@ -132,13 +132,13 @@ impl<'a> FunctionReader<'_, 'a> {
             let whole = self.parameters[number].alignment.is_none();
             for (offset, bytes) in pieces(bytes) {
                 let bits = u16::try_from(8 * bytes).expect("eight bytes at most");
-                let (value, initial) = if whole {
-                    (format!("param.{number}"), EntryValue::Parameter(number))
+                let (part, initial) = if whole {
+                    (String::new(), EntryValue::Parameter(number))
                 } else {
                     let piece = EntryValue::Piece { parameter: number, offset, bits };
-                    (format!("param.{number}.{offset}.whole"), piece)
+                    (format!(".{offset}.whole"), piece)
                 };
-                let value = self.names.plain(&value);
+                let value = self.parameter_register(number, &part);
                 self.builder.entry(&value, initial);
                 let place = WrittenArg::address(&memory, offset.into());
                 let store = format!("st.local.u{bits}");
@@ -210,6 +210,17 @@ impl<'a> FunctionReader<'_, 'a> {
         Some(())
     }
 
+    /// The register of a parameter, or of a part of it, which is called as the argument of a launch.
+    fn parameter_register(&mut self, index: usize, part: &str) -> String {
+        let number = format!("param.{index}{part}");
+        let called = match self.contents.purpose {
+            Purpose::Launch(launched) => launched.names.get(&index),
+            Purpose::Lowering => None,
+        };
+        let wanted = called.map(|name| format!("{name}{part}"));
+        self.names.called(&number, wanted.as_ref().unwrap_or(&number))
+    }
+
     /// Loads a part of a parameter.
     fn piece_of_parameter(
         &mut self,
@@ -226,16 +237,16 @@ impl<'a> FunctionReader<'_, 'a> {
             return None;
         }
         let mut from = if aggregate {
-            let from = self.names.plain(&format!("param.{index}.{offset}.b{bits}"));
+            let from = self.parameter_register(index, &format!(".{offset}.b{bits}"));
             self.builder.entry(&from, EntryValue::Piece { parameter: index, offset, bits });
             from
         } else {
-            let from = self.names.plain(&format!("param.{index}"));
+            let from = self.parameter_register(index, "");
             self.builder.entry(&from, EntryValue::Parameter(index));
             from
         };
         if !aggregate && offset > 0 {
-            let piece = self.names.plain(&format!("param.{index}.{offset}"));
+            let piece = self.parameter_register(index, &format!(".{offset}"));
             let shift = written("shr.u64", &[&piece, &from, &(8 * offset)]);
             self.push(&shift.guarded(guard));
             from = piece;
