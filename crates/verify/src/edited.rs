@@ -203,7 +203,8 @@ impl InstructionEdit {
         let indent: String = written.chars().take_while(|c| c.is_whitespace()).collect();
         let after = self.after.as_deref();
         let whole = after.map(|text| {
-            let end = if text.ends_with('}') { "" } else { ";" };
+            // A block with declarations, unlike the elements of a vector at the end of an instruction.
+            let end = if text.starts_with('{') { "" } else { ";" };
             format!("{indent}{text}{end}")
         });
         let Some(own) = self.before.as_ref().or(self.next.as_ref()) else {
@@ -315,6 +316,16 @@ mod tests {
         );
         let after = changed(&edit, "\t@%p1 atom.global.inc.u32 \t%r38, [%rd7], %r37;");
         let wanted = "\t@%p1 atom.acquire.gpu.global.inc.u32 \t%r38, [%rd7], %r37;";
+        assert_eq!(after, LineChange::Replaced(wanted.to_owned()));
+    }
+
+    #[test]
+    fn an_instruction_that_is_spelled_in_another_way_is_replaced_as_a_whole() {
+        let before = "@p4 st.global.b32 [rd3], {r9}";
+        let after = "@%p4 st.release.gpu.global.b32 [%rd3], {%r9}";
+        let edit = edit(Some(before), Some(after));
+        let after = changed(&edit, "\t@%p4 st.global.b32 [ %rd3 + 0 ], { %r9 };");
+        let wanted = "\t@%p4 st.release.gpu.global.b32 [%rd3], {%r9};";
         assert_eq!(after, LineChange::Replaced(wanted.to_owned()));
     }
 
