@@ -46,6 +46,7 @@ mod lint_fix;
 mod lint_rules;
 mod llvm;
 mod load_bearing;
+mod locks;
 mod lower;
 mod lowering;
 mod machine;
