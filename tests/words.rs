@@ -130,6 +130,18 @@ pub(crate) const SNAPSHOTS: &[(&str, &[&str])] = &[
         "verify-several",
         &["verify", "examples/kernels/last_block.toml", "examples/kernels/last_block.fixed.toml"],
     ),
+    (
+        "verify-bounded",
+        &[
+            "verify",
+            "tests/launches/bounded.ptx",
+            "--grid=2",
+            "--block=1",
+            "--arg=a=u32[1]=0",
+            "--assert=a[0]!=3",
+            "--timeout=0.000001",
+        ],
+    ),
     ("verify-launches-of-one-kernel", &["verify", "tests/launches/modes.ptx"]),
     (
         "verify-weaken",
