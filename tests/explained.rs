@@ -265,6 +265,12 @@ impl Checked<'_> {
                     _ if note.contains("no acquire pattern starts") => {
                         strong && releases && !acquires
                     }
+                    _ if note.starts_with("no release pattern behind") => {
+                        strong && releases && self.stands(note, "before", from)
+                    }
+                    _ if note.starts_with("no acquire pattern before") => {
+                        strong && acquires && self.stands(note, "behind", to)
+                    }
                     _ if note.starts_with("the ends of the release") => {
                         strong && releases && acquires
                     }
@@ -293,6 +299,39 @@ impl Checked<'_> {
             return Err(format!("an unknown reason: {note}"));
         };
         if holds { Ok(()) } else { Err(format!("the reason does not hold: {note}")) }
+    }
+
+    /// ``no … ends with `…`: `A` stands before `B` …``: whether `A` does, in the thread of an event, and is a part of a pattern with it.
+    fn stands(&self, note: &str, word: &str, event: usize) -> bool {
+        let Some((_, rest)) = note.rsplit_once("`: `") else { return false };
+        let Some((pattern, access)) = rest.split_once(&format!("` stands {word} `")) else {
+            return false;
+        };
+        let Some((access, _)) = access.split_once('`') else { return false };
+        let thread = self.evaluated_thread(event);
+        let events = self.graph.events.node_indices().map(petgraph::graph::NodeIndex::index);
+        let of = |text: &str| -> Vec<usize> {
+            let is_of = |&event: &usize| {
+                let of = &self.graph.events[petgraph::graph::NodeIndex::new(event)];
+                of.instruction == text && self.evaluated_thread(event) == thread
+            };
+            events.clone().filter(is_of).collect()
+        };
+        let has = |name: &str, from, to| self.evaluated.has(name, from, to) == Some(true);
+        of(pattern).into_iter().any(|end| {
+            of(access).into_iter().any(|access| match word {
+                "before" => {
+                    has("release-pattern", end, event)
+                        && has("po", end, access)
+                        && has("po", access, event)
+                }
+                _ => {
+                    has("acquire-pattern", event, end)
+                        && has("po", event, access)
+                        && has("po", access, end)
+                }
+            })
+        })
     }
 
     fn placed(&self, name: &str) -> Option<model::scope::Placement> {

@@ -66,6 +66,100 @@ fn a_guarded_fence_that_does_not_cover_what_others_read_is_the_reason() {
     assert!(alone[0].contains("`ld.acquire.gpu.global.u32 r5, [rd2]` covers what CTA 1 thread 0 does, and not what CTA 1 thread 1 reads"), "{alone:?}");
 }
 
+/// Two threads take a lock, each in its own branch, so that no barrier would meet them: in two warps of a CTA, or in two CTAs.
+struct Locked {
+    scope: &'static str,
+    /// Before and behind the access of the first thread.
+    fences: [&'static str; 2],
+}
+
+impl Locked {
+    fn reasons(&self) -> Vec<String> {
+        let Locked { scope, fences: [acquires, releases] } = self;
+        let (cta, level, id) = match *scope {
+            "cta" => (".cta", "membar.cta;", "%tid.x"),
+            _ => ("", "membar.gl;", "%ctaid.x"),
+        };
+        let held = |branch: &str, value: u32, before: &str, behind: &str| {
+            format!(
+                "{branch}: atom.global{cta}.cas.b32 %r2, [%rd2], 0, 1; setp.ne.u32 %p2, %r2, 0; @%p2 bra {branch};\n{before}\n\
+                 st.global.u32 [%rd1], {value};\n{behind}\natom.global{cta}.exch.b32 %r3, [%rd2], 0;\nret;\n"
+            )
+        };
+        let body = format!(
+            "ld.param.u64 %rd1, [data]; ld.param.u64 %rd2, [lock]; mov.u32 %r1, {id}; setp.ne.u32 %p1, %r1, 0;\n@%p1 bra $B;\n{}{}",
+            held("$A", 1, acquires, releases),
+            held("$B", 2, level, level)
+        );
+        let (grid, block) = if *scope == "cta" { (1, 2) } else { (2, 1) };
+        let arguments = ["data=u32[1]=0", "lock=u32[1]=0"];
+        let found =
+            judged(&kernel(&["data", "lock"], &body), &launch(grid, block, &arguments, &[]));
+        found.expect("it is judged").reasons
+    }
+}
+
+#[test]
+fn a_fence_at_the_wrong_side_of_an_access_is_the_reason() {
+    for (scope, fence) in [("cta", "membar.cta"), ("gpu", "membar.gl")] {
+        let fenced = if scope == "cta" { "membar.cta;" } else { "membar.gl;" };
+        assert_eq!(Locked { scope, fences: [fenced, fenced] }.reasons(), [""; 0]);
+        let behind = Locked { scope, fences: ["", fenced] }.reasons();
+        let said = "no acquire pattern before `st.global.u32 [rd1], 1` starts with";
+        assert!(behind[0].contains(said), "{behind:?}");
+        let stands = format!("`{fence}` stands behind `st.global.u32 [rd1], 1` (8.8).");
+        assert!(behind[0].ends_with(&stands), "{behind:?}");
+        let before = Locked { scope, fences: [fenced, ""] }.reasons();
+        let said = "no release pattern behind `st.global.u32 [rd1], 1` ends with";
+        assert!(before[0].contains(said), "{before:?}");
+        let stands = format!("`{fence}` stands before `st.global.u32 [rd1], 1` (8.8).");
+        assert!(before[0].ends_with(&stands), "{before:?}");
+        // A barrier in one branch would wait for ever.
+        let all = behind.iter().chain(&before);
+        assert!(all.clone().all(|reason| !reason.contains("bar.sync")), "{behind:?} {before:?}");
+    }
+    let narrow = Locked { scope: "gpu", fences: ["membar.cta;", "membar.gl;"] }.reasons();
+    let said = "the ends of the release and acquire patterns are not morally strong: scope .cta of `membar.cta` does not include CTA 1 thread 0 (8.9.4).";
+    assert!(narrow[0].ends_with(said), "{narrow:?}");
+}
+
+/// What a thread of three lacks is told first, and not what others do that does not matter.
+#[test]
+fn the_read_that_a_race_lacks_comes_first() {
+    let passes = |from: u32, fences: [&str; 2], access: &str| {
+        let [before, behind] = fences;
+        format!(
+            "$T{from}: atom.global.add.u32 %r2, [%rd2], 0; setp.ne.u32 %p2, %r2, {from}; @%p2 bra $T{from};\n{before}\n{access}\n\
+             {behind}\natom.global.exch.b32 %r3, [%rd2], {};\nret;\n",
+            from + 1
+        )
+    };
+    let reasons = |fences: [&str; 2]| {
+        let body = format!(
+            "ld.param.u64 %rd1, [data]; ld.param.u64 %rd2, [turn]; mov.u32 %r1, %ctaid.x; setp.eq.u32 %p1, %r1, 1;\n\
+             @%p1 bra $T1; setp.eq.u32 %p3, %r1, 2; @%p3 bra $T2;\n{}{}{}",
+            passes(0, ["", "membar.gl;"], "atom.global.exch.b32 %r4, [%rd1], 1;"),
+            passes(1, ["membar.gl;", "membar.gl;"], "atom.global.exch.b32 %r5, [%rd1], 2;"),
+            passes(2, fences, "st.global.u32 [%rd1], 3;")
+        );
+        let arguments = ["data=u32[1]=0", "turn=u32[1]=0"];
+        let found = judged(&kernel(&["data", "turn"], &body), &launch(3, 1, &arguments, &[]));
+        found.expect("it is judged").reasons
+    };
+    assert_eq!(reasons(["membar.gl;", ""]), [""; 0]);
+    let late = reasons(["", "membar.gl;"]);
+    let said = "no acquire pattern before `st.global.u32 [rd1], 3` starts with `atom.global.add.u32 r2, [rd2], 0`: `membar.gl` stands behind `st.global.u32 [rd1], 3` (8.8).";
+    assert!(late[0].starts_with("CTA 2 thread 0's") && late[0].ends_with(said), "{late:?}");
+}
+
+#[test]
+fn threads_that_learn_nothing_of_each_other_are_the_reason() {
+    let body = "ld.param.u64 %rd1, [data]; mov.u32 %r1, %ctaid.x; st.global.u32 [%rd1], %r1;\nret;";
+    let found = judged(&kernel(&["data"], body), &launch(2, 1, &["data=u32[1]=0"], &[]));
+    let said = "Nothing is between CTA 0 thread 0's `st.global.u32 [rd1], r1` and CTA 1 thread 0's `st.global.u32 [rd1], r1`: neither thread reads what the other wrote behind its access, and they meet at no barrier there (8.9.5).";
+    assert_eq!(found.expect("it is judged").reasons, [said]);
+}
+
 /// That a barrier is of one CTA is the reason where nothing else is.
 #[test]
 fn two_ctas_are_the_reason_without_a_fence_or_a_flag() {

@@ -9,14 +9,21 @@ use model::rel::Model;
 use model::section;
 
 use super::candidate::Candidate;
+use super::meeting::can_meet;
+use super::note::WantedOrder;
 
-/// A sentence for each pair of a read and a write that seem to be ordered, and are not.
+/// A sentence for each of these pairs of a write and a read, and for each read and what it reads from, that seem to be ordered, and are not.
 pub(super) fn unseen<'c, R: BitRow>(
     model: &'c Model,
     candidate: &'c Candidate<'_, R>,
+    pairs: &[WantedOrder],
 ) -> Vec<String> {
     let Some(orders) = Orders::of(model, candidate) else { return Vec::new() };
-    let missed = candidate.fr.pairs().filter_map(|(read, write)| orders.missed(write, read));
+    let u = candidate.structure.unfolding;
+    let read =
+        |pair: &&WantedOrder| u.events[pair.first].is_write() && u.events[pair.second].is_read();
+    let missed = pairs.iter().filter(read);
+    let missed = missed.filter_map(|pair| orders.missed(pair.first, pair.second));
     let early = candidate.rf.pairs().filter_map(|(write, read)| {
         orders.proxies(read, write).or_else(|| orders.kernels(read, write))
     });
@@ -92,10 +99,13 @@ impl<'c, R: BitRow> Orders<'c, R> {
         Some(Orders { model, candidate, base, causality })
     }
 
-    /// Why a read does not return what this write wrote.
+    /// Why a read does not return what this write wrote, or races with it.
     fn missed(&self, write: usize, read: usize) -> Option<String> {
         if self.base.has(write, read) {
             return self.proxies(write, read);
+        }
+        if self.base.has(read, write) {
+            return None;
         }
         let u = self.candidate.structure.unfolding;
         let why = self.kernels(write, read).or_else(|| self.barriers(write, read));
@@ -173,9 +183,10 @@ impl<'c, R: BitRow> Orders<'c, R> {
                 signal = self.text(signal),
             )
         } else {
+            let barrier = self.barrier_between(write, start, &format!("before `{released}`"));
             format!(
-                "{signals}'s `{released}` covers what {signals} did, and not what {writer} wrote, such as `{written}`: no barrier of \
-                 their CTA is between the two. With `bar.sync` before `{released}`, it covers both ({section}).",
+                "{signals}'s `{released}` covers what {signals} did, and not what {writer} wrote, such as `{written}`{barrier} \
+                 ({section}).",
             )
         })
     }
@@ -215,11 +226,21 @@ impl<'c, R: BitRow> Orders<'c, R> {
                 signal = self.text(signal),
             )
         } else {
+            let barrier = self.barrier_between(end, read, &format!("behind `{acquired}`"));
             format!(
-                "{waits}'s `{acquired}` covers what {waits} does, and not what {reader} reads, such as `{reads}`: no barrier of \
-                 their CTA is between the two. With `bar.sync` behind `{acquired}`, it covers both ({section}).",
+                "{waits}'s `{acquired}` covers what {waits} does, and not what {reader} reads, such as `{reads}`{barrier} ({section}).",
             )
         })
+    }
+
+    /// What a barrier would do that stands between what two threads of a CTA do; nothing if not all of its threads come by a place there.
+    fn barrier_between(&self, first: usize, second: usize, place: &str) -> String {
+        if !can_meet(self.candidate.structure.unfolding, first, second) {
+            return String::new();
+        }
+        format!(
+            ": no barrier of their CTA is between the two. With `bar.sync` {place}, it covers both"
+        )
     }
 
     /// Why a write that seems to be between a write and a read of it is not.

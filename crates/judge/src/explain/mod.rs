@@ -5,11 +5,13 @@ mod bypass;
 pub mod candidate;
 mod graph;
 mod in_flight;
+mod meeting;
 mod note;
 mod open;
 mod refute;
 mod show;
 mod undefined;
+mod unrelated;
 
 use std::io::{self, Write};
 
@@ -482,19 +484,23 @@ impl Survey<'_> {
                 (axiom, edges)
             })
             .collect();
+        let wanted = note::wanted_orders(self.model, candidate, self.wanted);
         let notes = if candidate.broken.is_empty() {
-            note::unordered(self.model, candidate)
+            note::unordered(self.model, candidate, &wanted)
         } else {
             Vec::new()
         };
         let (flagged, unseen) = if candidate.broken.is_empty() {
-            let reasons = bypass::unseen(self.model, candidate)
+            let reasons = bypass::unseen(self.model, candidate, &wanted)
                 .into_iter()
                 .chain(in_flight::waits(self.model, candidate))
                 .chain(apart::unordered(self.model, candidate));
             let mut unseen = each_once(reasons);
             if notes.is_empty() && unseen.is_empty() {
                 unseen = each_once(bypass::of_two_ctas(self.model, candidate).into_iter());
+            }
+            if notes.is_empty() && unseen.is_empty() {
+                unseen = unrelated::strangers(self.model, candidate, &wanted).into_iter().collect();
             }
             (flagged(self.model, candidate.nodes), unseen)
         } else {
