@@ -1,63 +1,47 @@
-//! Counts of mbarrier objects where threads are left out: an object counts threads of the test.
+//! Counts of mbarrier objects where threads are left out: an object of the test counts what its threads arrive.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use execution::constants::Constants;
-use execution::layout::Layout;
 use litmus::Test;
-use model::isa::asynchronous::{Asynchronous, MbarrierOp};
-use model::isa::{Instruction, Line, Operand};
-use model::program::{Program, Stuck, ThreadId};
+use model::isa::Line;
+use model::isa::asynchronous::Asynchronous;
+use model::program::{Program, Stuck};
 
+use crate::arrivers::{ObjectCount, ObjectCounts};
 use crate::columns::Composed;
-use crate::lanes::LeftOut;
+use crate::launch::{LaunchSpec, ThreadPlace};
 use crate::shorten::ShortFunction;
 
 /// What the count of an object is in the test.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum OwnCount {
-    /// The threads of the test that it counts.
-    Scaled(u64),
-    /// As it is: one arrival, or one of each warp.
+    /// Without what threads arrive that are left out.
+    Less(u64),
+    /// As it is: no thread that is left out arrives.
     Kept,
     Unknown,
 }
 
-impl LeftOut {
-    /// The count of an object of the kernel, in the test.
-    fn own_count(&self, count: u64) -> OwnCount {
-        let counts = self.cta();
-        if count == u64::from(counts.threads)
-            && let Some(own) = counts.of_test
-        {
-            return OwnCount::Scaled(own.into());
-        }
-        // So few may also be one thread of each warp.
-        if count <= u64::from(counts.warps) {
-            return if count <= u64::from(counts.warps_of_test) {
-                OwnCount::Kept
-            } else {
-                OwnCount::Unknown
-            };
-        }
-        self.of_whole_warps(count).map_or(OwnCount::Unknown, OwnCount::Scaled)
-    }
-}
-
 /// Makes the counts of objects those of threads of the test. Returns whether some count is another one then, and tells in `unknown` of
-/// one whose threads are not known.
+/// one whose arrivals are not known.
 pub(crate) fn adapt(
     kernels: &mut [ShortFunction],
-    left_out: &LeftOut,
+    launches: &[LaunchSpec],
     composed: &Composed,
     test: &Test,
     unknown: &mut Option<String>,
 ) -> bool {
+    let all = ObjectCounts::of(kernels, launches, composed, test);
     let mut changed = false;
-    for ((kernel, row), counts) in counts(composed, test) {
-        let mut all = counts.iter();
-        let only = all.next().copied().flatten().filter(|_| all.next().is_none());
-        match only.map_or(OwnCount::Unknown, |count| left_out.own_count(count)) {
-            OwnCount::Scaled(own) => {
+    let mut inits: BTreeMap<(usize, usize), Vec<&ObjectCount>> = BTreeMap::new();
+    for init in &all.inits {
+        inits.entry((init.kernel, init.row)).or_default().push(init);
+    }
+    for ((kernel, row), inits) in inits {
+        let counts: BTreeSet<OwnCount> = inits.iter().map(|init| all.own_count(init)).collect();
+        let only = counts.first().copied().filter(|_| counts.len() == 1);
+        match only.unwrap_or(OwnCount::Unknown) {
+            OwnCount::Less(own) => {
                 let (cell, _) = &mut kernels[kernel].cells[row];
                 if let Some(comma) = cell.rfind(',') {
                     cell.replace_range(comma.., &format!(", {own}"));
@@ -66,45 +50,112 @@ pub(crate) fn adapt(
             }
             OwnCount::Kept => {}
             OwnCount::Unknown => {
-                let count = only.map_or("arrivals".to_owned(), |count| format!("{count} arrivals"));
-                let line = composed.lines[kernel][row];
-                unknown.get_or_insert(format!(
-                    "the object of `mbarrier.init` (line {line}) counts {count}, and threads are left out: which of them arrive is not known: name as many lanes of each warp of the CTA, or all threads"
-                ));
+                let why = inits.iter().find_map(|init| all.unknown(init, composed));
+                *unknown = unknown.take().or(why);
             }
         }
+        let why = inits.iter().find_map(|init| all.brought_by_others(init, composed));
+        *unknown = unknown.take().or(why);
     }
     changed
 }
 
-/// The counts that each `mbarrier.init` gives its object, by function and row; `None` for one that is not a constant.
-fn counts(composed: &Composed, test: &Test) -> BTreeMap<(usize, usize), BTreeSet<Option<u64>>> {
-    let layout = Layout::new(&test.program);
-    let mut all: BTreeMap<(usize, usize), BTreeSet<Option<u64>>> = BTreeMap::new();
-    for (thread, of) in (0..).map(ThreadId).zip(&test.program.threads) {
-        let counts = of
-            .lines
-            .iter()
-            .zip(0..)
-            .filter_map(|(line, number)| Some((number, init_count(&line.instruction)?)));
-        let counts: Vec<(u16, Operand)> = counts.collect();
-        if counts.is_empty() {
-            continue;
+impl ObjectCounts {
+    /// What may arrive at an object.
+    fn at(&self, init: &ObjectCount) -> Vec<&ObjectCount> {
+        self.arrivals.iter().filter(|of| init.may_be_at(of)).collect()
+    }
+
+    /// The count of an object of the kernel, in the test.
+    fn own_count(&self, init: &ObjectCount) -> OwnCount {
+        let all = self.at(init);
+        if all.iter().all(|of| !of.left_out) {
+            return OwnCount::Kept;
         }
-        let constants = Constants::new(&test.program, &layout, thread);
-        for (line, count) in counts {
-            if !constants.may_execute(line.into()) {
-                continue;
+        let Some(count) = init.count else { return OwnCount::Unknown };
+        let most: Option<u64> = all.iter().map(|of| of.count.filter(|_| !of.repeats)).sum();
+        if most.is_some_and(|most| most < count) {
+            // The first phase never ends.
+            let left_out = all.iter().filter(|of| of.left_out);
+            return OwnCount::Less(count - left_out.filter_map(|of| of.count).sum::<u64>());
+        }
+        let known = init.object.is_some() && all.iter().all(|of| of.object.is_some());
+        let mut own = BTreeSet::new();
+        for ctas in [None, Some(init.place.cta)] {
+            let near: Vec<&ObjectCount> = all
+                .iter()
+                .copied()
+                .filter(|of| ctas.is_none_or(|cta| of.place.cta == cta))
+                .collect();
+            own.extend(without_left_out(&near, count));
+            // Which of several objects an instruction arrives at may be known by how many threads execute it.
+            let rows: BTreeSet<usize> = near.iter().filter(|_| !known).map(|of| of.row).collect();
+            for row in rows {
+                let of_row: Vec<&ObjectCount> =
+                    near.iter().copied().filter(|of| of.row == row).collect();
+                own.extend(without_left_out(&of_row, count));
             }
-            let value = constants.operand(&layout, thread, line.into(), count);
-            let value = value.map(model::value::low64);
-            let row = test.line_number(thread, line);
-            if let Some(row) = row.and_then(|row| composed.row(thread.0.into(), row)) {
-                all.entry(row).or_default().insert(value);
-            }
+        }
+        match own.first().copied().filter(|_| own.len() == 1) {
+            Some(own) if own == count => OwnCount::Kept,
+            Some(own) if own > 0 => OwnCount::Less(own),
+            Some(_) | None => OwnCount::Unknown,
         }
     }
-    all
+
+    /// Why the arrivals that an object counts are not known.
+    fn unknown(&self, init: &ObjectCount, composed: &Composed) -> Option<String> {
+        let of = self.at(init).into_iter().find(|of| of.left_out)?;
+        let count = init.count.map_or("arrivals".to_owned(), |count| format!("{count} arrivals"));
+        Some(format!(
+            "the object of `mbarrier.init` (line {}) counts {count}, and threads that are left out may arrive at it, such as {}: which arrivals complete a phase is not known: name the threads that arrive, or all threads, with `--lanes all`",
+            init.line(composed),
+            of.in_words(composed)
+        ))
+    }
+
+    /// Why a phase of an object may end by what threads bring that are left out.
+    fn brought_by_others(&self, init: &ObjectCount, composed: &Composed) -> Option<String> {
+        let of = self.brought.iter().find(|of| init.may_be_at(of))?;
+        Some(format!(
+            "the object of `mbarrier.init` (line {}) waits for bytes, too, and threads that are left out may bring some, such as {}: name the threads that bring them, or all threads, with `--lanes all`",
+            init.line(composed),
+            of.in_words(composed)
+        ))
+    }
+}
+
+impl ObjectCount {
+    /// Whether another instruction may use the same object.
+    fn may_be_at(&self, other: &ObjectCount) -> bool {
+        let known = self.object.is_some() && other.object.is_some();
+        self.kernel == other.kernel && (!known || self.object == other.object)
+    }
+
+    /// The line of the module.
+    fn line(&self, composed: &Composed) -> usize {
+        composed.lines[self.kernel][self.row]
+    }
+
+    fn in_words(&self, composed: &Composed) -> String {
+        let ThreadPlace { cta, thread } = self.place;
+        format!("CTA {cta} thread {thread} (line {})", self.line(composed))
+    }
+}
+
+/// The count of an object without the arrivals of threads that are left out, if each of these threads arrives once in each phase, and
+/// the object counts just these arrivals.
+fn without_left_out(arrivals: &[&ObjectCount], count: u64) -> Option<u64> {
+    let mut of_threads: BTreeMap<ThreadPlace, (u64, bool)> = BTreeMap::new();
+    for of in arrivals {
+        let own = (of.count?, of.left_out);
+        if *of_threads.entry(of.place).or_insert(own) != own {
+            return None;
+        }
+    }
+    let all: u64 = of_threads.values().map(|(own, _)| own).sum();
+    let of_test = of_threads.values().filter(|(_, left_out)| !left_out).map(|(own, _)| own);
+    (all == count).then(|| of_test.sum())
 }
 
 /// Whether a thread that stays for ever waits at an object, or in a loop that asks for the end of a phase.
@@ -117,30 +168,27 @@ pub(crate) fn waits_at_object(program: &Program, stuck: &Stuck) -> bool {
     stuck.object.is_some() || loops.any(|(end, target)| thread.lines[target..=end].iter().any(asks))
 }
 
-fn init_count(instruction: &Instruction) -> Option<Operand> {
-    let Asynchronous::Mbarrier(of) = instruction.as_asynchronous()? else { return None };
-    if let MbarrierOp::Init { count, .. } = of.op { Some(count) } else { None }
-}
-
 #[cfg(test)]
 mod tests {
     use judge::Task;
 
-    use crate::{
-        Dim3, FindingKind, KernelModule, LaunchSpec, RepairEffort, ThreadChoice, Verification,
-        verify,
-    };
+    use crate::{Dim3, FindingKind, KernelModule, LaunchSpec, RepairEffort, ThreadChoice, verify};
 
-    /// All threads arrive at an object of this count, or all but those of a warp, and wait.
-    fn judged(count: &str, lanes: &[u32], guard: &str) -> Verification {
+    /// How all threads of two warps come to a barrier where the first one initializes two objects of a count, and two of 1.
+    const BEGIN: &str = "mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0;\n\
+        and.b32 %r4, %r1, 31; shr.u32 %r5, %r1, 5; mov.u32 %r7, m; mov.u32 %r2, COUNT; @%p1 bra $B;\n\
+        mbarrier.init.shared::cta.b64 [m], %r2;\nmbarrier.init.shared::cta.b64 [m+8], 1;\n\
+        mbarrier.init.shared::cta.b64 [m+16], %r2;\nmbarrier.init.shared::cta.b64 [m+24], 1;\n\
+        $B: bar.sync 0;\n";
+    const ARRIVE: &str = "mbarrier.arrive.shared::cta.b64 _, [m];\n";
+    const WAIT: &str = "$L: mbarrier.try_wait.parity.shared::cta.b64 %p2, [m], 0;\n@!%p2 bra $L;\n";
+
+    /// What is found of these lanes of 64 that initialize an object of this count, and do this; and what is open, and why.
+    fn judged(count: &str, lanes: &[u32], body: &str) -> (Vec<FindingKind>, Vec<String>) {
+        let begin = BEGIN.replace("COUNT", count);
         let text = format!(
             ".version 8.7\n.target sm_90\n.address_size 64\n.visible .entry k()\n{{\n\
-             .reg .pred %p<4>; .reg .b32 %r<4>; .reg .b64 %rd<2>; .shared .b64 m;\n\
-             mov.u32 %r1, %tid.x; setp.ne.u32 %p1, %r1, 0; setp.lt.u32 %p3, %r1, 32;\n\
-             @%p1 bra $B;\nmov.u32 %r2, {count};\nmbarrier.init.shared::cta.b64 [m], %r2;\n\
-             $B: bar.sync 0;\n{guard}mbarrier.arrive.shared::cta.b64 _, [m];\n\
-             $L: mbarrier.try_wait.parity.shared::cta.b64 %p2, [m], 0;\n\
-             selp.b32 %r3, 1, 0, %p2;\nsetp.eq.u32 %p2, %r3, 0;\n@%p2 bra $L;\nret;\n}}\n"
+             .reg .pred %p<6>; .reg .b32 %r<9>; .reg .b64 %rd<2>; .shared .b64 m[4];\n{begin}{body}ret;\n}}\n"
         );
         let module = KernelModule::read("m.ptx", &text).expect("a module");
         let block = Dim3 { x: 64, ..Dim3::ONE };
@@ -149,28 +197,91 @@ mod tests {
         let model = model::ptx::model();
         let task = Task { counts: false, ..Task::new(&model) };
         let judged = verify(&module, &launch, &task, &RepairEffort::BRIEF.into());
-        judged.unwrap_or_else(|error| panic!("{error:?}")).1
+        let (_, judged) = judged.unwrap_or_else(|error| panic!("{error:?}"));
+        let kinds = judged.findings.iter().map(|of| of.kind).collect();
+        (kinds, judged.undecided.into_iter().map(|of| of.why).collect())
+    }
+
+    const CLEAN: (Vec<FindingKind>, Vec<String>) = (Vec::new(), Vec::new());
+
+    fn hangs() -> (Vec<FindingKind>, Vec<String>) {
+        (vec![FindingKind::Hang], Vec::new())
+    }
+
+    /// All arrive, or those of whom a guard holds.
+    fn arrived(count: &str, lanes: &[u32], guard: &str) -> (Vec<FindingKind>, Vec<String>) {
+        judged(count, lanes, &format!("{guard}{ARRIVE}{WAIT}"))
     }
 
     #[test]
     fn an_object_counts_the_threads_of_the_test() {
         for (count, lanes) in
-            [("%ntid.x", &[0, 32][..]), ("64", &[0, 1, 32]), ("2", &[0, 32]), ("64", &[0, 63])]
+            [("%ntid.x", &[0, 32][..]), ("64", &[0, 1, 32]), ("64", &[0, 1]), ("64", &[0, 63])]
         {
-            let judged = judged(count, lanes, "");
-            assert!(judged.findings.is_empty(), "{count} {lanes:?}: {:?}", judged.findings);
-            assert!(judged.undecided.is_empty(), "{count} {lanes:?}: {:?}", judged.undecided);
+            assert_eq!(arrived(count, lanes, ""), CLEAN, "{count} {lanes:?}");
         }
         // One warp does not arrive.
-        let kinds = |of: Verification| of.findings.iter().map(|of| of.kind).collect::<Vec<_>>();
-        assert_eq!(kinds(judged("%ntid.x", &[0, 32], "@%p3 ")), [FindingKind::Hang]);
+        let first_warp = "setp.lt.u32 %p3, %r1, 32; @%p3 ";
+        assert_eq!(arrived("%ntid.x", &[0, 32], first_warp), hangs());
+        assert_eq!(arrived("32", &[0, 32], first_warp), CLEAN);
+    }
+
+    #[test]
+    fn threads_that_do_not_arrive_are_not_counted() {
+        // One of each warp, or two of one.
+        let leaders = "setp.eq.u32 %p3, %r4, 0; @%p3 ";
+        for lanes in [&[0, 32][..], &[0, 1, 32], &[0]] {
+            assert_eq!(arrived("2", lanes, leaders), CLEAN, "{lanes:?}");
+            assert_eq!(arrived("64", lanes, leaders), hangs(), "{lanes:?}");
+        }
+        let first = "setp.lt.u32 %p3, %r1, 2; @%p3 ";
+        assert_eq!(arrived("2", &[0, 32], first), CLEAN);
+        assert_eq!(arrived("3", &[0, 32], first), hangs());
+        // Which warp it is a thread may be told by a lane, and who leads it by an election.
+        let elected = "shfl.sync.idx.b32 %r6, %r5, 0, 31, -1; setp.eq.u32 %p4, %r6, 1;\n\
+             elect.sync _|%p5, -1; and.pred %p3, %p4, %p5; @%p3 ";
+        assert_eq!(arrived("1", &[0, 32], elected), CLEAN);
+        assert_eq!(arrived("2", &[0, 32], elected), hangs());
+        // A leader arrives for its warp.
+        let for_warp = |lanes| {
+            let body = format!("{leaders}{}{WAIT}", ARRIVE.replace("[m]", "[m], 32"));
+            judged("64", lanes, &body)
+        };
+        assert_eq!([for_warp(&[0, 32]), for_warp(&[0])], [CLEAN, CLEAN]);
+    }
+
+    #[test]
+    fn an_object_of_a_ring_is_known_by_those_who_arrive() {
+        // In each of two turns, the other warp arrives at one object, and thread 0 at another one.
+        let ring = "mov.u32 %r3, 0;\n$A: setp.lt.u32 %p3, %r1, 32; @%p3 bra $C;\n\
+             mbarrier.arrive.shared::cta.b64 _, [%r7]; bra $D;\n\
+             $C: @%p1 bra $D; mbarrier.arrive.shared::cta.b64 _, [%r7+8];\n\
+             $D: add.u32 %r3, %r3, 1; add.u32 %r7, %r7, 16; setp.lt.u32 %p4, %r3, 2; @%p4 bra $A;\n";
+        for waits in [WAIT.to_owned(), WAIT.replace("[m]", "[m+24]")] {
+            assert_eq!(judged("32", &[0, 32], &format!("{ring}{waits}")), CLEAN);
+        }
     }
 
     #[test]
     fn a_wait_for_threads_that_are_left_out_is_no_hang() {
-        let judged = judged("48", &[0, 32], "");
-        assert!(judged.findings.is_empty(), "{:?}", judged.findings);
-        let [undecided] = &judged.undecided[..] else { panic!("{:?}", judged.undecided) };
-        assert!(undecided.why.contains("counts 48 arrivals"), "{}", undecided.why);
+        for (count, guard) in [("48", ""), ("1", "setp.eq.u32 %p3, %r1, 32; @%p3 ")] {
+            let (found, open) = arrived(count, &[0, 1], guard);
+            let [why] = &open[..] else { panic!("{count} {guard}: {found:?} {open:?}") };
+            let wanted = format!("(line 9) counts {count} arrivals, and threads that are left out");
+            assert!(found.is_empty() && why.contains(&wanted), "{why}");
+            assert!(why.contains("(line 14): which arrivals"), "{why}");
+        }
+    }
+
+    #[test]
+    fn a_wait_for_bytes_that_threads_bring_that_are_left_out_is_no_hang() {
+        let body = format!(
+            "@%p1 bra $C; mbarrier.arrive.expect_tx.relaxed.cta.shared::cta.b64 _, [m], 8;\n\
+             $C: setp.lt.u32 %p3, %r1, 2; @%p3 mbarrier.complete_tx.relaxed.cluster.shared::cta.b64 [m], 4;\n{WAIT}"
+        );
+        assert_eq!(judged("1", &[0, 1], &body), CLEAN);
+        let (found, open) = judged("1", &[0, 32], &body);
+        let [why] = &open[..] else { panic!("{found:?} {open:?}") };
+        assert!(found.is_empty() && why.contains("such as CTA 0 thread 1 (line 15)"), "{why}");
     }
 }

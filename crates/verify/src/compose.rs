@@ -123,7 +123,7 @@ pub(crate) fn launched(
     let mut uncounted = None;
     if let Ok(of) = &test
         && left_out.has_threads()
-        && arrivals::adapt(&mut kernels, &left_out, &composed, of, &mut uncounted)
+        && arrivals::adapt(&mut kernels, &launches, &composed, of, &mut uncounted)
     {
         composed = compose(&kernels)?;
         test = composed.test();

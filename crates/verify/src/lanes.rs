@@ -34,18 +34,6 @@ pub(crate) struct LeftOut {
     thread: u32,
     /// How many lanes of each warp are in the test, where each warp of a CTA has as many.
     of_each_warp: Option<u32>,
-    cta: CtaCounts,
-}
-
-/// How many threads and warps there are of a CTA.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct CtaCounts {
-    pub(crate) threads: u32,
-    pub(crate) warps: u32,
-    /// The threads in the test, where each CTA of it has as many.
-    pub(crate) of_test: Option<u32>,
-    /// The least number of warps that have threads in the test.
-    pub(crate) warps_of_test: u32,
 }
 
 /// What helps.
@@ -73,7 +61,6 @@ impl LeftOut {
                 .first()
                 .copied()
                 .filter(|_| in_test.len() == 1 && chosen.len() == warps),
-            cta: CtaCounts::of(threads, &chosen),
             ..LeftOut::default()
         };
         for (warp, lanes) in chosen {
@@ -89,12 +76,8 @@ impl LeftOut {
         left_out
     }
 
-    pub(crate) fn cta(&self) -> CtaCounts {
-        self.cta
-    }
-
     /// How many of so many threads, which are whole warps, are in the test.
-    pub(crate) fn of_whole_warps(&self, count: u64) -> Option<u64> {
+    fn of_whole_warps(&self, count: u64) -> Option<u64> {
         let (lanes, own) = (u64::from(LANES), u64::from(self.of_each_warp?));
         count.is_multiple_of(lanes).then(|| count / lanes * own)
     }
@@ -226,25 +209,6 @@ impl LeftOut {
     /// Why nothing is known of what a shuffle takes from a lane that is left out.
     pub(crate) fn unknown(text: &str) -> String {
         format!("`{text}` takes the value of a lane that is left out: {REMEDY}")
-    }
-}
-
-impl CtaCounts {
-    /// `chosen`: the lanes of the test.
-    fn of(threads: u32, chosen: &BTreeMap<Warp, Vec<u32>>) -> CtaCounts {
-        let mut of_ctas: BTreeMap<u32, (u32, u32)> = BTreeMap::new();
-        for ((cta, _), lanes) in chosen {
-            let (own, warps) = of_ctas.entry(*cta).or_default();
-            *own += u32::try_from(lanes.len()).unwrap_or(LANES);
-            *warps += 1;
-        }
-        let own: BTreeSet<u32> = of_ctas.values().map(|(own, _)| *own).collect();
-        CtaCounts {
-            threads,
-            warps: threads.div_ceil(LANES),
-            of_test: own.first().copied().filter(|_| own.len() == 1),
-            warps_of_test: of_ctas.values().map(|(_, warps)| *warps).min().unwrap_or(0),
-        }
     }
 }
 

@@ -11,6 +11,7 @@ mod absent;
 mod alike;
 pub mod argument;
 mod arrivals;
+mod arrivers;
 mod columns;
 mod compared;
 pub mod compose;
