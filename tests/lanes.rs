@@ -5,13 +5,17 @@ use std::fmt::Write as _;
 
 use engine::enumerate::Enumerate;
 use engine::{ENGINES, Engine};
+use judge::Task;
 use litmus::Test;
 use model::ptx;
 use model::value::Value;
 use proptest::prelude::*;
 use proptest::sample::select;
 use proptest::strategy::ValueTree;
-use verify::{FindingKind, LaunchQuestion, LaunchSpec, ThreadChoice};
+use verify::{
+    AdviceOptions, FindingKind, KernelModule, LaunchQuestion, LaunchSpec, RepairEffort,
+    ThreadChoice, verify,
+};
 
 use crate::agree::{Answer, ask, difference, number, runner};
 use crate::launches::{judged, kernel, kinds, launch};
@@ -502,4 +506,31 @@ fn what_each_lane_has_after_a_butterfly_is_the_same() {
     };
     assert_eq!(repeated("bar.sync 0;\n"), (vec![], 0));
     assert_eq!(repeated(""), (vec![], 1));
+}
+
+/// Advice does not mend a race that does not count.
+#[test]
+fn advice_passes_over_stores_of_the_same_value() {
+    let advised = |load: &str, scope: &str, weaken: bool| {
+        let body = format!(
+            "ld.param.u64 %rd1, [out];\nld.param.u64 %rd2, [f];\nmov.u32 %r1, 1;\nmov.u32 %r3, %ctaid.x;\n\
+             setp.ne.u32 %p1, %r3, 0;\n@%p1 bra $B;\nst.global.u32 [%rd1], %r1;\nbar.warp.sync -1;\n\
+             st.release.{scope}.global.u32 [%rd2], %r1;\nret;\n$B:\n{load}.{scope}.global.u32 %r4, [%rd2];\n\
+             setp.eq.u32 %p2, %r4, 0;\n@%p2 bra $B;\nld.global.u32 %r5, [%rd1];\nret;"
+        );
+        let module = kernel(&["out", "f"], &body);
+        let read = KernelModule::read("k.ptx", &module).expect("a module");
+        let model = model::ptx::model();
+        let task = Task { counts: false, ..Task::new(&model) };
+        let options = AdviceOptions { weaken, ..RepairEffort::BRIEF.into() };
+        let launch = launch(2, 2, &["out=u32[1]", "f=u32[1]"], &[]);
+        verify(&read, &launch, &task, &options).expect("it has a test").1
+    };
+    let found = advised("ld.relaxed", "gpu", false);
+    assert_eq!(kinds(&found)[0], FindingKind::DataRace);
+    let edits: Vec<Option<&str>> =
+        found.repairs.iter().flat_map(|of| &of.edits).map(|of| of.after.as_deref()).collect();
+    assert_eq!(edits, [Some("ld.acquire.gpu.global.u32 %r4, [%rd2];")]);
+    let weaker = advised("ld.acquire", "sys", true).weaker.expect("it is asked for");
+    assert_eq!((weaker.together.len(), weaker.excluded), (2, None), "{weaker:?}");
 }

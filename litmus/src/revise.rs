@@ -267,10 +267,12 @@ impl SourceTest {
     /// The test with these changes; the errors if it is not legal.
     pub fn parse(&self, revisions: &[Revision]) -> Result<Test, Vec<Diagnostic>> {
         let changed = self.changed(revisions);
-        match &self.question {
+        let mut test = match &self.question {
             Some(question) => crate::parse_question(&self.path, changed.as_bytes(), question),
             None => crate::parse(&self.path, changed.as_bytes()),
-        }
+        }?;
+        test.program.exempt_races = self.test.program.exempt_races_in(&test.program);
+        Ok(test)
     }
 
     /// The file with these changes, without new alignment.

@@ -308,6 +308,28 @@ impl Program {
         all.filter(move |(id, of)| *id == thread || of.placement.same_warp(here))
     }
 
+    /// [`Program::exempt_races`] of the same threads with other instructions between those that are exempt.
+    pub fn exempt_races_in(&self, changed: &Program) -> BTreeSet<[(ThreadId, u16); 2]> {
+        let placements =
+            |of: &Program| of.threads.iter().map(|of| of.placement).collect::<Vec<_>>();
+        if self.exempt_races.is_empty() || placements(self) != placements(changed) {
+            return BTreeSet::new();
+        }
+        let lines_of = |program: &Program, thread: ThreadId, text: &str| {
+            let lines = &program.threads[usize::from(thread.0)].lines;
+            let same = (0u16..).zip(lines).filter(|(_, line)| line.text == text);
+            same.map(|(at, _)| at).collect::<Vec<u16>>()
+        };
+        let moved = |(thread, line): (ThreadId, u16)| {
+            let text = &self.threads[usize::from(thread.0)].lines[usize::from(line)].text;
+            let (before, after) = (lines_of(self, thread, text), lines_of(changed, thread, text));
+            let at = before.iter().position(|known| *known == line)?;
+            Some((thread, *after.get(at).filter(|_| before.len() == after.len())?))
+        };
+        let pairs = self.exempt_races.iter();
+        pairs.filter_map(|&[one, other]| Some([moved(one)?, moved(other)?])).collect()
+    }
+
     /// The thread of the test that is a lane of the warp of this thread.
     pub fn lane_thread(&self, thread: ThreadId, lane: u32) -> Option<ThreadId> {
         self.warp_threads(thread).nth(usize::try_from(lane).ok()?).map(|(id, _)| id)

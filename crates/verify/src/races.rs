@@ -1,5 +1,7 @@
 //! The data races of a launch.
 
+use std::collections::BTreeSet;
+
 use engine::clock::Deadline;
 use engine::{ExecutionFacts, Race};
 use judge::Task;
@@ -11,8 +13,13 @@ use crate::together::SortedRaces;
 use crate::verification::{Reader, Verification};
 
 impl Verification {
-    /// The answer to the question whether there is a data race that counts.
-    pub(crate) fn race_judgement(&mut self, reader: &Reader<'_>, task: &Task<'_>) -> DeepAnswer {
+    /// The answer to the question whether there is a data race that counts. Those that do not are added to `exempt`.
+    pub(crate) fn race_judgement(
+        &mut self,
+        reader: &Reader<'_>,
+        task: &Task<'_>,
+        exempt: &mut BTreeSet<[(ThreadId, u16); 2]>,
+    ) -> DeepAnswer {
         let end = task.timeout.map(Deadline::after);
         let mut test = reader.test.clone();
         loop {
@@ -29,7 +36,8 @@ impl Verification {
                 return self.judgement(&reader, &Task { timeout: left, ..task.clone() });
             }
             self.notes.extend(sorted.notes);
-            test.program.exempt_races.extend(sorted.exempt);
+            exempt.extend(sorted.exempt);
+            test.program.exempt_races.clone_from(exempt);
         }
     }
 }

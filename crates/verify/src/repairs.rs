@@ -19,7 +19,7 @@ use crate::module::KernelModule;
 use crate::other_launches::{OtherAnswer, OtherLaunch};
 use crate::unrepaired::FruitlessSearch;
 use crate::updates;
-use crate::verification::{ADVICE, AdviceOptions};
+use crate::verification::{ADVICE, AdviceOptions, AnsweredLaunch};
 
 /// Edits that together give the launch properties that it lacks.
 #[derive(Clone, PartialEq, Eq, Debug)]
@@ -61,6 +61,7 @@ pub(crate) struct EditedLaunch<'r> {
     pub(crate) module: &'r KernelModule<'r>,
     pub(crate) launch: &'r LaunchSpec,
     pub(crate) composed: &'r Composed,
+    pub(crate) test: &'r Test,
     pub(crate) task: &'r Task<'r>,
     pub(crate) advice: &'r AdviceOptions<'r>,
     /// When the search ends. What it found is judged again in half as much time more.
@@ -73,7 +74,7 @@ impl<'r> EditedLaunch<'r> {
     pub(crate) fn new(
         module: &'r KernelModule<'r>,
         launch: &'r LaunchSpec,
-        composed: &'r Composed,
+        AnsweredLaunch { composed, test, .. }: &'r AnsweredLaunch,
         task: &'r Task<'r>,
         advice: &'r AdviceOptions<'r>,
         time: Option<Duration>,
@@ -82,6 +83,7 @@ impl<'r> EditedLaunch<'r> {
             module,
             launch,
             composed,
+            test,
             task,
             advice,
             until: time.map(Deadline::after),
@@ -93,7 +95,9 @@ impl<'r> EditedLaunch<'r> {
     pub(crate) fn source(&self) -> Option<SourceTest> {
         #[cfg(test)]
         tests::READ.with(|read| read.set(read.get() + 1));
-        SourceTest::read(LAUNCH, self.composed.text.as_bytes()).ok()
+        let mut source = SourceTest::read(LAUNCH, self.composed.text.as_bytes()).ok()?;
+        source.test.program.exempt_races.clone_from(&self.test.program.exempt_races);
+        Some(source)
     }
 
     /// The cheapest edits after which the launch has all properties that it lacks, or else as many as one search finds edits
@@ -205,7 +209,9 @@ impl<'r> EditedLaunch<'r> {
             until: Some(Deadline::after(left)),
             ..self.task.clone()
         };
-        match judge(test, &task).verdict {
+        let mut test = test.clone();
+        test.program.exempt_races = self.test.program.exempt_races_in(&test.program);
+        match judge(&test, &task).verdict {
             Verdict::Holds => Ok(true),
             Verdict::Undecided(why) => Err(why),
             Verdict::Fails

@@ -116,15 +116,16 @@ pub fn verify(
     advice: &AdviceOptions<'_>,
 ) -> Result<(Composed, Verification), VerifyError> {
     let start = Instant::now();
-    let AnsweredLaunch { composed, test, mut verification, lacking } =
-        answered(module, launch, task)?;
+    let mut answered = answered(module, launch, task)?;
+    let mut verification = std::mem::take(&mut answered.verification);
+    let AnsweredLaunch { composed, test, lacking, .. } = &answered;
     let task = &Task { bound: lacking.bound, ..task.clone() };
-    let edited = |time| EditedLaunch::new(module, launch, &composed, task, advice, time);
+    let edited = |time| EditedLaunch::new(module, launch, &answered, task, advice, time);
     let brief = advice.effort.work.is_some();
     let mut search = FruitlessSearch::default();
     if lacking.has_meaning {
         if lacking.properties.contains(&Property::NoDataRace) {
-            verification.reasons = reasons(&composed, &test, task);
+            verification.reasons = reasons(composed, test, task);
         }
         let time = if brief { Some(ADVICE) } else { task.timeout };
         verification.repairs = edited(time).repairs(&lacking.properties, &mut search);
@@ -138,19 +139,20 @@ pub fn verify(
             unrepaired::reason(&verification.findings, sought, &search, brief);
     }
     if advice.weaken {
-        verification.weaker = Some(edited(task.timeout).weaker(&test, &verification));
+        verification.weaker = Some(edited(task.timeout).weaker(&verification));
     }
     if advice.executions {
-        verification.executions = executions(&composed, &test, &verification.findings, task);
+        verification.executions = executions(composed, test, &verification.findings, task);
     }
     verification.seconds = start.elapsed().as_secs_f64();
-    Ok((composed, verification))
+    Ok((answered.composed, verification))
 }
 
 /// A launch with its answer, without advice.
 pub(crate) struct AnsweredLaunch {
     pub(crate) composed: Composed,
-    test: Test,
+    /// With the races that do not count.
+    pub(crate) test: Test,
     pub(crate) verification: Verification,
     lacking: LackedProperties,
 }
@@ -201,6 +203,7 @@ pub(crate) fn answered(
     all.findings = merged(all.findings);
     composed.notes.extend(std::mem::take(&mut all.notes));
     all.seconds = start.elapsed().as_secs_f64();
+    test.program.exempt_races.clone_from(&lacking.exempt_races);
     Ok(AnsweredLaunch { composed, test, verification: all, lacking })
 }
 
@@ -212,12 +215,14 @@ impl Verification {
 }
 
 /// The properties that a launch does not have.
+#[derive(Default)]
 struct LackedProperties {
     properties: Vec<Property>,
     /// Whether the document gives the kernel a meaning, or a race alone takes it away.
     has_meaning: bool,
     /// The loop bound that the answers took.
     bound: u32,
+    exempt_races: BTreeSet<[(ThreadId, u16); 2]>,
 }
 
 /// What is known of one property.
@@ -240,8 +245,11 @@ impl Verification {
         task: &Task<'_>,
     ) -> LackedProperties {
         let races = Property::NoDataRace;
-        let mut lacking =
-            LackedProperties { properties: Vec::new(), has_meaning: true, bound: task.bound };
+        let mut lacking = LackedProperties {
+            has_meaning: true,
+            bound: task.bound,
+            ..LackedProperties::default()
+        };
         // Of an earlier question than whether every execution finishes.
         let mut stuck = None;
         // One thread alone has no race.
@@ -264,7 +272,9 @@ impl Verification {
                 ..task.clone()
             };
             let DeepAnswer { judgement, bound } = match property {
-                Property::NoDataRace => self.race_judgement(reader, &task),
+                Property::NoDataRace => {
+                    self.race_judgement(reader, &task, &mut lacking.exempt_races)
+                }
                 Property::ProgramSpec | Property::Termination | Property::NoUninitialisedRead => {
                     self.judgement(reader, &task)
                 }

@@ -55,7 +55,7 @@ struct WeakerSearch<'w> {
 
 impl EditedLaunch<'_> {
     /// What a launch with this answer does not need: each alone, and together.
-    pub(crate) fn weaker(&self, test: &Test, answer: &Verification) -> KernelWeakening {
+    pub(crate) fn weaker(&self, answer: &Verification) -> KernelWeakening {
         let mut result = KernelWeakening::default();
         if !answer.findings.is_empty() {
             result.excluded = Some("the launch has findings");
@@ -77,7 +77,7 @@ impl EditedLaunch<'_> {
             until: self.until.map(|until| Deadline::after(until.left() / 2)),
             limit: None,
         };
-        search.keep(test);
+        search.keep(self.test);
         result.others = search.kept.len() - 1;
         let written = |column, line| self.composed.module_line(column, line);
         let mut forms = WeakerForms::of_code(&source, &written);
