@@ -105,17 +105,21 @@ fn with_number(
             is_fraction(number).then(|| format!("{place}{}{key}", proposition::sign(comparison)))
         );
     }
+    let (least, most) = match ty.kind {
+        ElementKind::Float => (-infinity(bits), infinity(bits)),
+        ElementKind::Signed | ElementKind::Unsigned | ElementKind::Bits => {
+            (-sign_bit(bits), sign_bit(bits) - 1)
+        }
+    };
     if ty.kind == ElementKind::Signed && !is_order(comparison) {
+        if !(least..=most).contains(&key) {
+            let why = format!("`{number}` is no `{}`, which `{name}` is", ty.name());
+            return Err(LaunchError::new(why).help("a number in hexadecimal is bits"));
+        }
         return Ok(
             is_fraction(number).then(|| format!("{place}{}{key}", proposition::sign(comparison)))
         );
     }
-    let (least, most) = match ty.kind {
-        ElementKind::Float => (-infinity(bits), infinity(bits)),
-        ElementKind::Signed | ElementKind::Unsigned | ElementKind::Bits => {
-            (-(1_i128 << (bits - 1)), (1_i128 << (bits - 1)) - 1)
-        }
-    };
     let (from, to) = match comparison {
         Comparison::Eq | Comparison::Ne => (key, key),
         Comparison::Lt => (least, key - 1),
@@ -232,7 +236,10 @@ fn of_places(
             ElementKind::Signed | ElementKind::Unsigned | ElementKind::Bits => None,
         });
     }
-    if one.is_float() || other.is_float() {
+    let is_signed = |of: ElementType| of.kind == ElementKind::Signed;
+    // As in C, of the same width both are unsigned then; a sign has no more bits in a test.
+    let extends = one.bits != other.bits && (is_signed(one) || is_signed(other));
+    if one.is_float() || other.is_float() || extends {
         let (one, other) = (one.name(), other.name());
         let why = format!("`{left}` has the type `{one}`, and `{right}` `{other}`");
         return Err(LaunchError::new(why).help("each is compared with a number"));
@@ -291,7 +298,8 @@ mod tests {
 
     /// What a test compares, or what is wrong.
     fn typed_text(condition: &str) -> String {
-        let types = [("f", "f32"), ("d", "f64"), ("u", "u32"), ("s", "s32"), ("b", "b32")];
+        let types =
+            [("f", "f32"), ("d", "f64"), ("u", "u32"), ("s", "s32"), ("b", "b32"), ("w", "s64")];
         let types =
             types.map(|(name, ty)| (name.to_owned(), ElementType::parse(ty).expect("a type")));
         match typed(condition, &types.into()) {
@@ -328,5 +336,9 @@ mod tests {
         }
         assert_eq!(typed_text("u < 6.5"), "`6.5` is a float, and the type of `u` is `u32`");
         assert_eq!(typed_text("f == u"), "`f` has the type `f32`, and `u` `u32`");
+        assert_eq!(typed_text("s < w"), "`s` has the type `s32`, and `w` `s64`");
+        assert_eq!(typed_text("s == w"), "`s` has the type `s32`, and `w` `s64`");
+        assert_eq!(typed_text("s < u"), "s < u");
+        assert_eq!(typed_text("s == 4294967295"), "`4294967295` is no `s32`, which `s` is");
     }
 }
