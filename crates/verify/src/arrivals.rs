@@ -9,6 +9,7 @@ use model::program::{Program, Stuck};
 
 use crate::arrivers::{ObjectCount, ObjectCounts};
 use crate::columns::Composed;
+use crate::lanes::OpenPhases;
 use crate::launch::{LaunchSpec, ThreadPlace};
 use crate::shorten::ShortFunction;
 
@@ -29,7 +30,7 @@ pub(crate) fn adapt(
     launches: &[LaunchSpec],
     composed: &Composed,
     test: &Test,
-    unknown: &mut Option<String>,
+    unknown: &mut Option<OpenPhases>,
 ) -> bool {
     let all = ObjectCounts::of(kernels, launches, composed, test);
     let mut changed = false;
@@ -51,11 +52,12 @@ pub(crate) fn adapt(
             OwnCount::Kept => {}
             OwnCount::Unknown => {
                 let why = inits.iter().find_map(|init| all.unknown(init, composed));
-                *unknown = unknown.take().or(why);
+                let known = unknown.take().filter(|of| !of.ends);
+                *unknown = known.or(why.map(|why| OpenPhases { why, ends: false }));
             }
         }
         let why = inits.iter().find_map(|init| all.brought_by_others(init, composed));
-        *unknown = unknown.take().or(why);
+        *unknown = unknown.take().or(why.map(|why| OpenPhases { why, ends: true }));
     }
     changed
 }
@@ -143,19 +145,27 @@ impl ObjectCount {
     }
 }
 
-/// The count of an object without the arrivals of threads that are left out, if each of these threads arrives once in each phase, and
-/// the object counts just these arrivals.
+/// The count of an object without the arrivals of threads that are left out, if each thread arrives alike in as many phases, and the
+/// object counts just these arrivals.
 fn without_left_out(arrivals: &[&ObjectCount], count: u64) -> Option<u64> {
-    let mut of_threads: BTreeMap<ThreadPlace, (u64, bool)> = BTreeMap::new();
+    let mut of_threads: BTreeMap<ThreadPlace, BTreeMap<usize, u64>> = BTreeMap::new();
     for of in arrivals {
-        let own = (of.count?, of.left_out);
-        if *of_threads.entry(of.place).or_insert(own) != own {
-            return None;
-        }
+        *of_threads.entry(of.place).or_default().entry(of.segment).or_default() += of.count?;
     }
-    let all: u64 = of_threads.values().map(|(own, _)| own).sum();
-    let of_test = of_threads.values().filter(|(_, left_out)| !left_out).map(|(own, _)| own);
-    (all == count).then(|| of_test.sum())
+    let phases: BTreeSet<usize> = of_threads.values().map(BTreeMap::len).collect();
+    let alike = |of: &BTreeMap<usize, u64>| {
+        let counts: BTreeSet<u64> = of.values().copied().collect();
+        counts.first().copied().filter(|_| counts.len() == 1)
+    };
+    let left_out: BTreeSet<ThreadPlace> =
+        arrivals.iter().filter(|of| of.left_out).map(|of| of.place).collect();
+    let (mut all, mut of_test) = (0, 0);
+    for (place, of) in &of_threads {
+        let own = alike(of)?;
+        all += own;
+        of_test += if left_out.contains(place) { 0 } else { own };
+    }
+    (all == count && phases.len() == 1).then_some(of_test)
 }
 
 /// Whether a thread that stays for ever waits at an object, or in a loop that asks for the end of a phase.
@@ -248,6 +258,26 @@ mod tests {
             judged("64", lanes, &body)
         };
         assert_eq!([for_warp(&[0, 32]), for_warp(&[0])], [CLEAN, CLEAN]);
+    }
+
+    #[test]
+    fn a_launch_is_not_clean_where_threads_that_are_left_out_end_other_phases() {
+        let waits = WAIT.replace("$L", "$N").replace("], 0", "], 1");
+        let few = "setp.lt.u32 %p3, %r1, 2; @%p3 ";
+        for (count, body) in [
+            // More arrive than the object counts, or some arrive twice.
+            ("2", format!("{ARRIVE}{WAIT}")),
+            ("2", format!("{few}{ARRIVE}@%p3 {ARRIVE}{WAIT}")),
+            // Some arrive in one of two phases.
+            ("2", format!("{few}{ARRIVE}{WAIT}@!%p1 {ARRIVE}{waits}")),
+        ] {
+            let (found, open) = judged(count, &[0, 32], &body);
+            let wanted = format!("counts {count} arrivals, and threads that are left out");
+            assert!(found.is_empty() && open.iter().all(|why| why.contains(&wanted)), "{open:?}");
+            assert!(!open.is_empty(), "{body}");
+        }
+        let both = format!("{ARRIVE}{WAIT}{ARRIVE}{waits}");
+        assert_eq!(judged("64", &[0, 32], &both), CLEAN);
     }
 
     #[test]

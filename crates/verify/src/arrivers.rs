@@ -13,7 +13,7 @@ use litmus::Test;
 use model::isa::asynchronous::{Asynchronous, MbarrierOp, Track};
 use model::isa::tensor_memory::TensorOp;
 use model::isa::warp::ExchangeOp;
-use model::isa::{Instruction, Operand};
+use model::isa::{Instruction, Line, Operand};
 use model::memory::VariableId;
 use model::program::{InitialValue, Program, Thread, ThreadId};
 use model::value::low64;
@@ -45,6 +45,8 @@ pub(crate) struct ObjectCount {
     pub(crate) count: Option<u64>,
     /// Whether the thread may execute it again.
     pub(crate) repeats: bool,
+    /// How many waits for phases, and loops that begin or end, are before it.
+    pub(crate) segment: usize,
 }
 
 /// Those of all threads of the CTAs of a test.
@@ -88,7 +90,9 @@ impl ObjectCounts {
                 test,
                 frame: &frame,
                 column: columns[0],
+                thread: without_texts(&test.program.threads[columns[0]]),
                 special: special.collect(),
+                segments: segments(&test.program.threads[columns[0]]),
                 of_test: of_test.collect(),
             };
             let threads = u32::try_from(warps.launch.block.count()).unwrap_or(u32::MAX);
@@ -110,10 +114,14 @@ struct KernelWarps<'k> {
     test: &'k Test,
     /// The program of the test without its threads.
     frame: &'k Program,
-    /// One of this CTA. What its thread executes, the others execute.
+    /// One of this CTA.
     column: usize,
+    /// What its thread executes, and so the others.
+    thread: Thread,
     /// Its registers with special ones.
     special: BTreeMap<&'k str, &'k str>,
+    /// Of each line.
+    segments: Vec<usize>,
     of_test: BTreeSet<u32>,
 }
 
@@ -154,7 +162,7 @@ impl KernelWarps<'_> {
 
     /// A thread of the kernel with a number in its CTA.
     fn thread(&self, id: ThreadId, number: u32) -> Thread {
-        let mut thread = self.test.program.threads[self.column].clone();
+        let mut thread = self.thread.clone();
         let place = ThreadPlace { cta: self.cta, thread: number };
         thread.placement.warp = thread.placement.warp.map(|_| number / LANES);
         for register in &mut thread.registers {
@@ -211,6 +219,7 @@ impl KernelWarps<'_> {
             object: at.object(self.cta),
             count: at.constants.operand(at.layout, at.id, at.line, count).map(low64),
             repeats: at.repeats(),
+            segment: self.segments[at.line],
         })
     }
 }
@@ -249,6 +258,24 @@ impl WarpLine<'_> {
         let mut back = self.thread().back_branches();
         back.any(|(branch, target)| (target..=branch).contains(&self.line) && jumps(branch))
     }
+}
+
+/// Copies of it take less time than those of the thread.
+fn without_texts(thread: &Thread) -> Thread {
+    let line = |line: &Line| Line { text: String::new(), ..line.clone() };
+    Thread { lines: thread.lines.iter().map(line).collect(), ..thread.clone() }
+}
+
+/// For each line, how many waits for phases, and loops that begin or end, are before it: between two of these, a thread is in one phase.
+fn segments(thread: &Thread) -> Vec<usize> {
+    let loops = thread.back_branches().flat_map(|(branch, target)| [branch, target]);
+    let waits = |(at, line): (usize, &Line)| {
+        let waits = line.instruction.as_asynchronous().is_some_and(Asynchronous::waits_for_phase);
+        waits.then_some(at)
+    };
+    let waits = thread.lines.iter().enumerate().filter_map(waits);
+    let bounds: BTreeSet<usize> = loops.chain(waits).collect();
+    (0..thread.lines.len()).map(|line| bounds.range(..=line).count()).collect()
 }
 
 /// The bytes of an object.

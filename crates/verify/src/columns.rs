@@ -19,7 +19,7 @@ use crate::argument::{
     ArgumentValue, ElementKind, ElementType, LaunchArgument, NO_VALUE, is_fraction,
 };
 use crate::compared::ElementTypes;
-use crate::lanes::{LeftOut, opcode};
+use crate::lanes::{LeftOut, OpenPhases, opcode};
 use crate::launch::{LaunchError, ThreadPlace};
 use crate::shorten::{ShortFunction, SpecialRead};
 use crate::tensor::TensorArgument;
@@ -40,8 +40,7 @@ pub struct Composed {
     pub(crate) lines: Vec<Vec<usize>>,
     /// Of a launch.
     pub(crate) left_out: LeftOut,
-    /// Why waits at mbarrier objects are not judged, where threads are left out.
-    pub(crate) uncounted: Option<String>,
+    pub(crate) uncounted: Option<OpenPhases>,
     /// Of each function, which lanes store the same value by a line of the module.
     pub(crate) alike: Vec<BTreeMap<usize, AlikeLanes>>,
     /// Volatile accesses that the text has as plain ones: function and row.

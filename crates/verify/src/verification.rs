@@ -21,7 +21,7 @@ use crate::compose::{ComposedLaunch, launched};
 use crate::deeper::{DeepAnswer, deeper};
 use crate::executions::{ShownExecution, executions, explained};
 use crate::finding::{FindingKind, FindingPlace, KernelFinding};
-use crate::lanes::{LeftOut, REMEDY, opcode};
+use crate::lanes::{LeftOut, OpenPhases, REMEDY, opcode};
 use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
 use crate::module::KernelModule;
 use crate::other_launches::OtherLaunch;
@@ -198,6 +198,12 @@ pub(crate) fn answered(
         let depends = "and the assertion depends on that";
         let undecided = reader.not_computed(Property::ProgramSpec, source, depends);
         all.undecided.push(Undecided { of_assertion: true, ..undecided });
+    }
+    let open = composed.uncounted.as_ref().and_then(OpenPhases::without_finding);
+    if let Some(why) = open.filter(|_| all.findings.is_empty() && all.undecided.is_empty()) {
+        let asked = [Property::Termination, Property::NoDataRace, Property::ProgramSpec];
+        let asked = asked.into_iter().filter(|of| launch.asks(*of));
+        all.undecided.extend(asked.map(|property| Undecided::new(property, why)));
     }
     all.undecided.retain(|of| !all.findings.iter().any(|found| found.kind.decides(of.property)));
     all.findings = merged(all.findings);
