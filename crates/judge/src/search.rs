@@ -26,9 +26,11 @@ pub(crate) fn with_beginnings(
     engine: &'static str,
     search: &dyn Fn() -> EngineResult,
 ) -> EngineResult {
-    let loops = test.program.threads.iter().any(Thread::loops);
+    // Where outcomes are listed, they are those of an undefined program, too.
+    let lists = task.property.is_of_outcomes() && !task.verdict_only;
+    let first = !lists && test.program.threads.iter().any(Thread::loops);
     let mut begun = ExecutionFacts::default();
-    if loops {
+    if first {
         begun = beginnings(test, task, model);
         // A race counts where the program has a meaning.
         let counts = !directed::may_be_undefined(&test.program, model);
@@ -38,7 +40,8 @@ pub(crate) fn with_beginnings(
         }
     }
     let mut found = search();
-    if found.limit.is_some_and(Limit::is_of_paths) && !loops && found.seen.undefined.is_none() {
+    let is_cut = found.limit.map_or(found.seen.bound_reached, Limit::is_of_paths);
+    if is_cut && !first && found.seen.undefined.is_none() {
         begun = beginnings(test, task, model);
     }
     if begun.undefined.is_some() {

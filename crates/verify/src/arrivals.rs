@@ -23,19 +23,36 @@ enum OwnCount {
     Unknown,
 }
 
-/// Makes the counts of objects those of threads of the test. Returns whether some count is another one then, and tells in `unknown` of
-/// one whose arrivals are not known.
+/// What is known of the objects of a test.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AdaptedObjects {
+    /// Whether some count is another one.
+    pub(crate) changed: bool,
+    /// An object whose arrivals are not known.
+    pub(crate) open: Option<OpenPhases>,
+    /// Why an object may be initialized although no thread of the test does it.
+    pub(crate) initialized: Option<String>,
+}
+
+/// Makes the counts of objects those of threads of the test.
 pub(crate) fn adapt(
     kernels: &mut [ShortFunction],
     launches: &[LaunchSpec],
     composed: &Composed,
     test: &Test,
-    unknown: &mut Option<OpenPhases>,
-) -> bool {
+) -> AdaptedObjects {
     let all = ObjectCounts::of(kernels, launches, composed, test);
-    let mut changed = false;
+    let mut adapted = AdaptedObjects::default();
+    let elsewhere = all.inits.iter().find(|init| init.left_out);
+    adapted.initialized = elsewhere.map(|init| {
+        format!(
+            "threads that are left out initialize an mbarrier object, such as {}: name them with `--lanes`",
+            init.in_words(composed)
+        )
+    });
+    let unknown = &mut adapted.open;
     let mut inits: BTreeMap<(usize, usize), Vec<&ObjectCount>> = BTreeMap::new();
-    for init in &all.inits {
+    for init in all.inits.iter().filter(|init| !init.left_out) {
         inits.entry((init.kernel, init.row)).or_default().push(init);
     }
     for ((kernel, row), inits) in inits {
@@ -46,7 +63,7 @@ pub(crate) fn adapt(
                 let (cell, _) = &mut kernels[kernel].cells[row];
                 if let Some(comma) = cell.rfind(',') {
                     cell.replace_range(comma.., &format!(", {own}"));
-                    changed = true;
+                    adapted.changed = true;
                 }
             }
             OwnCount::Kept => {}
@@ -59,7 +76,7 @@ pub(crate) fn adapt(
         let why = inits.iter().find_map(|init| all.brought_by_others(init, composed));
         *unknown = unknown.take().or(why.map(|why| OpenPhases { why, ends: true }));
     }
-    changed
+    adapted
 }
 
 impl ObjectCounts {
@@ -234,6 +251,14 @@ mod tests {
         let first_warp = "setp.lt.u32 %p3, %r1, 32; @%p3 ";
         assert_eq!(arrived("%ntid.x", &[0, 32], first_warp), hangs());
         assert_eq!(arrived("32", &[0, 32], first_warp), CLEAN);
+    }
+
+    #[test]
+    fn an_object_may_be_initialized_by_a_thread_that_is_left_out() {
+        let (kinds, open) = arrived("64", &[5, 32], "");
+        assert_eq!(kinds, []);
+        assert!(open.iter().all(|why| why.contains("such as CTA 0 thread 0 (line")), "{open:?}");
+        assert!(!open.is_empty());
     }
 
     #[test]

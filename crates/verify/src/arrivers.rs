@@ -149,7 +149,7 @@ impl KernelWarps<'_> {
                 }
                 let instruction = &instruction.instruction;
                 let in_test = self.of_test.contains(&number);
-                if let Some(count) = init_count(instruction).filter(|_| in_test) {
+                if let Some(count) = init_count(instruction) {
                     all.inits.extend(of(line, count));
                 } else if let Some(count) = arrivals(instruction) {
                     all.arrivals.extend(of(line, count));

@@ -18,8 +18,9 @@ use crate::alike::AlikeLanes;
 use crate::argument::{
     ArgumentValue, ElementKind, ElementType, LaunchArgument, NO_VALUE, is_fraction,
 };
+use crate::arrivals::AdaptedObjects;
 use crate::compared::ElementTypes;
-use crate::lanes::{LeftOut, OpenPhases, opcode};
+use crate::lanes::{LeftOut, opcode};
 use crate::launch::{LaunchError, ThreadPlace};
 use crate::shorten::{ShortFunction, SpecialRead};
 use crate::tensor::TensorArgument;
@@ -40,7 +41,8 @@ pub struct Composed {
     pub(crate) lines: Vec<Vec<usize>>,
     /// Of a launch.
     pub(crate) left_out: LeftOut,
-    pub(crate) uncounted: Option<OpenPhases>,
+    /// What is known of mbarrier objects, where threads are left out.
+    pub(crate) objects: AdaptedObjects,
     /// Of each function, which lanes store the same value by a line of the module.
     pub(crate) alike: Vec<BTreeMap<usize, AlikeLanes>>,
     /// Volatile accesses that the text has as plain ones: function and row.
@@ -284,7 +286,7 @@ impl ColumnTest<'_> {
                 .collect(),
             kernels: self.functions.iter().map(|of| of.function.name.clone()).collect(),
             left_out: LeftOut::default(),
-            uncounted: None,
+            objects: AdaptedObjects::default(),
             alike: Vec::new(),
             plain: BTreeSet::new(),
             any_numbers: Vec::new(),

@@ -120,11 +120,10 @@ pub(crate) fn launched(
         composed = compose(&kernels)?;
         test = composed.test();
     }
-    let mut uncounted = None;
-    if let Ok(of) = &test
-        && left_out.has_threads()
-        && arrivals::adapt(&mut kernels, &launches, &composed, of, &mut uncounted)
-    {
+    let counted = test.as_ref().ok().filter(|_| left_out.has_threads());
+    let objects = counted.map(|of| arrivals::adapt(&mut kernels, &launches, &composed, of));
+    let objects = objects.unwrap_or_default();
+    if objects.changed {
         composed = compose(&kernels)?;
         test = composed.test();
     }
@@ -148,7 +147,7 @@ pub(crate) fn launched(
     }
     let of_function = |short: &ShortFunction| short.any_numbers.clone();
     let any_numbers = kernels.iter().map(of_function).collect();
-    let composed = Composed { left_out, uncounted, alike, plain, any_numbers, types, ..composed };
+    let composed = Composed { left_out, objects, alike, plain, any_numbers, types, ..composed };
     Ok(ComposedLaunch { composed, test })
 }
 

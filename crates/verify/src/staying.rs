@@ -32,7 +32,7 @@ impl Reader<'_> {
     pub(crate) fn hang(&self, stuck: &[Stuck]) -> Result<KernelFinding, String> {
         let program = &self.test.program;
         let at_object = stuck.iter().any(|stuck| arrivals::waits_at_object(program, stuck));
-        match self.composed.uncounted.as_ref().filter(|_| at_object) {
+        match self.composed.objects.open.as_ref().filter(|_| at_object) {
             Some(open) => Err(open.stuck().to_owned()),
             None => Ok(self.staying(stuck)),
         }

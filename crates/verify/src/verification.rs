@@ -10,6 +10,7 @@ use itertools::Itertools;
 use judge::explain::broken_rule;
 use judge::{CLUSTER_EXITED, Judgement, Property, Task, Verdict, may_have_uninitialised_reads};
 use litmus::Test;
+use model::isa::asynchronous::AsyncMisuse;
 use model::isa::bar::BarrierMisuse;
 use model::program::{Observed, Stays, Stuck, ThreadId};
 use model::value::Value;
@@ -199,7 +200,7 @@ pub(crate) fn answered(
         let undecided = reader.not_computed(Property::ProgramSpec, source, depends);
         all.undecided.push(Undecided { of_assertion: true, ..undecided });
     }
-    let open = composed.uncounted.as_ref().and_then(OpenPhases::without_finding);
+    let open = composed.objects.open.as_ref().and_then(OpenPhases::without_finding);
     if let Some(why) = open.filter(|_| all.findings.is_empty() && all.undecided.is_empty()) {
         let asked = [Property::Termination, Property::NoDataRace, Property::ProgramSpec];
         let asked = asked.into_iter().filter(|of| launch.asks(*of));
@@ -562,6 +563,11 @@ impl Reader<'_> {
         if let Some(place) = absent {
             return Some(LeftOut::unknown(&place.text));
         }
+        if reason == AsyncMisuse::Uninitialized.text()
+            && self.composed.objects.initialized.is_some()
+        {
+            return self.composed.objects.initialized.clone();
+        }
         if finding.kind == FindingKind::Misaligned && is_of_tile(&finding.places) {
             return Some(OF_TILE.to_owned());
         }
@@ -675,6 +681,7 @@ impl Reader<'_> {
         let decided = [Property::ProgramSpec, Property::Termination]
             .iter()
             .all(|of| self.not_decided(*of).is_none());
+        let decided = decided && self.composed.objects.initialized.is_none();
         let stays = stays.filter(|stays| decided && !is_of_tile(&stays.places));
         wrong.into_iter().chain(stays).collect()
     }
