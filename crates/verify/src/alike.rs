@@ -51,9 +51,9 @@ pub(crate) fn stores(function: &Function) -> BTreeMap<usize, AlikeLanes> {
     let mut all: BTreeMap<usize, AlikeLanes> = BTreeMap::new();
     for (at, line) in lines.iter().enumerate() {
         let Instruction::Store(store) = &line.instruction else { continue };
-        let stored = store.sources.iter().map(|&source| definitions.alike(source, MOST_DEEP));
+        let stored = store.sources.iter().map(|&source| definitions.alike(source, at, MOST_DEEP));
         let stored = stored.fold(AlikeLanes::ALL, AlikeLanes::and);
-        let stored = if definitions.meets_again(at) { stored } else { AlikeLanes::NONE };
+        let stored = if definitions.is_repeated(at) { AlikeLanes::NONE } else { stored };
         all.entry(numbers[at]).and_modify(|known| *known = known.and(stored)).or_insert(stored);
     }
     all.retain(|_, of| *of != AlikeLanes::NONE);
@@ -81,78 +81,90 @@ impl<'f> Definitions<'f> {
         Definitions { lines, of }
     }
 
-    /// Whether each loop around a line has a barrier of the CTA: lanes are in one iteration of it.
-    fn meets_again(&self, at: usize) -> bool {
-        let around = self.lines.iter().enumerate().filter_map(|(end, line)| {
-            let target = line.instruction.as_branch()?.target;
-            (target..=end).contains(&at).then_some(target..=end)
-        });
-        let is_barrier = |line: &&&Line| {
-            let of = if let Instruction::Barrier(of) = &line.instruction { Some(of) } else { None };
-            of.is_some_and(|of| matches!(of.kind, BarrierKind::Sync) && of.count.is_none())
-        };
-        around.into_iter().all(|mut lines| lines.any(|line| is_barrier(&&self.lines[line])))
+    /// Whether a line is in a loop: lanes may be in different iterations of it.
+    fn is_repeated(&self, at: usize) -> bool {
+        self.branches().any(|(end, target)| (target..=end).contains(&at))
     }
 
-    /// The instruction that gives a register its value, if it is one, and is always the same.
-    fn instruction(&self, register: Reg) -> Option<&'f Instruction> {
-        let line = self.lines[*self.of.get(&register)?];
-        line.guard.is_none().then_some(&line.instruction)
+    fn branches(&self) -> impl Iterator<Item = (usize, usize)> {
+        let target = |line: &Line| line.instruction.as_branch().map(|branch| branch.target);
+        self.lines.iter().enumerate().filter_map(move |(at, line)| Some((at, target(line)?)))
     }
 
-    /// The register whose value this one has.
-    fn origin(&self, register: Reg) -> Reg {
-        let mut origin = register;
+    /// The line that gives a register the value that another line takes, if it is one, and is executed once before that.
+    fn definition(&self, register: Reg, taken: usize) -> Option<usize> {
+        let at = *self.of.get(&register)?;
+        let mut branches = self.branches();
+        let passes = branches.any(|(from, to)| from < at && (at + 1..=taken).contains(&to));
+        let once = self.lines[at].guard.is_none() && !self.is_repeated(at);
+        (at < taken && !passes && once).then_some(at)
+    }
+
+    /// The register whose value this one has, where a line takes it, and its line.
+    fn origin(&self, register: Reg, taken: usize) -> Option<(Reg, usize)> {
+        let (mut origin, mut at) = (register, self.definition(register, taken)?);
         for _ in 0..MOST_DEEP {
-            let moved = self.instruction(origin).and_then(Instruction::as_alu);
-            let source = moved.filter(|of| of.op == AluOp::Mov).map(|of| of.sources[0]);
-            let Some(Operand::Reg(source)) = source else { break };
-            origin = source;
+            let moved = self.lines[at].instruction.as_alu().filter(|of| of.op == AluOp::Mov);
+            let Some(Operand::Reg(source)) = moved.map(|of| of.sources[0]) else { break };
+            let Some(before) = self.definition(source, at) else { break };
+            (origin, at) = (source, before);
         }
-        origin
+        Some((origin, at))
     }
 
-    fn alike(&self, operand: Operand, deep: usize) -> AlikeLanes {
+    /// Which lanes have alike what a line takes.
+    fn alike(&self, operand: Operand, taken: usize, deep: usize) -> AlikeLanes {
         let register = match operand {
             Operand::Imm(_) | Operand::Address(_) => return AlikeLanes::ALL,
-            Operand::Reg(register) => self.origin(register),
+            Operand::Reg(register) => register,
         };
-        let (Some(deep), Some(of)) = (deep.checked_sub(1), self.instruction(register)) else {
-            return AlikeLanes::NONE;
-        };
-        if let Instruction::Barrier(barrier) = of {
-            return self.exchanged(barrier, deep);
+        let of = self.origin(register, taken).zip(deep.checked_sub(1));
+        let Some(((_, at), deep)) = of else { return AlikeLanes::NONE };
+        let instruction = &self.lines[at].instruction;
+        if let Instruction::Barrier(barrier) = instruction {
+            return self.exchanged(barrier, at, deep);
         }
-        of.as_alu().map_or(AlikeLanes::NONE, |alu| self.computed(alu, deep))
+        instruction.as_alu().map_or(AlikeLanes::NONE, |alu| self.computed(alu, at, deep))
     }
 
-    fn computed(&self, alu: &Alu, deep: usize) -> AlikeLanes {
-        let own = alu.sources.iter().map(|&source| self.alike(source, deep));
+    fn computed(&self, alu: &Alu, at: usize, deep: usize) -> AlikeLanes {
+        let own = alu.sources.iter().map(|&source| self.alike(source, at, deep));
         let own = own.fold(AlikeLanes::ALL, AlikeLanes::and);
         let [Operand::Reg(one), Operand::Reg(other)] = alu.sources[..] else { return own };
         if !is_commutative(alu.op) {
             return own;
         }
-        let (one, other) = (self.origin(one), self.origin(other));
-        let mask = self.butterfly(one, other).or_else(|| self.butterfly(other, one));
+        let mask = self.butterfly(one, other, at).or_else(|| self.butterfly(other, one, at));
         mask.map_or(own, |mask| own.with(mask))
     }
 
-    /// The mask, if a register has what the lane that differs in it has in another one.
-    fn butterfly(&self, taken: Reg, from: Reg) -> Option<u32> {
-        let Instruction::Barrier(barrier) = self.instruction(taken)? else { return None };
+    /// The mask, if one register has what the lane that differs in it has in another one, where a line takes both.
+    fn butterfly(&self, one: Reg, from: Reg, at: usize) -> Option<u32> {
+        let (taken, exchanged) = self.origin(one, at)?;
+        let Instruction::Barrier(barrier) = &self.lines[exchanged].instruction else { return None };
         let BarrierKind::Exchange(exchange) = &barrier.kind else { return None };
         let Operand::Reg(source) = exchange.source else { return None };
         let is_whole = exchange.op == ExchangeOp::Shuffle(Shuffle::Butterfly)
             && exchange.result == Some(taken)
             && of_all(barrier)
             && number(exchange.clamp) == Some(WHOLE_WARP)
-            && self.origin(source) == from;
+            && self.is_same(source, exchanged, from, at);
         let mask = number(exchange.lane).filter(|mask| is_whole && *mask < u64::from(LANES))?;
         u32::try_from(mask).ok()
     }
 
-    fn exchanged(&self, barrier: &Barrier, deep: usize) -> AlikeLanes {
+    /// Whether a register that one line takes has what another one has that a later line takes.
+    fn is_same(&self, one: Reg, at: usize, other: Reg, later: usize) -> bool {
+        let (first, second) = (self.origin(one, at), self.origin(other, later));
+        // What no line alone gives a value is the same if no line gives it one in between.
+        let kept = || {
+            let mut between = self.lines[at..later].iter();
+            one == other && !between.any(|line| line.instruction.destinations().any(|of| of == one))
+        };
+        first.is_some() && first == second || kept()
+    }
+
+    fn exchanged(&self, barrier: &Barrier, at: usize, deep: usize) -> AlikeLanes {
         let BarrierKind::Exchange(exchange) = &barrier.kind else {
             return AlikeLanes::NONE;
         };
@@ -168,7 +180,7 @@ impl<'f> Definitions<'f> {
             | ExchangeOp::MatchAll(_)
             | ExchangeOp::Reduce(_) => AlikeLanes::ALL,
             ExchangeOp::Shuffle(Shuffle::Index) if in_range => AlikeLanes::ALL,
-            ExchangeOp::Shuffle(Shuffle::Butterfly) if in_range => self.alike(*source, deep),
+            ExchangeOp::Shuffle(Shuffle::Butterfly) if in_range => self.alike(*source, at, deep),
             ExchangeOp::Shuffle(_)
             | ExchangeOp::MatchAny(_)
             | ExchangeOp::Elect
