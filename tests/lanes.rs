@@ -307,7 +307,7 @@ fn a_warp_that_draws_places_for_its_lanes_is_decided() {
     let test =
         litmus::parse("draws", written.as_bytes()).unwrap_or_else(|errors| panic!("{}", errors[0]));
     let model = ptx::model();
-    let task = judge::Task { engines: vec![&Enumerate], ..crate::suite::task(&model) };
+    let task = Task { engines: vec![&Enumerate], ..crate::suite::task(&model) };
     assert_eq!(judge::judge(&test, &task).verdict.name(), "holds");
 }
 
@@ -515,7 +515,7 @@ fn advice_passes_over_stores_of_the_same_value() {
         );
         let module = kernel(&["out", "f"], &body);
         let read = KernelModule::read("k.ptx", &module).expect("a module");
-        let model = model::ptx::model();
+        let model = ptx::model();
         let task = Task { counts: false, ..Task::new(&model) };
         let options = AdviceOptions { weaken, ..RepairEffort::BRIEF.into() };
         let launch = launch(2, 2, &["out=u32[1]", "f=u32[1]"], &[]);
