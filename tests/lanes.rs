@@ -503,6 +503,26 @@ fn what_each_lane_has_after_a_butterfly_is_the_same() {
     assert_eq!(after_butterflies(&[16, 1], "add.s32", ["$L:", end]), (vec![], 1));
 }
 
+/// A line may take a value twice that another one took twice: each line is looked at once.
+#[test]
+fn what_is_stored_is_followed_once_through_each_line() {
+    let step = |at: u32| {
+        let next = at + 1;
+        format!("shl.b32 %t{at}, %h{at}, 3;\nxor.b32 %h{next}, %h{at}, %t{at};\n")
+    };
+    let steps: String = (0..60).map(step).collect();
+    let body = format!(
+        ".reg .b32 %h<61>; .reg .b32 %t<60>;\nld.param.u64 %rd1, [out];\nmov.u32 %r1, %tid.x;\n\
+         setp.eq.u32 %p1, %r1, %r1;\nvote.sync.ballot.b32 %h0, %p1, -1;\n{steps}st.global.u32 [%rd1], %h60;\nret;"
+    );
+    let lanes = LaunchSpec {
+        questions: [LaunchQuestion::Race].into(),
+        ..launch(1, 2, &["out=u32[1]=0"], &[])
+    };
+    let judged = judged(&kernel(&["out"], &body), &lanes).expect("it has a test");
+    assert_eq!((kinds(&judged), judged.undecided.len()), (vec![], 0));
+}
+
 /// Advice does not mend a race that does not count.
 #[test]
 fn advice_passes_over_stores_of_the_same_value() {

@@ -47,89 +47,101 @@ impl AlikeLanes {
 pub(crate) fn stores(function: &Function) -> BTreeMap<usize, AlikeLanes> {
     let steps = function.rows.iter().flat_map(|row| row.lines.iter().map(move |of| (row.line, of)));
     let (numbers, lines): (Vec<usize>, Vec<&Line>) = steps.map(|(at, of)| (at, &of.line)).unzip();
-    let definitions = Definitions::of(&lines);
+    let mut values = AlikeValues::of(&lines);
     let mut all: BTreeMap<usize, AlikeLanes> = BTreeMap::new();
     for (at, line) in lines.iter().enumerate() {
+        let own = values.result(at);
+        values.results.push(own);
         let Instruction::Store(store) = &line.instruction else { continue };
-        let stored = store.sources.iter().map(|&source| definitions.alike(source, at, MOST_DEEP));
-        let stored = stored.fold(AlikeLanes::ALL, AlikeLanes::and);
-        let stored = if definitions.is_repeated(at) { AlikeLanes::NONE } else { stored };
+        let stored = if values.repeated[at] {
+            AlikeLanes::NONE
+        } else {
+            values.taken(store.sources.iter().copied(), at)
+        };
         all.entry(numbers[at]).and_modify(|known| *known = known.and(stored)).or_insert(stored);
     }
     all.retain(|_, of| *of != AlikeLanes::NONE);
     all
 }
 
-/// How many instructions a value is followed through.
-const MOST_DEEP: usize = 64;
-
-/// The lines of a function, and where registers that one line alone writes get their values.
-struct Definitions<'f> {
+/// What is known of the values of registers that one line alone writes: each line takes them from lines before it.
+struct AlikeValues<'f> {
     lines: &'f [&'f Line],
+    /// The only line that writes a register.
     of: BTreeMap<Reg, usize>,
+    /// Of each line, whether it is in a loop: lanes may be in different iterations of it.
+    repeated: Vec<bool>,
+    /// The first branch to a line.
+    branches: BTreeMap<usize, usize>,
+    /// Of each line so far, which lanes have its result alike.
+    results: Vec<AlikeLanes>,
+    /// Of each register so far that has the value of another one, that register.
+    copies: BTreeMap<Reg, Reg>,
 }
 
-impl<'f> Definitions<'f> {
-    fn of(lines: &'f [&'f Line]) -> Definitions<'f> {
+impl<'f> AlikeValues<'f> {
+    fn of(lines: &'f [&'f Line]) -> AlikeValues<'f> {
         let mut of: BTreeMap<Reg, Option<usize>> = BTreeMap::new();
+        let mut branches: BTreeMap<usize, usize> = BTreeMap::new();
+        let mut repeated = vec![false; lines.len()];
         for (at, line) in lines.iter().enumerate() {
             for register in line.instruction.destinations() {
                 of.entry(register).and_modify(|known| *known = None).or_insert(Some(at));
             }
+            if let Some(branch) = line.instruction.as_branch() {
+                branches.entry(branch.target).or_insert(at);
+                repeated.iter_mut().take(at + 1).skip(branch.target).for_each(|of| *of = true);
+            }
         }
         let of = of.into_iter().filter_map(|(register, at)| Some((register, at?))).collect();
-        Definitions { lines, of }
-    }
-
-    /// Whether a line is in a loop: lanes may be in different iterations of it.
-    fn is_repeated(&self, at: usize) -> bool {
-        self.branches().any(|(end, target)| (target..=end).contains(&at))
-    }
-
-    fn branches(&self) -> impl Iterator<Item = (usize, usize)> {
-        let target = |line: &Line| line.instruction.as_branch().map(|branch| branch.target);
-        self.lines.iter().enumerate().filter_map(move |(at, line)| Some((at, target(line)?)))
+        let (results, copies) = (Vec::new(), BTreeMap::new());
+        AlikeValues { lines, of, repeated, branches, results, copies }
     }
 
     /// The line that gives a register the value that another line takes, if it is one, and is executed once before that.
     fn definition(&self, register: Reg, taken: usize) -> Option<usize> {
         let at = *self.of.get(&register)?;
-        let mut branches = self.branches();
-        let passes = branches.any(|(from, to)| from < at && (at + 1..=taken).contains(&to));
-        let once = self.lines[at].guard.is_none() && !self.is_repeated(at);
-        (at < taken && !passes && once).then_some(at)
-    }
-
-    /// The register whose value this one has, where a line takes it, and its line.
-    fn origin(&self, register: Reg, taken: usize) -> Option<(Reg, usize)> {
-        let (mut origin, mut at) = (register, self.definition(register, taken)?);
-        for _ in 0..MOST_DEEP {
-            let moved = self.lines[at].instruction.as_alu().filter(|of| of.op == AluOp::Mov);
-            let Some(Operand::Reg(source)) = moved.map(|of| of.sources[0]) else { break };
-            let Some(before) = self.definition(source, at) else { break };
-            (origin, at) = (source, before);
+        if at >= taken || self.lines[at].guard.is_some() || self.repeated[at] {
+            return None;
         }
-        Some((origin, at))
+        let passes = self.branches.range(at + 1..=taken).any(|(_, from)| *from < at);
+        (!passes).then_some(at)
     }
 
-    /// Which lanes have alike what a line takes.
-    fn alike(&self, operand: Operand, taken: usize, deep: usize) -> AlikeLanes {
-        let register = match operand {
-            Operand::Imm(_) | Operand::Address(_) => return AlikeLanes::ALL,
-            Operand::Reg(register) => register,
-        };
-        let of = self.origin(register, taken).zip(deep.checked_sub(1));
-        let Some(((_, at), deep)) = of else { return AlikeLanes::NONE };
-        let instruction = &self.lines[at].instruction;
-        if let Instruction::Barrier(barrier) = instruction {
-            return self.exchanged(barrier, at, deep);
+    /// The register whose value one has where a line takes it, and which one line gives its own.
+    fn origin(&self, register: Reg, taken: usize) -> Option<Reg> {
+        self.definition(register, taken)?;
+        Some(self.copies.get(&register).copied().unwrap_or(register))
+    }
+
+    /// Which lanes have all of these alike that a line takes.
+    fn taken(&self, operands: impl Iterator<Item = Operand>, at: usize) -> AlikeLanes {
+        let own = operands.map(|operand| match operand {
+            Operand::Imm(_) | Operand::Address(_) => AlikeLanes::ALL,
+            Operand::Reg(register) => {
+                let of = self.definition(register, at);
+                of.map_or(AlikeLanes::NONE, |line| self.results[line])
+            }
+        });
+        own.fold(AlikeLanes::ALL, AlikeLanes::and)
+    }
+
+    /// Which lanes have the result of a line alike.
+    fn result(&mut self, at: usize) -> AlikeLanes {
+        let line = self.lines[at];
+        if let Instruction::Barrier(barrier) = &line.instruction {
+            return self.exchanged(barrier, at);
         }
-        instruction.as_alu().map_or(AlikeLanes::NONE, |alu| self.computed(alu, at, deep))
+        let Some(alu) = line.instruction.as_alu() else { return AlikeLanes::NONE };
+        if let (AluOp::Mov, &[Operand::Reg(source)]) = (alu.op, &alu.sources[..]) {
+            let origin = self.origin(source, at);
+            self.copies.extend(origin.map(|origin| (alu.destination, origin)));
+        }
+        self.computed(alu, at)
     }
 
-    fn computed(&self, alu: &Alu, at: usize, deep: usize) -> AlikeLanes {
-        let own = alu.sources.iter().map(|&source| self.alike(source, at, deep));
-        let own = own.fold(AlikeLanes::ALL, AlikeLanes::and);
+    fn computed(&self, alu: &Alu, at: usize) -> AlikeLanes {
+        let own = self.taken(alu.sources.iter().copied(), at);
         let [Operand::Reg(one), Operand::Reg(other)] = alu.sources[..] else { return own };
         if !is_commutative(alu.op) {
             return own;
@@ -140,12 +152,13 @@ impl<'f> Definitions<'f> {
 
     /// The mask, if one register has what the lane that differs in it has in another one, where a line takes both.
     fn butterfly(&self, one: Reg, from: Reg, at: usize) -> Option<u32> {
-        let (taken, exchanged) = self.origin(one, at)?;
+        let value = self.origin(one, at)?;
+        let exchanged = *self.of.get(&value)?;
         let Instruction::Barrier(barrier) = &self.lines[exchanged].instruction else { return None };
         let BarrierKind::Exchange(exchange) = &barrier.kind else { return None };
         let Operand::Reg(source) = exchange.source else { return None };
         let is_whole = exchange.op == ExchangeOp::Shuffle(Shuffle::Butterfly)
-            && exchange.result == Some(taken)
+            && exchange.result == Some(value)
             && of_all(barrier)
             && number(exchange.clamp) == Some(WHOLE_WARP)
             && self.is_same(source, exchanged, from, at);
@@ -164,7 +177,7 @@ impl<'f> Definitions<'f> {
         first.is_some() && first == second || kept()
     }
 
-    fn exchanged(&self, barrier: &Barrier, at: usize, deep: usize) -> AlikeLanes {
+    fn exchanged(&self, barrier: &Barrier, at: usize) -> AlikeLanes {
         let BarrierKind::Exchange(exchange) = &barrier.kind else {
             return AlikeLanes::NONE;
         };
@@ -180,7 +193,9 @@ impl<'f> Definitions<'f> {
             | ExchangeOp::MatchAll(_)
             | ExchangeOp::Reduce(_) => AlikeLanes::ALL,
             ExchangeOp::Shuffle(Shuffle::Index) if in_range => AlikeLanes::ALL,
-            ExchangeOp::Shuffle(Shuffle::Butterfly) if in_range => self.alike(*source, at, deep),
+            ExchangeOp::Shuffle(Shuffle::Butterfly) if in_range => {
+                self.taken([*source].into_iter(), at)
+            }
             ExchangeOp::Shuffle(_)
             | ExchangeOp::MatchAny(_)
             | ExchangeOp::Elect
