@@ -1,6 +1,6 @@
 //! A program: placed threads over variables, with its observed final values.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use crate::isa::alu::{Alu, AluOp};
 use crate::isa::asynchronous::{Asynchronous, MbarrierOp};
@@ -320,14 +320,19 @@ impl Program {
             let same = (0u16..).zip(lines).filter(|(_, line)| line.text == text);
             same.map(|(at, _)| at).collect::<Vec<u16>>()
         };
-        let moved = |(thread, line): (ThreadId, u16)| {
+        let moved = |&(thread, line): &(ThreadId, u16)| {
             let text = &self.threads[usize::from(thread.0)].lines[usize::from(line)].text;
             let (before, after) = (lines_of(self, thread, text), lines_of(changed, thread, text));
             let at = before.iter().position(|known| *known == line)?;
-            Some((thread, *after.get(at).filter(|_| before.len() == after.len())?))
+            let line = *after.get(at).filter(|_| before.len() == after.len())?;
+            Some(((thread, before[at]), (thread, line)))
         };
+        // Many pairs share a place.
+        let places: BTreeSet<(ThreadId, u16)> =
+            self.exempt_races.iter().flatten().copied().collect();
+        let moved: BTreeMap<_, _> = places.iter().filter_map(moved).collect();
         let pairs = self.exempt_races.iter();
-        pairs.filter_map(|&[one, other]| Some([moved(one)?, moved(other)?])).collect()
+        pairs.filter_map(|[one, other]| Some([*moved.get(one)?, *moved.get(other)?])).collect()
     }
 
     /// The thread of the test that is a lane of the warp of this thread.
