@@ -9,7 +9,6 @@ use model::program::{Program, Stuck};
 
 use crate::arrivers::{ObjectCount, ObjectCounts};
 use crate::columns::Composed;
-use crate::lanes::OpenPhases;
 use crate::launch::{LaunchSpec, ThreadPlace};
 use crate::shorten::ShortFunction;
 
@@ -32,6 +31,22 @@ pub(crate) struct AdaptedObjects {
     pub(crate) open: Option<OpenPhases>,
     /// Why an object may be initialized although no thread of the test does it.
     pub(crate) initialized: Option<String>,
+}
+
+/// Why phases of an object are not known, where threads are left out.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenPhases {
+    /// Which are not, and so why a wait at an object that never ends is no hang.
+    pub(crate) why: String,
+    /// Whether a launch in which no wait lasts for ever is as it is without these threads.
+    ends: bool,
+}
+
+impl OpenPhases {
+    /// Why a launch without a finding is not clean.
+    pub(crate) fn without_finding(&self) -> Option<&str> {
+        Some(&self.why[..]).filter(|_| !self.ends)
+    }
 }
 
 /// Makes the counts of objects those of threads of the test.

@@ -212,26 +212,6 @@ impl LeftOut {
     }
 }
 
-/// Why phases of an object are not known, where threads are left out.
-#[derive(Clone, Debug)]
-pub(crate) struct OpenPhases {
-    pub(crate) why: String,
-    /// Whether a launch in which no wait lasts for ever is as it is without these threads.
-    pub(crate) ends: bool,
-}
-
-impl OpenPhases {
-    /// Why a wait at an object that never ends is no hang.
-    pub(crate) fn stuck(&self) -> &str {
-        &self.why
-    }
-
-    /// Why a launch without a finding is not clean.
-    pub(crate) fn without_finding(&self) -> Option<&str> {
-        Some(&self.why[..]).filter(|_| !self.ends)
-    }
-}
-
 /// Why lanes with a gap before one of them exchange nothing: a test numbers its lanes from 0. The exchanges with their lines.
 fn of_gap((cta, warp): Warp, exchanges: &BTreeMap<String, Vec<usize>>) -> LaunchError {
     let of_opcode = |(opcode, lines): (&String, &Vec<usize>)| {

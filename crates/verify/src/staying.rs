@@ -33,7 +33,7 @@ impl Reader<'_> {
         let program = &self.test.program;
         let at_object = stuck.iter().any(|stuck| arrivals::waits_at_object(program, stuck));
         match self.composed.objects.open.as_ref().filter(|_| at_object) {
-            Some(open) => Err(open.stuck().to_owned()),
+            Some(open) => Err(open.why.clone()),
             None => Ok(self.staying(stuck)),
         }
     }

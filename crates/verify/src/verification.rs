@@ -17,12 +17,13 @@ use model::value::Value;
 use text::Diagnostic;
 
 use crate::absent::left_out_value;
+use crate::arrivals::OpenPhases;
 use crate::columns::Composed;
 use crate::compose::{ComposedLaunch, launched};
 use crate::deeper::{DeepAnswer, deeper};
 use crate::executions::{ShownExecution, executions, explained};
 use crate::finding::{FindingKind, FindingPlace, KernelFinding};
-use crate::lanes::{LeftOut, OpenPhases, REMEDY, opcode};
+use crate::lanes::{LeftOut, REMEDY, opcode};
 use crate::launch::{LaunchError, LaunchQuestion, LaunchSpec};
 use crate::module::KernelModule;
 use crate::other_launches::OtherLaunch;
